@@ -1,0 +1,151 @@
+"""Words of a text for keyword search, the same way for what is stored and what is asked."""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Literal, Protocol
+
+from memcenter.lib.stopwords import CHINESE, CHINESE_CHARACTERS, ENGLISH
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN_CHARACTER = re.compile(f"[{_HAN}]")
+_WORD = f"(?:(?![{_HAN}])[^\\W_])+"
+# A run of Chinese, or a word with what holds ids, addresses, dates and names like c++ together.
+_TOKEN = re.compile(f"([{_HAN}]+)|({_WORD}(?:[-._@/:+#&'’]{_WORD})*(?:\\+\\+|#)?)")
+_PART = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# PostgreSQL's GIN refuses very long keys; nobody searches for more of a word than this.
+_LONGEST = 64
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...
+
+
+class _Cutter(Protocol):
+    def cut_for_search(self, text: str, hmm: bool = True) -> list[str]: ...
+    def has_word(self, word: str) -> bool: ...
+
+
+class _Converter(Protocol):
+    def convert(self, text: str) -> str: ...
+
+
+_local = threading.local()
+
+
+def terms(text: str) -> list[str]:
+    """The words to index or to look for, repeated as often as they stand in the text.
+
+    English words are stemmed; ids, numbers and addresses stay whole and are also given in their
+    parts; Chinese (traditional folded to simplified) gives words, the words inside long words and
+    character pairs, so that what two segmentations cut differently still meets. Stop words are
+    left out, unless there is nothing else.
+    """
+    found = list(_tokens(normalise(text)))
+    return [term[:_LONGEST] for term in _kept(found)]
+
+
+def normalise(text: str) -> str:
+    """One spelling for what reads the same: width, case, traditional characters, 1,000 = 1000."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if _HAN_CHARACTER.search(text):
+        text = _simplifier().convert(text)
+    return _THOUSANDS.sub("", text)
+
+
+def language(text: str) -> Literal["zh", "en"]:
+    """Chinese when it has at least as many Chinese characters as words in other letters."""
+    chinese = words = 0
+    for han, word in _TOKEN.findall(text):
+        chinese += len(han)
+        words += bool(word) and not word[0].isdigit()
+    return "zh" if chinese and chinese >= words else "en"
+
+
+def _tokens(text: str) -> Iterator[tuple[str, bool]]:
+    """Each term and whether it is a stop word."""
+    for han, word in _TOKEN.findall(text):
+        yield from _chinese(han) if han else _foreign(word)
+
+
+def _kept(found: list[tuple[str, bool]]) -> list[str]:
+    return [term for term, is_stop in found if not is_stop] or [term for term, _ in found]
+
+
+def _foreign(token: str) -> Iterator[tuple[str, bool]]:
+    token = token.replace("’", "'")
+    if token in ENGLISH:
+        yield token, True
+        return
+    stem, _, ending = token.rpartition("'")
+    if stem and ending in {"s", "m", "d", "ll", "re", "ve"} and _PART.fullmatch(stem):
+        yield _stem(stem), stem in ENGLISH
+        return
+    parts = _PART.findall(token)
+    if len(parts) == 1 and parts[0] == token:
+        yield _stem(token), False
+        return
+    yield token, all(part in ENGLISH for part in parts)
+    for part in parts:
+        yield _stem(part), part in ENGLISH
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    word = _without_accents(word)
+    return _stemmer().stemWord(word) if word.isascii() and word.isalpha() else word
+
+
+def _without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    letters = unicodedata.normalize("NFKD", word)
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _chinese(run: str) -> Iterator[tuple[str, bool]]:
+    words = [_trimmed(word) for word in _cutter().cut_for_search(run)]
+    known = set(words)
+    for word in words:
+        yield word, word in CHINESE
+    for pair in map("".join, pairwise(run)):
+        if pair not in known and not CHINESE_CHARACTERS.intersection(pair):
+            yield pair, False
+
+
+def _trimmed(word: str) -> str:
+    """Without the pronouns and particles that segmentation glues to unknown words (我养 -> 养)."""
+    if len(word) == 1 or _cutter().has_word(word):
+        return word
+    return word.strip("".join(CHINESE_CHARACTERS)) or word
+
+
+def _stemmer() -> _Stemmer:
+    """One for each thread: a stemmer holds the word it works on."""
+    if not hasattr(_local, "stemmer"):
+        import snowballstemmer
+
+        _local.stemmer = snowballstemmer.stemmer("english")
+    stemmer: _Stemmer = _local.stemmer
+    return stemmer
+
+
+@cache
+def _cutter() -> _Cutter:
+    import rjieba  # loads its dictionary
+
+    cutter: _Cutter = rjieba.Jieba()
+    return cutter
+
+
+@cache
+def _simplifier() -> _Converter:
+    import opencc
+
+    converter: _Converter = opencc.OpenCC("t2s")
+    return converter
