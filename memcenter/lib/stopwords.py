@@ -34,8 +34,5 @@ CHINESE = frozenset(_CHINESE.split())
 
 # Never part of a pair of characters that is looked for as if it were a word.
 CHINESE_CHARACTERS = frozenset(
-    "的地得了着过吗呢吧啊呀哦嗯嘛啦我你您他她它们这那哪谁"
-    "什么怎是在有没和与跟就都也还很把被给让"
-)
     "的地得了着过吗呢吧啊呀哦嗯嘛啦我你您他她它们这那哪谁什么怎是在有没和与跟就都也还很把被给让"
 )

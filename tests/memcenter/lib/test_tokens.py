@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from memcenter.lib import tokens
 
 MIXED = "".join(f"In May {n} I left for 杭州 😀; café “团子”. " for n in range(1980, 2020))
-    f"In May {n} I moved to 杭州 😀, and my café is “团子”. " for n in range(1980, 2020)
-)
 
 
 def test_known_texts_have_their_known_counts() -> None:
