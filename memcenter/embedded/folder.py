@@ -1,0 +1,137 @@
+"""The one folder in which an instance lives: its data, secrets, logs and locks."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+# A unix socket's whole path must fit into 107 bytes on Linux, 103 on macOS.
+_LONGEST_RUN_PATH = 103 - len("/pg/.s.PGSQL.5432")
+
+
+class EmbeddedError(Exception):
+    """One sentence for the person at the terminal."""
+
+
+class FolderBusy(EmbeddedError):
+    """Somebody else holds the lock."""
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Made once, at random, and readable by the folder's owner alone."""
+
+    folder_id: str
+    secret_key: str
+    superuser_password: str
+    owner_password: str
+    app_password: str
+    redis_password: str
+
+    @classmethod
+    def generate(cls) -> "Secrets":
+        words = [secrets.token_hex(24) for _ in range(4)]
+        return cls(secrets.token_hex(6), secrets.token_hex(32), *words)
+
+
+class DataFolder:
+    def __init__(self, path: Path | str) -> None:
+        """Make the folder and its secrets where they are missing."""
+        self.path = Path(path).absolute()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            # As root the database runs as another user, who must be able to pass through.
+            self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        except OSError as error:
+            raise EmbeddedError(
+                f"The data folder {self.path} can't be used ({error.strerror})."
+            ) from error
+        self.log.mkdir(mode=0o700, exist_ok=True)
+        self.secrets = self._read_or_make_secrets()
+        self.run = self._run_folder()
+
+    @property
+    def postgres(self) -> Path:
+        return self.path / "pg"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log"
+
+    @property
+    def static(self) -> Path:
+        return self.path / "static"
+
+    @property
+    def first_login(self) -> Path:
+        return self.path / "first-login.json"
+
+    @property
+    def roles_marker(self) -> Path:
+        """Which roles.sql the cluster was prepared by."""
+        return self.path / "roles.sha256"
+
+    @property
+    def beat_schedule(self) -> Path:
+        return self.path / "celerybeat-schedule"
+
+    def log_file(self, name: str) -> Path:
+        return self.log / f"{name}.log"
+
+    def pid_file(self, name: str) -> Path:
+        return self.path / f"{name}.pid"
+
+    def write_private(self, path: Path, text: str) -> None:
+        """Whole or not at all, and never readable by others, not even for a moment."""
+        descriptor, temporary = tempfile.mkstemp(dir=self.path)  # mkstemp makes it 0600
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).replace(path)
+
+    @contextlib.contextmanager
+    def lock(self, name: str, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
+        """Hold the lock `name`; the kernel lets it go when this process ends, however it ends."""
+        with (self.path / f"{name}.lock").open("a+", encoding="utf-8") as file:
+            mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            try:
+                fcntl.flock(file, mode if wait else mode | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise FolderBusy(f"Memory Center already runs on {self.path}.") from error
+            yield
+
+    def remove(self) -> None:
+        """Delete everything the folder holds, wherever it stands. The servers must be stopped."""
+        if self.postgres.is_symlink():
+            shutil.rmtree(self.postgres.resolve().parent)
+        shutil.rmtree(self.run)
+        shutil.rmtree(self.path)
+
+    def _read_or_make_secrets(self) -> Secrets:
+        file = self.path / "secrets.json"
+        with self.lock("secrets"):
+            if not file.exists():
+                text = json.dumps(asdict(Secrets.generate()), indent=1)
+                self.write_private(file, text + "\n")
+            try:
+                return Secrets(**json.loads(file.read_text(encoding="utf-8")))
+            except (ValueError, TypeError) as error:
+                raise EmbeddedError(f"The file {file} is damaged.") from error
+
+    def _run_folder(self) -> Path:
+        run = self.path / "run"
+        if len(os.fsencode(run)) > _LONGEST_RUN_PATH:
+            name = hashlib.sha256(os.fsencode(self.path) + self.secrets.folder_id.encode())
+            run = Path("/tmp") / f"memcenter-{os.geteuid()}-{name.hexdigest()[:12]}"
+        run.mkdir(mode=0o700, exist_ok=True)
+        # /tmp belongs to everybody: a folder that somebody else put there is no place for us.
+        if run.is_symlink() or run.stat().st_uid != os.geteuid():
+            raise EmbeddedError(f"The folder {run} belongs to somebody else.")
+        run.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        return run
