@@ -45,7 +45,8 @@ def place(folder: DataFolder) -> Placement:
         return Placement(None, wheel, folder.postgres, folder.run / "pg")
     user = _unprivileged_user()
     binaries = wheel if _can(user, "-x", wheel / "postgres") else _copied_binaries()
-    if not folder.postgres.is_symlink() and _can(user, "-x", folder.run):
+    enterable = _can(user, "-x", folder.path) and _can(user, "-x", folder.run)
+    if enterable and not folder.postgres.is_symlink():
         return Placement(user, binaries, folder.postgres, folder.run / "pg")
     home = _home_elsewhere(folder)
     return Placement(user, binaries, home / "pg", home / "run")
