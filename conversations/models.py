@@ -1,0 +1,232 @@
+"""What was said, and what is kept of it per conversation."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib import ids
+from memcenter.lib.rows import VisibleManager, one_of
+
+
+class ConversationKind(models.TextChoices):
+    MAIN = "main", _("private")
+    GROUP = "group", _("group")
+
+
+class Conversation(models.Model):
+    """A thread of one person. `external_id` is the chat product's own id for it.
+
+    `last_number` is the number of its newest message: taking it under the row's lock keeps
+    the messages ordered and unbroken. `hidden_at` is set while it is being forgotten.
+    """
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    public_id = models.CharField(max_length=40, unique=True, default=ids.conversation_id)
+    external_id = models.CharField(max_length=200, null=True, blank=True, db_collation="C")
+    title = models.CharField(max_length=200, blank=True)
+    kind = models.CharField(max_length=8, choices=ConversationKind, default=ConversationKind.MAIN)
+    last_number = models.PositiveIntegerField(default=0)
+    message_count = models.PositiveIntegerField(default=0)
+    last_message_at = models.DateTimeField(null=True, blank=True)
+    extracted_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField(auto_now=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VisibleManager["Conversation"]()
+    everything: models.Manager["Conversation"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        constraints = [
+            one_of("kind", ConversationKind, name="conversation_kind_known"),
+            models.UniqueConstraint(
+                fields=["user", "external_id"],
+                condition=Q(hidden_at__isnull=True),
+                name="conversation_external_id",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-last_message_at", "-id"], name="conversation_recent")
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Role(models.TextChoices):
+    USER = "user", _("user")
+    ASSISTANT = "assistant", _("assistant")
+    SYSTEM = "system", _("system")
+    TOOL = "tool", _("tool")
+
+
+class Message(models.Model):
+    """One utterance. `created_at` is when it was said, `recorded_at` when we were told."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
+    public_id = models.CharField(max_length=40, unique=True, default=ids.message_id)
+    external_id = models.CharField(max_length=200, null=True, blank=True, db_collation="C")
+    number = models.PositiveIntegerField()
+    role = models.CharField(max_length=12, choices=Role)
+    speaker = models.CharField(max_length=100, blank=True)
+    content = models.TextField(blank=True)
+    completed = models.BooleanField(default=True)
+    token_count = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    recorded_at = models.DateTimeField(auto_now_add=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VisibleManager["Message"]()
+    everything: models.Manager["Message"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        constraints = [
+            one_of("role", Role, name="message_role_known"),
+            models.UniqueConstraint(fields=["conversation", "number"], name="message_number"),
+            models.UniqueConstraint(
+                fields=["conversation", "external_id"],
+                condition=Q(hidden_at__isnull=True),
+                name="message_external_id",
+            ),
+        ]
+        indexes = [models.Index(fields=["user", "-created_at", "-id"], name="message_user")]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Turn(models.Model):
+    """A user message with its completed reply: what memories and episodes rest on."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    public_id = models.CharField(max_length=40, unique=True, default=ids.turn_id)
+    user_message = models.OneToOneField(
+        Message, on_delete=models.CASCADE, related_name="turn_as_question"
+    )
+    assistant_message = models.OneToOneField(
+        Message, on_delete=models.CASCADE, related_name="turn_as_reply"
+    )
+    project_key = models.CharField(max_length=100, blank=True)
+    tools = models.JSONField(default=list, blank=True)
+    fingerprint = models.CharField(max_length=64, blank=True)
+    extracted_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VisibleManager["Turn"]()
+    everything: models.Manager["Turn"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(user_message=F("assistant_message")), name="turn_two_messages"
+            )
+        ]
+        indexes = [models.Index(fields=["user", "conversation", "-id"], name="turn_user")]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Summary(models.Model):
+    """One version of the rolling summary: the messages up to `through_number` that it covers.
+
+    The newest visible version is the summary; older ones are kept to be read.
+    """
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="summaries"
+    )
+    public_id = models.CharField(max_length=40, unique=True, default=ids.summary_id)
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    token_count = models.PositiveIntegerField(default=0)
+    covered_message_count = models.PositiveIntegerField()
+    from_number = models.PositiveIntegerField()
+    through_number = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VisibleManager["Summary"]()
+    everything: models.Manager["Summary"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "version"], name="summary_version"),
+            models.CheckConstraint(
+                condition=Q(from_number__lte=F("through_number")), name="summary_range"
+            ),
+        ]
+        indexes = [models.Index(fields=["user", "conversation", "-version"], name="summary_user")]
+
+    def __str__(self) -> str:
+        return f"{self.public_id} version {self.version}"
+
+
+class Episode(models.Model):
+    """A turn that can be recalled by meaning. Its text is the turn's; its vector is indexed."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="episodes"
+    )
+    turn = models.OneToOneField(Turn, on_delete=models.CASCADE, related_name="episode")
+    public_id = models.CharField(max_length=40, unique=True, default=ids.episode_id)
+    created_at = models.DateTimeField()
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VisibleManager["Episode"]()
+    everything: models.Manager["Episode"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        indexes = [models.Index(fields=["user", "conversation", "-id"], name="episode_user")]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Rating(models.TextChoices):
+    POSITIVE = "positive", _("good")
+    NEGATIVE = "negative", _("bad")
+    VERY_NEGATIVE = "very_negative", _("very bad")
+
+
+class Feedback(models.Model):
+    """What a person thought of one message; one row a message, changed in place."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="feedback")
+    rating = models.CharField(max_length=16, choices=Rating)
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [one_of("rating", Rating, name="feedback_rating_known")]
+        indexes = [models.Index(fields=["user"], name="feedback_user")]
+
+    def __str__(self) -> str:
+        return f"feedback {self.pk}"

@@ -1,0 +1,92 @@
+"""Typed readers of the environment. A bad value stops the start with one clear sentence."""
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class BadSetting(SystemExit):
+    """Printed by Python as its one line, with exit status 1."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"The setting {name} {problem}.")
+
+
+def text(name: str, default: str = "") -> str:
+    """The value of `name`, or the content of the file that `name`_FILE points to."""
+    path = os.environ.get(f"{name}_FILE")
+    if path:
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise BadSetting(f"{name}_FILE", f"can't be read ({error.strerror})") from error
+    return os.environ.get(name, default)
+
+
+def integer(name: str, default: int, *, least: int = 0) -> int:
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        value = int(raw)
+    except ValueError as error:
+        raise BadSetting(name, f"must be a whole number, not {raw!r}") from error
+    if value < least:
+        raise BadSetting(name, f"must be at least {least}, not {value}")
+    return value
+
+
+def number(name: str, default: float, *, low: float = 0.0, high: float = 1.0) -> float:
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        value = float(raw)
+    except ValueError as error:
+        raise BadSetting(name, f"must be a number, not {raw!r}") from error
+    if not low <= value <= high:
+        raise BadSetting(name, f"must lie between {low} and {high}, not {value}")
+    return value
+
+
+def flag(name: str, default: bool) -> bool:
+    raw = text(name).lower()
+    if not raw:
+        return default
+    if raw in {"1", "true", "yes", "on"}:
+        return True
+    if raw in {"0", "false", "no", "off"}:
+        return False
+    raise BadSetting(name, f"must be true or false, not {raw!r}")
+
+
+def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if value not in among:
+        raise BadSetting(name, f"must be one of {', '.join(among)}, not {value!r}")
+    return value
+
+
+def words(name: str, default: str = "") -> list[str]:
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def database(name: str) -> dict[str, object]:
+    """Django's settings for a `postgresql://` address; unix sockets as `?host=/folder`."""
+    raw = text(name)
+    if not raw:
+        raise BadSetting(name, "is missing; run it through manage.py or set it")
+    parts = urlsplit(raw)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise BadSetting(name, "must begin with postgresql://")
+    options = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
+    host = unquote(options.pop("host", "")) or unquote(parts.hostname or "")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": str(parts.port or options.pop("port", "")),
+        "OPTIONS": {key: unquote(value) for key, value in options.items()},
+    }

@@ -1,0 +1,238 @@
+"""Every setting of Memory Center; `docs/configuration.md` explains each."""
+
+import sys
+from pathlib import Path
+
+from memcenter.lib import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.text("MEMCENTER_DATA_DIR", str(BASE_DIR / ".data"))).absolute()
+LEDGER_DIR = DATA_DIR.with_name(DATA_DIR.name + "-ledger")
+
+DEBUG = env.flag("MEMCENTER_DEBUG", False)
+SECRET_KEY = env.text("MEMCENTER_SECRET_KEY", "built-without-a-secret")
+ALLOWED_HOSTS = env.words("MEMCENTER_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1],testserver")
+PUBLIC_URL = env.text("MEMCENTER_PUBLIC_URL", "http://127.0.0.1:" + env.text("PORT", "8000"))
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
+
+INSTALLED_APPS = [
+    "memcenter",
+    "ops",
+    "conversations",
+    "memories",
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "template_partials",
+]
+
+MIDDLEWARE = [
+    "memcenter.middleware.health_check",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "memcenter.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "memcenter.middleware.personal_settings",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "memcenter.urls"
+WSGI_APPLICATION = "memcenter.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "memcenter.context_processors.personal",
+            ],
+        },
+    },
+]
+
+# --- Databases ------------------------------------------------------------------------------
+# The owner migrates; everything else runs as a role that owns nothing and can't bypass row
+# security. Work across users takes the role `memcenter_system` inside its transaction.
+_role = "MEMCENTER_OWNER_DATABASE_URL" if env.flag("MEMCENTER_AS_OWNER", False) else "DATABASE_URL"
+_NO_DATABASE = {"ENGINE": "django.db.backends.postgresql", "NAME": "none", "OPTIONS": {}}
+DATABASES = {
+    "default": {
+        **(env.database(_role) if env.text(_role) else _NO_DATABASE),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": False,
+    }
+}
+SYSTEM_ROLE = "memcenter_system"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:1/0")
+_redis_on_socket = REDIS_URL.startswith("unix://")
+_celery_redis_url = (
+    REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")
+    if _redis_on_socket
+    else REDIS_URL
+)
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "mc",
+    }
+}
+
+CELERY_BROKER_URL = _celery_redis_url
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2}
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "ops.tasks.sweep", "schedule": 5.0},
+    "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
+}
+
+# --- People ---------------------------------------------------------------------------------
+AUTH_USER_MODEL = "ops.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 8},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/signin/"
+REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", True)
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if PUBLIC_URL.startswith("https://") else None
+)
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# --- Language and time ----------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = env.text("MEMCENTER_TIME_ZONE", "UTC")
+
+# --- Files ----------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA_DIR / "files"},
+    },
+    "staticfiles": {
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if DEBUG or "pytest" in sys.modules
+            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        )
+    },
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+
+# --- API ------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["memcenter.rest.authentication.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["memcenter.rest.permissions.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["memcenter.rest.renderers.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["memcenter.rest.parsers.OrjsonParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "memcenter.rest.exceptions.render_error",
+    "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Memory Center",
+    "DESCRIPTION": "Record what was said, get the prompt's memory block back, and forget for real.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 600, least=1)
+RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)
+
+# --- Limits ---------------------------------------------------------------------------------
+MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
+MAX_MEMORY_CHARS = env.integer("MEMCENTER_MAX_MEMORY_CHARS", 8_000, least=1)
+MAX_BODY_BYTES = env.integer("MEMCENTER_MAX_BODY_BYTES", 1_048_576, least=1_024)
+
+# --- Memory ---------------------------------------------------------------------------------
+LONGTERM_DEFAULT = env.flag("MEMCENTER_LONGTERM_DEFAULT", True)
+WINDOW_MESSAGES = env.integer("MEMCENTER_WINDOW_MESSAGES", 20, least=2)
+WINDOW_TOKENS = env.integer("MEMCENTER_WINDOW_TOKENS", 2_000, least=100)
+SUMMARY_EVERY = env.integer("MEMCENTER_SUMMARY_EVERY", 6, least=1)
+SUMMARY_TOKENS = env.integer("MEMCENTER_SUMMARY_TOKENS", 300, least=50)
+BLOCK_TOKENS = env.integer("MEMCENTER_BLOCK_TOKENS", 1_500, least=100)
+TOP_K = env.integer("MEMCENTER_TOP_K", 6, least=1)
+TOP_EPISODES = env.integer("MEMCENTER_TOP_EPISODES", 3)
+RELEVANCE_FLOOR = env.number("MEMCENTER_RELEVANCE_FLOOR", 0.35)
+WEIGHT_RELEVANCE = env.number("MEMCENTER_WEIGHT_RELEVANCE", 0.6)
+WEIGHT_RECENCY = env.number("MEMCENTER_WEIGHT_RECENCY", 0.2)
+WEIGHT_IMPORTANCE = env.number("MEMCENTER_WEIGHT_IMPORTANCE", 0.2)
+IMPORTANCE_FLOOR = env.number("MEMCENTER_IMPORTANCE_FLOOR", 0.3)
+CONFIDENCE_FLOOR = env.number("MEMCENTER_CONFIDENCE_FLOOR", 0.5)
+SIMILARITY_GATE = env.number("MEMCENTER_SIMILARITY_GATE", 0.55)
+RECYCLE_DAYS = env.integer("MEMCENTER_RECYCLE_DAYS", 7)
+TRACE_DAYS = env.integer("MEMCENTER_TRACE_DAYS", 30, least=1)
+RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
+IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
+TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
+
+# --- Operations -----------------------------------------------------------------------------
+LEASE_SECONDS = env.integer("MEMCENTER_LEASE_SECONDS", 60, least=2)
+OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
+OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("MEMCENTER_LOG_LEVEL", "INFO")},
+    "loggers": {"django.request": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
+}
+
+UNFOLD = {"SITE_TITLE": "Memory Center", "SITE_HEADER": "Memory Center", "SHOW_HISTORY": False}

@@ -1,0 +1,239 @@
+"""A durable statement, its versions and its fragments."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from conversations.models import Rating
+from memcenter.lib import ids
+from memcenter.lib.rows import VisibleManager, one_of
+from memories.models.project import Project
+
+
+class Kind(models.TextChoices):
+    PREFERENCE = "preference", _("preference")
+    FACT = "fact", _("fact")
+    CONSTRAINT = "constraint", _("constraint")
+    TASK = "task", _("task")
+    PATTERN = "pattern", _("pattern")
+    SKILL = "skill", _("skill")
+    EVENT = "event", _("event")
+    REQUIREMENT = "requirement", _("requirement")
+    PLAN = "plan", _("plan")
+    DEVELOPMENT = "development", _("development")
+    TESTING = "testing", _("testing")
+    INSIGHT = "insight", _("insight")
+
+
+class MemoryStatus(models.TextChoices):
+    CANDIDATE = "candidate", _("waiting for review")
+    ACTIVE = "active", _("active")
+    DISABLED = "disabled", _("disabled")
+    SUPERSEDED = "superseded", _("superseded")
+    ARCHIVED = "archived", _("archived")
+
+
+class Origin(models.TextChoices):
+    EXTRACTED = "extracted", _("learned from a conversation")
+    USER = "user", _("written by you")
+    API = "api", _("written through the API")
+    AGENT = "agent", _("written by an agent")
+    FILE = "file", _("from a memory file")
+    IMPORT = "import", _("imported")
+
+
+class PresentManager(VisibleManager["Memory"]):
+    """Leaves out what is being forgotten and what lies in the recycle bin."""
+
+    def get_queryset(self) -> models.QuerySet["Memory"]:
+        return super().get_queryset().filter(deleted_at__isnull=True)
+
+
+class Memory(models.Model):
+    """One durable statement about a person, or about a project of theirs.
+
+    `status` says what it is good for; `deleted_at`/`purge_at` put it in the recycle bin;
+    `hidden_at` is set while it is being forgotten or derived again. `current_version` is the
+    number of the version whose text it carries. `content_hash` serves tracing only.
+    """
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    project = models.ForeignKey(
+        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memories"
+    )
+    public_id = models.CharField(max_length=40, unique=True, default=ids.memory_id)
+    kind = models.CharField(max_length=16, choices=Kind)
+    content = models.TextField()
+    summary = models.TextField(blank=True)
+    data = models.JSONField(default=dict, blank=True)
+    tags = ArrayField(models.CharField(max_length=50), default=list, blank=True)
+    importance = models.FloatField(default=0.5)
+    confidence = models.FloatField(default=0.8)
+    status = models.CharField(max_length=12, choices=MemoryStatus, default=MemoryStatus.ACTIVE)
+    pinned = models.BooleanField(default=False)
+    origin = models.CharField(max_length=12, choices=Origin)
+    content_hash = models.CharField(max_length=64, blank=True)
+    occurred_at = models.DateTimeField(null=True, blank=True)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_until = models.DateTimeField(null=True, blank=True)
+    access_count = models.PositiveIntegerField(default=0)
+    last_accessed_at = models.DateTimeField(null=True, blank=True)
+    feedback = models.CharField(max_length=16, choices=Rating, blank=True)
+    feedback_reason = models.TextField(blank=True)
+    agent_id = models.CharField(max_length=200, blank=True)
+    app_id = models.CharField(max_length=200, blank=True)
+    run_id = models.CharField(max_length=200, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    current_version = models.PositiveIntegerField(default=1)
+    chunk_count = models.PositiveIntegerField(default=0)
+    indexed_at = models.DateTimeField(null=True, blank=True)
+    superseded_by = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes"
+    )
+    conflicts_with = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="contested_by"
+    )
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    purge_at = models.DateTimeField(null=True, blank=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = PresentManager()
+    visible = VisibleManager["Memory"]()
+    everything: models.Manager["Memory"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        verbose_name_plural = "memories"
+        constraints = [
+            one_of("kind", Kind, name="memory_kind_known"),
+            one_of("status", MemoryStatus, name="memory_status_known"),
+            one_of("origin", Origin, name="memory_origin_known"),
+            models.CheckConstraint(
+                condition=Q(importance__range=(0, 1)), name="memory_importance_0_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__range=(0, 1)), name="memory_confidence_0_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(deleted_at__isnull=True, purge_at__isnull=True)
+                | Q(deleted_at__isnull=False, purge_at__isnull=False),
+                name="memory_bin_has_date",
+            ),
+            models.CheckConstraint(
+                condition=Q(valid_from__isnull=True)
+                | Q(valid_until__isnull=True)
+                | Q(valid_from__lte=F("valid_until")),
+                name="memory_validity_order",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "status", "-updated_at", "-id"], name="memory_list"),
+            models.Index(fields=["user", "project"], name="memory_project"),
+            models.Index(fields=["user", "-access_count"], name="memory_hot"),
+            models.Index(
+                fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_purge"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Change(models.TextChoices):
+    CREATED = "created", _("learned")
+    EDITED = "edited", _("edited")
+    REPLACED = "replaced", _("replaced by something newer")
+    MERGED = "merged", _("merged")
+    RESTORED = "restored", _("restored")
+    CONSOLIDATED = "consolidated", _("consolidated")
+    DERIVED = "derived", _("derived again after forgetting")
+
+
+class MemoryVersion(models.Model):
+    """One state of a memory's text; append-only.
+
+    It keeps the candidate text and the sources of its own. `inputs` are the versions that it
+    was merged or consolidated from. An erased version (`erased_at`) is an empty marker whose
+    source was forgotten; it can't be restored.
+    """
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=16, choices=Kind)
+    content = models.TextField(blank=True)
+    summary = models.TextField(blank=True)
+    candidate_text = models.TextField(blank=True)
+    change = models.CharField(max_length=16, choices=Change)
+    actor = models.CharField(max_length=12, choices=Origin)
+    reason = models.CharField(max_length=300, blank=True)
+    inputs: "models.ManyToManyField[MemoryVersion, VersionInput]" = models.ManyToManyField(
+        "self", symmetrical=False, through="VersionInput", related_name="outputs"
+    )
+    created_at = models.DateTimeField()
+    erased_at = models.DateTimeField(null=True, blank=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VisibleManager["MemoryVersion"]()
+    everything: models.Manager["MemoryVersion"] = models.Manager()
+
+    class Meta:
+        base_manager_name = "everything"
+        constraints = [
+            one_of("change", Change, name="version_change_known"),
+            models.UniqueConstraint(fields=["memory", "number"], name="version_number"),
+            models.CheckConstraint(
+                condition=Q(erased_at__isnull=True) | Q(content="", summary="", candidate_text=""),
+                name="version_erased_is_empty",
+            ),
+        ]
+        indexes = [models.Index(fields=["user", "memory"], name="version_user")]
+
+    def __str__(self) -> str:
+        return f"version {self.number} of memory {self.memory_id}"
+
+
+class VersionInput(models.Model):
+    """That one version was made from another."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    output = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="input_links")
+    input = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="output_links")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["output", "input"], name="version_input_once")
+        ]
+        indexes = [models.Index(fields=["user"], name="version_input_user")]
+
+    def __str__(self) -> str:
+        return f"version {self.input_id} in {self.output_id}"
+
+
+class Fragment(models.Model):
+    """A piece of a long memory, 500 tokens with 50 of overlap, with a vector of its own."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="fragments")
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+    token_count = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["memory", "number"], name="fragment_number")]
+        indexes = [models.Index(fields=["user", "memory"], name="fragment_user")]
+
+    def __str__(self) -> str:
+        return f"fragment {self.number} of memory {self.memory_id}"

@@ -1,0 +1,115 @@
+"""What makes content findable: vectors per embedding space, and segmented words."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField
+
+from conversations.models import Conversation
+from memcenter.lib.rows import one_of
+
+
+class TargetKind(models.TextChoices):
+    MEMORY = "memory", _("memory")
+    FRAGMENT = "fragment", _("fragment")
+    MESSAGE = "message", _("message")
+    EPISODE = "episode", _("episode")
+    SUMMARY = "summary", _("summary")
+    NOTE = "note", _("note")
+
+
+class EmbeddingSpace(models.Model):
+    """One embedder at one version. A search reads the active one only, never two."""
+
+    personal_data = False
+
+    embedder = models.CharField(max_length=60)
+    model = models.CharField(max_length=100)
+    dimensions = models.PositiveIntegerField()
+    version = models.PositiveIntegerField(default=1)
+    active = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["embedder", "model", "dimensions", "version"], name="space_once"
+            ),
+            models.UniqueConstraint(
+                fields=["active"], condition=Q(active=True), name="space_one_active"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.embedder} {self.model} {self.dimensions}"
+
+
+class Vector(models.Model):
+    """The unit vector of one target in one space; no fixed dimension in the column."""
+
+    personal_data = True
+
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
+    target_kind = models.CharField(max_length=10, choices=TargetKind)
+    target_id = models.BigIntegerField()
+    conversation = models.ForeignKey(
+        Conversation, null=True, on_delete=models.CASCADE, db_index=False
+    )
+    embedding = HalfVectorField()
+
+    class Meta:
+        constraints = [
+            one_of("target_kind", TargetKind, name="vector_target_known"),
+            models.UniqueConstraint(
+                fields=["user", "space", "target_kind", "target_id"], name="vector_once"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["conversation", "target_kind"],
+                condition=Q(conversation__isnull=False),
+                name="vector_conversation",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"vector of {self.target_kind} {self.target_id}"
+
+
+class LexicalEntry(models.Model):
+    """The segmented words of one target, with repeats, for keyword ranking."""
+
+    personal_data = True
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
+    target_kind = models.CharField(max_length=10, choices=TargetKind)
+    target_id = models.BigIntegerField()
+    conversation = models.ForeignKey(
+        Conversation, null=True, on_delete=models.CASCADE, db_index=False
+    )
+    terms = ArrayField(models.TextField())
+    length = models.PositiveIntegerField()
+
+    class Meta:
+        verbose_name_plural = "lexical entries"
+        constraints = [
+            one_of("target_kind", TargetKind, name="lexical_target_known"),
+            models.UniqueConstraint(
+                fields=["user", "target_kind", "target_id"], name="lexical_once"
+            ),
+        ]
+        indexes = [
+            GinIndex(fields=["user", "terms"], name="lexical_terms"),
+            models.Index(
+                fields=["conversation", "target_kind"],
+                condition=Q(conversation__isnull=False),
+                name="lexical_conversation",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"words of {self.target_kind} {self.target_id}"

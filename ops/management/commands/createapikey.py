@@ -1,0 +1,30 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memcenter.lib.errors import ApplicationError
+from ops.access import as_system
+from ops.models import Scope
+from ops.services import keys, users
+
+_DEFAULT = "read,write,forget,export,signin"
+
+
+class Command(BaseCommand):
+    help = "Print a new API key; it is shown this once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--user", help="bind it to the user of this external id")
+        parser.add_argument("--scopes", default=_DEFAULT, help=", ".join(Scope.values))
+        parser.add_argument("--name", default="made at the command line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        scopes = [word.strip() for word in options["scopes"].split(",") if word.strip()]
+        try:
+            with as_system():
+                user = users.find(options["user"]) if options["user"] else None
+                _, text = keys.create(name=options["name"], scopes=scopes, user=user)
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        print(text)

@@ -1,0 +1,37 @@
+from ops.models.model_call import ModelCall
+from ops.models.operation import (
+    Attempt,
+    IdempotencyRecord,
+    Kind,
+    Operation,
+    Outcome,
+    Priority,
+    Status,
+)
+from ops.models.receipt import AuditEvent, Receipt
+from ops.models.transfer import Export, Import
+from ops.models.user import ApiKey, Scope, SignInLink, Theme, User, UserSettings
+from ops.models.webhook import Delivery, Webhook
+
+__all__ = [
+    "ApiKey",
+    "Attempt",
+    "AuditEvent",
+    "Delivery",
+    "Export",
+    "IdempotencyRecord",
+    "Import",
+    "Kind",
+    "ModelCall",
+    "Operation",
+    "Outcome",
+    "Priority",
+    "Receipt",
+    "Scope",
+    "SignInLink",
+    "Status",
+    "Theme",
+    "User",
+    "UserSettings",
+    "Webhook",
+]

@@ -1,0 +1,184 @@
+"""The outbox: what has to be done, who is doing it, and what was answered before."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib import ids
+from memcenter.lib.rows import one_of
+from ops.models.user import ApiKey, User
+
+
+class Kind(models.TextChoices):
+    EXTRACT_TURN = "extract_turn", _("Learn from a turn")
+    EXTRACT_CONVERSATION = "extract_conversation", _("Look at a conversation as a whole")
+    SUMMARIZE = "summarize", _("Summarize")
+    INDEX_EPISODE = "index_episode", _("Index an episode")
+    INDEX_MEMORY = "index_memory", _("Index a memory")
+    CONSOLIDATE = "consolidate", _("Consolidate")
+    FORGET_MEMORY = "forget_memory", _("Forget a memory")
+    FORGET_MESSAGE = "forget_message", _("Forget a message")
+    FORGET_CONVERSATION = "forget_conversation", _("Forget a conversation")
+    CLEAR_CONVERSATION = "clear_conversation", _("Clear a conversation")
+    FORGET_PROJECT = "forget_project", _("Forget a project")
+    FORGET_USER = "forget_user", _("Forget everything")
+    EXPORT_CONVERSATION = "export_conversation", _("Export a conversation")
+    EXPORT_USER = "export_user", _("Export everything")
+    IMPORT = "import", _("Import")
+    REINDEX = "reindex", _("Reindex")
+    SYNC_FILES = "sync_files", _("Sync the memory files")
+    DELIVER_WEBHOOK = "deliver_webhook", _("Deliver a webhook")
+    CLEANUP = "cleanup", _("Clean up")
+
+
+class Status(models.TextChoices):
+    """Each transition is a guarded UPDATE on status and attempt; 0 rows: somebody else moved it.
+
+    enqueue -> PENDING            claim    PENDING -> RUNNING
+    succeed RUNNING -> SUCCEEDED  fail     RUNNING -> PENDING (later) | FAILED
+    expire  RUNNING -> PENDING    cancel   PENDING -> CANCELLED
+    retry   FAILED  -> PENDING
+    """
+
+    PENDING = "pending", _("Waiting")
+    RUNNING = "running", _("Running")
+    SUCCEEDED = "succeeded", _("Done")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+
+
+class Priority(models.IntegerChoices):
+    FORGET = 0, _("forgetting")
+    TURN = 10, _("turns")
+    INDEX = 20, _("indexing")
+    BULK = 30, _("bulk")
+
+
+class Operation(models.Model):
+    """One thing to be done in the background; written in the transaction that makes it due.
+
+    It names the person by `subject` only and its payload holds ids only, so that it may
+    outlive the account and says nothing about it. `hidden_at` is never set here: operations
+    are what a person may always see.
+    """
+
+    personal_data = False
+
+    public_id = models.CharField(max_length=40, unique=True, default=ids.operation_id)
+    kind = models.CharField(max_length=32, choices=Kind)
+    subject = models.UUIDField(null=True, blank=True)
+    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    priority = models.SmallIntegerField(choices=Priority, default=Priority.TURN)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    max_attempts = models.PositiveSmallIntegerField(default=8)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    run_after = models.DateTimeField()
+    dedupe_key = models.CharField(max_length=100, null=True, blank=True)
+    serial_key = models.CharField(max_length=64, null=True, blank=True)
+    payload = models.JSONField(default=dict)
+    result = models.JSONField(default=dict)
+    steps_done = models.JSONField(default=list)
+    progress_done = models.PositiveIntegerField(default=0)
+    progress_total = models.PositiveIntegerField(default=0)
+    progress_step = models.CharField(max_length=50, blank=True)
+    last_error = models.CharField(max_length=500, blank=True)
+    requested_by_key = models.BigIntegerField(null=True, blank=True)
+    token_digest = models.CharField(max_length=64, null=True, blank=True, unique=True)
+    token_expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            one_of("kind", Kind, name="operation_kind_known"),
+            one_of("status", Status, name="operation_status_known"),
+            models.CheckConstraint(
+                condition=Q(status="running", lease_until__isnull=False)
+                | (~Q(status="running") & Q(lease_until__isnull=True)),
+                name="operation_running_has_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempt__lte=F("max_attempts")), name="operation_attempts_bounded"
+            ),
+            models.UniqueConstraint(
+                fields=["dedupe_key"], condition=Q(status="pending"), name="operation_dedupe"
+            ),
+            models.UniqueConstraint(
+                fields=["serial_key"], condition=Q(status="running"), name="operation_serial"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["priority", "run_after"],
+                condition=Q(status="pending"),
+                name="operation_due",
+            ),
+            models.Index(
+                fields=["lease_until"], condition=Q(status="running"), name="operation_leases"
+            ),
+            models.Index(fields=["subject", "-id"], name="operation_subject"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.public_id} {self.kind} {self.status}"
+
+
+class Outcome(models.TextChoices):
+    SUCCEEDED = "succeeded", _("succeeded")
+    RETRIED = "retried", _("to be tried again")
+    FAILED = "failed", _("failed")
+    EXPIRED = "expired", _("the lease ran out")
+
+
+class Attempt(models.Model):
+    """One try at an operation, and how it ended (null while it runs)."""
+
+    personal_data = False
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    started_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(max_length=16, choices=Outcome, null=True, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["operation", "number"], name="attempt_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of operation {self.operation_id}"
+
+
+class IdempotencyRecord(models.Model):
+    """What a write answered to a key and an `Idempotency-Key`, for a day.
+
+    `status_code` is null while the first call runs. A forget of the person blanks `body`
+    (`body_erased`); a repeat then gets a 409 instead of what was forgotten.
+    """
+
+    personal_data = True
+
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE)
+    api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE)
+    key = models.CharField(max_length=200)
+    fingerprint = models.CharField(max_length=64)
+    status_code = models.PositiveSmallIntegerField(null=True, blank=True)
+    body = models.JSONField(null=True, blank=True)
+    body_erased = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["api_key", "key"], name="idempotency_key_once")
+        ]
+        indexes = [
+            models.Index(fields=["user"], name="idempotency_user"),
+            models.Index(fields=["expires_at"], name="idempotency_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return f"idempotency record {self.pk}"

@@ -1,0 +1,165 @@
+"""Who is who: people, what they decided, their keys and their sign-in links."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib.rows import one_of
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(
+        self, username: str | None = None, password: str | None = None, **fields: Any
+    ) -> User:
+        user = self.model(username=username, **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, username: str, password: str, **fields: Any) -> User:
+        return self.create_user(
+            username, password, **{"is_staff": True, "is_superuser": True} | fields
+        )
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """One person whose memory is kept, or a member of the staff.
+
+    `external_id` is the chat product's own name for the person; whoever registers on the web
+    has none, and no unbound key can reach them. `subject` names the person in operations and
+    receipts and means nothing once this row is gone. `hidden_at` is set while everything of
+    the person is being forgotten.
+    """
+
+    personal_data = True
+
+    username = models.CharField(_("login name"), max_length=150, unique=True, null=True, blank=True)
+    external_id = models.CharField(
+        max_length=64, unique=True, null=True, blank=True, db_collation="C"
+    )
+    subject = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    display_name = models.CharField(max_length=150, blank=True)
+    created_by = models.ForeignKey(
+        "ops.ApiKey", null=True, blank=True, on_delete=models.SET_NULL, related_name="created_users"
+    )
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    USERNAME_FIELD = "username"
+    EMAIL_FIELD = ""
+    objects: ClassVar[UserManager] = UserManager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(external_id__isnull=True) | Q(is_staff=False),
+                name="staff_has_no_external_id",
+            ),
+            models.CheckConstraint(
+                condition=Q(external_id__isnull=True) | ~Q(external_id=""),
+                name="external_id_not_empty",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.username or self.external_id or f"user {self.pk}"
+
+    @property
+    def shown_name(self) -> str:
+        return self.display_name or self.username or self.external_id or ""
+
+
+class Theme(models.TextChoices):
+    AUTO = "auto", _("As the system")
+    LIGHT = "light", _("Light")
+    DARK = "dark", _("Dark")
+
+
+class UserSettings(models.Model):
+    """The switches and preferences of one person; missing means all defaults."""
+
+    personal_data = True
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="settings")
+    summary_enabled = models.BooleanField(default=True)
+    episodic_enabled = models.BooleanField(default=True)
+    longterm_enabled = models.BooleanField(default=True)
+    confirm_before_remembering = models.BooleanField(default=False)
+    language = models.CharField(max_length=16, blank=True)
+    timezone = models.CharField(max_length=64, default="UTC")
+    theme = models.CharField(max_length=8, choices=Theme, default=Theme.AUTO)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [one_of("theme", Theme, name="settings_theme_known")]
+
+    def __str__(self) -> str:
+        return f"settings of user {self.user_id}"
+
+
+class Scope(models.TextChoices):
+    READ = "read", _("read")
+    WRITE = "write", _("write")
+    FORGET = "forget", _("forget")
+    EXPORT = "export", _("export")
+    SIGNIN = "signin", _("make sign-in links")
+    ADMIN = "admin", _("administer")
+
+
+class ApiKey(models.Model):
+    """A key by which a program speaks for one person (`user`) or, unbound, for the product.
+
+    Only its SHA-256 is kept; `prefix` is what a page may show to tell keys apart.
+    """
+
+    personal_data = True
+
+    user = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.CASCADE, related_name="api_keys"
+    )
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=16)
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = ArrayField(models.CharField(max_length=16, choices=Scope))
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "created_at"], name="apikey_user")]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}… ({self.name})"
+
+
+class SignInLink(models.Model):
+    """A link that signs one API-made person in, once, before `expires_at`."""
+
+    personal_data = True
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="signin_links")
+    digest = models.CharField(max_length=64, unique=True)
+    next = models.CharField(max_length=500, blank=True)
+    language = models.CharField(max_length=16, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "expires_at"], name="signinlink_user")]
+
+    def __str__(self) -> str:
+        return f"sign-in link of user {self.user_id}"

@@ -1,0 +1,44 @@
+"""Who is told when something changed, by ids only."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from ops.models.user import ApiKey, User
+
+
+class Webhook(models.Model):
+    """An address that is told about events of one person (`user`) or of all (null)."""
+
+    personal_data = True
+
+    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.CASCADE)
+    api_key = models.ForeignKey(ApiKey, null=True, blank=True, on_delete=models.CASCADE)
+    url = models.URLField(max_length=500)
+    events = ArrayField(models.CharField(max_length=40))
+    secret = models.CharField(max_length=200)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user"], name="webhook_user")]
+
+    def __str__(self) -> str:
+        return f"webhook {self.pk}"
+
+
+class Delivery(models.Model):
+    """One event on its way to one address: the body is ids only."""
+
+    personal_data = False
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    event = models.CharField(max_length=40)
+    subject = models.UUIDField(null=True)
+    body = models.JSONField(default=dict)
+    status_code = models.PositiveSmallIntegerField(null=True, blank=True)
+    error = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"delivery {self.pk}"

@@ -1,0 +1,218 @@
+"""The only writer of `Operation.status`. Every transition is a guarded UPDATE."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from memcenter.lib.errors import Conflict
+from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
+from ops.services import broker
+
+logger = logging.getLogger(__name__)
+
+_CLAIM = """
+UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %(now)s,
+       lease_until = %(lease)s, last_error = ''
+ WHERE status = 'pending' AND id = (
+    SELECT id FROM ops_operation waiting
+     WHERE status = 'pending' AND run_after <= %(now)s AND kind = ANY(%(kinds)s)
+       AND (serial_key IS NULL OR NOT EXISTS (
+            SELECT 1 FROM ops_operation running
+             WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
+     ORDER BY priority, run_after, id
+       FOR UPDATE SKIP LOCKED
+     LIMIT 1)
+RETURNING id
+"""
+
+
+def enqueue(
+    kind: Kind,
+    *,
+    subject: UUID | None,
+    payload: Mapping[str, Any],
+    priority: Priority = Priority.TURN,
+    dedupe_key: str | None = None,
+    serial_key: str | None = None,
+    run_after: datetime | None = None,
+    requested_by_key: int | None = None,
+) -> Operation:
+    """Write an operation in the caller's transaction and wake the worker when it commits.
+
+    `payload` holds ids only. With a `dedupe_key` that is already waiting, that operation is
+    given back instead of a second one.
+    """
+    fields: dict[str, Any] = {
+        "kind": kind,
+        "subject": subject,
+        "payload": dict(payload),
+        "priority": priority,
+        "serial_key": serial_key,
+        "run_after": run_after or timezone.now(),
+        "max_attempts": settings.OPERATION_ATTEMPTS,
+        "requested_by_key": requested_by_key,
+    }
+    if dedupe_key is None:
+        operation = Operation.objects.create(**fields)
+    else:
+        operation, _ = Operation.objects.get_or_create(
+            dedupe_key=dedupe_key, status=Status.PENDING, defaults=fields
+        )
+    if run_after is None:
+        transaction.on_commit(broker.wake, robust=True)
+    return operation
+
+
+def claim(kinds: Sequence[str], *, now: datetime) -> Operation | None:
+    """Take the most urgent due operation under a lease, or give None.
+
+    At most one operation of a `serial_key` runs at a time; the unique constraint decides when
+    two workers reach for it at once.
+    """
+    values = {"now": now, "lease": _lease(now), "kinds": list(kinds)}
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_CLAIM, values)
+            row = cursor.fetchone()
+            if row is None:
+                return None
+            operation = Operation.objects.get(pk=row[0])
+            Attempt.objects.create(operation=operation, number=operation.attempt)
+    except IntegrityError:
+        return None
+    return operation
+
+
+def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) -> bool:
+    """RUNNING -> SUCCEEDED; False when the lease was lost meanwhile."""
+    now = timezone.now()
+    moved = _running(operation).update(
+        status=Status.SUCCEEDED,
+        lease_until=None,
+        finished_at=now,
+        updated_at=now,
+        result=dict(result or {}),
+        progress_done=F("progress_total"),
+    )
+    return _ended(operation, moved, outcome=Outcome.SUCCEEDED)
+
+
+def fail(operation: Operation, *, error: str, permanent: bool = False) -> bool:
+    """RUNNING -> PENDING later, or FAILED for good; False when the lease was lost.
+
+    The waiting time is 1 s and doubles with each attempt up to an hour. `error` is plain words
+    without anybody's text.
+    """
+    now = timezone.now()
+    over = permanent or operation.attempt >= operation.max_attempts
+    changes: dict[str, Any] = {"lease_until": None, "last_error": error[:500], "updated_at": now}
+    if over:
+        changes |= {"status": Status.FAILED, "finished_at": now}
+    else:
+        delay = min(2 ** (operation.attempt - 1), settings.OPERATION_BACKOFF_CAP)
+        changes |= {"status": Status.PENDING, "run_after": now + timedelta(seconds=delay)}
+    outcome = Outcome.FAILED if over else Outcome.RETRIED
+    return _ended(operation, _move_back(operation, changes), outcome=outcome, error=error)
+
+
+def give_back(operation: Operation) -> bool:
+    """RUNNING -> PENDING without counting the attempt as used up: it gave way to a forget."""
+    changes = {"status": Status.PENDING, "lease_until": None, "run_after": timezone.now()}
+    return _ended(operation, _move_back(operation, changes), outcome=Outcome.RETRIED)
+
+
+def expire(*, now: datetime) -> int:
+    """RUNNING -> PENDING, or FAILED when the attempts are used up, where a lease ran out."""
+    count = 0
+    lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
+    for operation in lost.order_by("pk")[:500]:
+        changes: dict[str, Any] = {
+            "lease_until": None,
+            "last_error": "The worker stopped in the middle.",
+            "updated_at": now,
+        }
+        if operation.attempt >= operation.max_attempts:
+            changes |= {"status": Status.FAILED, "finished_at": now}
+        else:
+            changes |= {"status": Status.PENDING}
+        moved = _move_back(operation, changes, lease_until__lt=now)
+        count += _ended(operation, moved, outcome=Outcome.EXPIRED)
+    return count
+
+
+def cancel(operation: Operation) -> None:
+    """PENDING -> CANCELLED. Raises `Conflict` when it is no longer waiting."""
+    now = timezone.now()
+    waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING)
+    if not waiting.update(status=Status.CANCELLED, finished_at=now, updated_at=now):
+        raise Conflict("Only an operation that is still waiting can be cancelled.")
+
+
+def retry(operation: Operation) -> None:
+    """FAILED -> PENDING with a fresh set of attempts. Raises `Conflict` when it hasn't failed."""
+    now = timezone.now()
+    failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
+    moved = failed.update(
+        status=Status.PENDING,
+        max_attempts=F("attempt") + settings.OPERATION_ATTEMPTS,
+        run_after=now,
+        finished_at=None,
+        updated_at=now,
+    )
+    if not moved:
+        raise Conflict("Only an operation that has failed can be retried.")
+    transaction.on_commit(broker.wake, robust=True)
+
+
+def renew(operation: Operation) -> bool:
+    """Hold the lease for longer; False when it was lost."""
+    now = timezone.now()
+    return bool(_running(operation).update(lease_until=_lease(now), updated_at=now))
+
+
+def holds(operation: Operation) -> bool:
+    """Whether this attempt still owns the operation; locks its row until the transaction ends."""
+    return _running(operation).select_for_update().exists()
+
+
+def note_progress(operation: Operation, *, step: str, done: int, total: int) -> None:
+    _running(operation).update(
+        progress_step=step, progress_done=done, progress_total=total, updated_at=timezone.now()
+    )
+
+
+def _lease(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def _running(operation: Operation) -> Any:
+    return Operation.objects.filter(
+        pk=operation.pk, status=Status.RUNNING, attempt=operation.attempt
+    )
+
+
+def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
+    """A twin that is already waiting under the same dedupe key does this one's work."""
+    try:
+        with transaction.atomic():
+            return int(_running(operation).filter(**also).update(**changes))
+    except IntegrityError:
+        gone = {"status": Status.CANCELLED, "lease_until": None, "finished_at": timezone.now()}
+        return int(_running(operation).filter(**also).update(**gone))
+
+
+def _ended(operation: Operation, moved: int, *, outcome: Outcome, error: str = "") -> bool:
+    if moved:
+        Attempt.objects.filter(operation=operation, number=operation.attempt).update(
+            finished_at=timezone.now(), outcome=outcome, error=error[:500]
+        )
+    return bool(moved)

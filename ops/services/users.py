@@ -1,0 +1,128 @@
+"""People: found or made by their external id, registered, and what they decided."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from ops.models import ApiKey, Theme, User, UserSettings
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+SWITCHES = (
+    "summary_enabled",
+    "episodic_enabled",
+    "longterm_enabled",
+    "confirm_before_remembering",
+)
+
+
+def check_external_id(value: object) -> str:
+    """Give the id back if it is 1-64 characters without control characters, else `Invalid`."""
+    if not isinstance(value, str) or not 1 <= len(value) <= 64:
+        raise Invalid.field("user_id", "Give the user's id: 1 to 64 characters.")
+    if _CONTROL.search(value):
+        raise Invalid.field("user_id", "The id must not contain control characters.")
+    return value
+
+
+def find(external_id: str) -> User:
+    """The person of this external id, also while being forgotten. Raises `NotFound`."""
+    user = User.objects.filter(external_id=external_id, is_active=True).first()
+    if user is None:
+        raise NotFound("There is no such user.")
+    return user
+
+
+def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> User:
+    """The person of this external id, made on first write.
+
+    Raises `Conflict` (`being_forgotten`) while everything of that person is being erased.
+    """
+    user = User.objects.filter(external_id=external_id).first()
+    if user is None:
+        user = _create(external_id, created_by=created_by)
+    check_not_being_forgotten(user)
+    return user
+
+
+def check_not_being_forgotten(user: User) -> None:
+    if user.hidden_at is not None:
+        raise Conflict(
+            "Everything of this user is being forgotten; try again when that is done.",
+            code="being_forgotten",
+        )
+
+
+def _create(external_id: str, *, created_by: ApiKey | None) -> User:
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(external_id=external_id, created_by=created_by)
+            UserSettings.objects.create(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+    except IntegrityError:
+        return User.objects.get(external_id=external_id)
+    return user
+
+
+def register(*, username: str, password: str, language: str = "") -> User:
+    """Make a login of its own, without an external id. Raises `Invalid`."""
+    username = username.strip()
+    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
+        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
+    try:
+        validate_password(password, User(username=username))
+    except ValidationError as error:
+        raise Invalid("The password is too weak.", fields={"password": error.messages}) from error
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(username, password)
+            UserSettings.objects.create(
+                user=user, longterm_enabled=settings.LONGTERM_DEFAULT, language=language
+            )
+    except IntegrityError as error:
+        raise Invalid.field("username", "This name is taken.") from error
+    return user
+
+
+def settings_of(user: User) -> UserSettings:
+    """The person's switches; defaults, unsaved, when nothing was ever decided."""
+    found = UserSettings.objects.filter(user=user).first()
+    return found or UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+
+
+def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
+    """Change what is named; raises `Invalid` naming each wrong field and changes nothing then."""
+    problems = {
+        name: [problem]
+        for name, value in changes.items()
+        if (problem := _problem_with_setting(name, value))
+    }
+    if problems:
+        raise Invalid("Some settings are not valid.", fields=problems)
+    row, _ = UserSettings.objects.get_or_create(
+        user=user, defaults={"longterm_enabled": settings.LONGTERM_DEFAULT}
+    )
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(update_fields=[*changes, "updated_at"])
+    return row
+
+
+def _problem_with_setting(name: str, value: object) -> str:
+    if name in SWITCHES:
+        return "" if isinstance(value, bool) else "Must be true or false."
+    if name == "language":
+        known = {"", *(code for code, _ in settings.LANGUAGES)}
+        return "" if value in known else "Must be one of: en, zh-hans."
+    if name == "timezone":
+        known = zoneinfo.available_timezones()
+        return "" if value in known else "Must be a time zone such as Asia/Shanghai."
+    if name == "theme":
+        return "" if value in Theme.values else "Must be auto, light or dark."
+    return "There is no such setting."

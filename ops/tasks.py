@@ -1,0 +1,30 @@
+"""What Celery runs. Its messages are empty: what is due stands in the outbox."""
+
+from celery import shared_task
+from django.conf import settings
+from django.core.cache import cache
+from django.utils import timezone
+
+from ops.access import as_system
+from ops.services import outbox, worker
+
+HEARTBEAT_KEY = "worker-heartbeat"
+_ROUND_SECONDS = 60
+
+
+@shared_task(ignore_result=True)
+def drain_outbox() -> int:
+    return worker.drain(seconds=_ROUND_SECONDS)
+
+
+@shared_task(ignore_result=True, expires=5)
+def sweep() -> int:
+    """Take back what lost its worker, and run what nobody was woken for."""
+    with as_system():
+        outbox.expire(now=timezone.now())
+    return worker.drain(seconds=_ROUND_SECONDS)
+
+
+@shared_task(ignore_result=True, expires=30)
+def heartbeat() -> None:
+    cache.set(HEARTBEAT_KEY, timezone.now().isoformat(), timeout=max(60, settings.LEASE_SECONDS))

@@ -1,0 +1,54 @@
+"""The fixed cast: Alice owns, Mallory must not."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connections
+from pytest_django import DjangoDbBlocker
+
+from ops.access import as_system
+from ops.models import ApiKey, User
+from ops.services import keys, users
+from tests import databases
+
+ALL_SCOPES = ["read", "write", "forget", "export", "signin"]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    with django_db_blocker.unblock():
+        databases.start()
+    yield
+    with django_db_blocker.unblock():
+        connections.close_all()
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return users.find_or_create("alice")
+
+
+@pytest.fixture
+def mallory(db: None) -> User:
+    return users.find_or_create("mallory")
+
+
+@pytest.fixture
+def product_key(db: None) -> str:
+    """An unbound backend key."""
+    with as_system():
+        return keys.create(name="backend", scopes=ALL_SCOPES)[1]
+
+
+@pytest.fixture
+def alice_key(alice: User) -> str:
+    return keys.create(name="alice's", scopes=ALL_SCOPES, user=alice)[1]
+
+
+@pytest.fixture
+def mallory_key(mallory: User) -> str:
+    return keys.create(name="mallory's", scopes=ALL_SCOPES, user=mallory)[1]
+
+
+def key_row(text: str) -> ApiKey:
+    return ApiKey.objects.get(digest=keys.digest(text))

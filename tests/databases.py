@@ -1,0 +1,59 @@
+"""Pytest plugin (`-p tests.databases`): real PostgreSQL and Redis for the session.
+
+Loaded before Django's settings, so that they find the addresses; the servers start when the
+first test asks for a database.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.postgres import EmbeddedPostgres
+from memcenter.embedded.redis import EmbeddedRedis
+
+_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+folder = DataFolder(Path(tempfile.mkdtemp(prefix="memcenter-test-")) / "data")
+postgres = EmbeddedPostgres(folder, settings=_FAST)
+redis_server = EmbeddedRedis(folder)
+
+os.environ |= {
+    "DATABASE_URL": postgres.url("app"),
+    "MEMCENTER_OWNER_DATABASE_URL": postgres.url("owner"),
+    "REDIS_URL": redis_server.url(),
+    "MEMCENTER_SECRET_KEY": folder.secrets.secret_key,
+    "MEMCENTER_DATA_DIR": str(folder.path),
+}
+
+
+def start() -> None:
+    """Start the servers and migrate as the owner; tests then run as the app's role."""
+    postgres.start()
+    redis_server.start()
+    _migrate_as_owner()
+
+
+def _migrate_as_owner() -> None:
+    from django.core.management import call_command
+    from django.db import connection
+
+    from memcenter.lib import env
+
+    app = dict(connection.settings_dict)
+    owner = env.database("MEMCENTER_OWNER_DATABASE_URL")
+    connection.close()
+    connection.settings_dict.update(USER=owner["USER"], PASSWORD=owner["PASSWORD"])
+    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        # Transactional tests empty the tables between them; the app itself never may.
+        cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memcenter_app")
+    connection.close()
+    connection.settings_dict.update(USER=app["USER"], PASSWORD=app["PASSWORD"])
+
+
+def pytest_unconfigure() -> None:
+    redis_server.stop()
+    postgres.stop()
+    shutil.rmtree(folder.path.parent, ignore_errors=True)

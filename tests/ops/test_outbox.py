@@ -1,0 +1,184 @@
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from memcenter.lib.errors import Conflict, Invalid, ProviderError
+from ops import registry
+from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
+from ops.services import outbox, worker
+
+pytestmark = pytest.mark.django_db
+
+Calls = list[str]
+
+
+@pytest.fixture
+def handle(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Put a handler in place of the registered ones, for the kind `reindex`."""
+
+    def put(handler: Any) -> None:
+        monkeypatch.setattr(registry, "_handlers", {Kind.REINDEX.value: handler})
+
+    return put
+
+
+def enqueue(**fields: Any) -> Operation:
+    return outbox.enqueue(Kind.REINDEX, subject=uuid4(), payload={}, **fields)
+
+
+def claim() -> Operation | None:
+    return outbox.claim([Kind.REINDEX], now=timezone.now())
+
+
+def test_a_claimed_operation_is_running_under_a_lease() -> None:
+    enqueue()
+    operation = claim()
+    assert operation is not None
+    assert (operation.status, operation.attempt) == (Status.RUNNING, 1)
+    assert operation.lease_until is not None and operation.lease_until > timezone.now()
+    assert claim() is None
+
+
+def test_forgetting_is_claimed_before_older_work() -> None:
+    enqueue(priority=Priority.TURN)
+    urgent = enqueue(priority=Priority.FORGET)
+    assert claim() == urgent
+
+
+def test_an_operation_is_not_claimed_before_its_time() -> None:
+    enqueue(run_after=timezone.now() + timedelta(minutes=1))
+    assert claim() is None
+
+
+def test_one_serial_key_runs_once_at_a_time() -> None:
+    enqueue(serial_key="alice")
+    enqueue(serial_key="alice")
+    other = enqueue(serial_key="bob")
+    claim()
+    assert claim() == other
+    assert claim() is None
+
+
+def test_a_dedupe_key_waits_only_once() -> None:
+    assert enqueue(dedupe_key="k") == enqueue(dedupe_key="k")
+    first = claim()
+    assert enqueue(dedupe_key="k") != first
+
+
+def test_a_lost_lease_can_not_finish_the_operation() -> None:
+    enqueue()
+    stale = claim()
+    assert stale is not None
+    assert outbox.expire(now=timezone.now() + timedelta(hours=1)) == 1
+    fresh = claim()
+    assert fresh is not None and fresh.attempt == 2
+    assert not outbox.succeed(stale)
+    assert not outbox.fail(stale, error="late")
+    assert not outbox.renew(stale)
+    assert outbox.succeed(fresh)
+
+
+def test_an_expired_attempt_says_so() -> None:
+    enqueue()
+    claim()
+    outbox.expire(now=timezone.now() + timedelta(hours=1))
+    assert Attempt.objects.get().outcome == Outcome.EXPIRED
+
+
+def test_waiting_doubles_with_each_failure() -> None:
+    operation = enqueue()
+    for seconds in (1, 2, 4):
+        operation.refresh_from_db()
+        Operation.objects.filter(pk=operation.pk).update(run_after=timezone.now())
+        claimed = claim()
+        assert claimed is not None
+        outbox.fail(claimed, error="no")
+        operation.refresh_from_db()
+        wait = operation.run_after - operation.updated_at
+        assert wait == timedelta(seconds=seconds)
+
+
+def test_the_last_attempt_fails_for_good_and_can_be_retried() -> None:
+    operation = enqueue()
+    Operation.objects.filter(pk=operation.pk).update(max_attempts=1)
+    claimed = claim()
+    assert claimed is not None
+    outbox.fail(claimed, error="no")
+    operation.refresh_from_db()
+    assert operation.status == Status.FAILED
+    outbox.retry(operation)
+    assert claim() is not None
+
+
+def test_failing_beside_a_waiting_twin_leaves_the_work_to_it() -> None:
+    enqueue(dedupe_key="k")
+    first = claim()
+    assert first is not None
+    twin = enqueue(dedupe_key="k")
+    outbox.fail(first, error="no")
+    first.refresh_from_db()
+    assert first.status == Status.CANCELLED
+    assert claim() == twin or twin.status == Status.PENDING
+
+
+def test_only_what_waits_can_be_cancelled() -> None:
+    operation = enqueue()
+    outbox.cancel(operation)
+    with pytest.raises(Conflict):
+        outbox.cancel(operation)
+
+
+def test_only_what_failed_can_be_retried() -> None:
+    with pytest.raises(Conflict):
+        outbox.retry(enqueue())
+
+
+def test_a_handler_runs_and_its_result_is_kept(handle: Callable[[Any], None]) -> None:
+    handle(lambda run: {"ids": [1]})
+    operation = enqueue()
+    assert worker.drain() == 1
+    operation.refresh_from_db()
+    assert (operation.status, operation.result) == (Status.SUCCEEDED, {"ids": [1]})
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ProviderError("busy", retryable=True), Status.PENDING),
+        (ProviderError("bad key", retryable=False), Status.FAILED),
+        (Invalid("never right"), Status.FAILED),
+        (ValueError("a secret that must not be kept"), Status.PENDING),
+    ],
+)
+def test_what_a_handler_raises_decides_whether_it_is_tried_again(
+    handle: Callable[[Any], None], error: Exception, status: Status
+) -> None:
+    def broken(run: worker.Run) -> None:
+        raise error
+
+    handle(broken)
+    operation = enqueue()
+    worker.drain()
+    operation.refresh_from_db()
+    assert operation.status == status
+    assert "secret" not in operation.last_error
+
+
+def test_a_handler_that_lost_its_lease_applies_nothing(handle: Callable[[Any], None]) -> None:
+    applied: Calls = []
+
+    def slow(run: worker.Run) -> None:
+        outbox.expire(now=timezone.now() + timedelta(hours=1))
+        with run.applying_as_system():
+            applied.append("late")
+
+    handle(slow)
+    operation = enqueue()
+    worker.drain(limit=1)
+    operation.refresh_from_db()
+    assert applied == []
+    assert operation.status == Status.PENDING
