@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_LONGEST_LOG = 10_000_000
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 Escalation = Sequence[tuple[signal.Signals, float]]
@@ -107,6 +108,8 @@ def spawn(
     dies_with_parent_by: signal.Signals | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a server in a session of its own, so that Ctrl-C reaches only its supervisor."""
+    if log.exists() and log.stat().st_size > _LONGEST_LOG:
+        log.replace(log.with_name(log.name + ".1"))
     with log.open("ab") as output:
         child = subprocess.Popen(
             [str(part) for part in command],

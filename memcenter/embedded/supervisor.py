@@ -1,0 +1,213 @@
+"""The one-command run: starts everything in order, watches it, stops it in reverse."""
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from memcenter.embedded.folder import DataFolder, EmbeddedError
+from memcenter.embedded.instance import Instance
+from memcenter.embedded.process import last_lines
+from memcenter.embedded.program import Program, end_leftovers
+
+_LOOK_EVERY = 0.2
+_FIRST_PAGE_SECONDS = 60.0
+_LONGEST_BACKOFF = 30.0
+_PROGRAMS = ("web", "worker", "beat")
+
+
+class Server(Protocol):
+    @property
+    def log(self) -> Path: ...
+    def is_running(self) -> bool: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+@dataclass
+class Watched:
+    """A server, and when it may be started again. Restarts wait longer each time it dies young."""
+
+    name: str
+    server: Server
+    backoff: float = 0.5
+    started: float = field(default=0.0, init=False)
+    due: float | None = field(default=None, init=False)
+
+    def start(self) -> None:
+        self.server.start()
+        self.started, self.due = time.monotonic(), None
+
+    def look(self, *, now: float) -> str | None:
+        """Start it again where it has died and its time has come; the news, if any."""
+        if self.due is None:
+            if self.server.is_running():
+                return None
+            young = now - self.started < 60
+            self.backoff = min(self.backoff * 2, _LONGEST_BACKOFF) if young else 0.5
+            self.due = now + self.backoff
+            return f"{self.name} ended and starts again in {self.backoff:g} s"
+        if now < self.due:
+            return None
+        try:
+            self.start()
+        except EmbeddedError as error:
+            self.due = now + _LONGEST_BACKOFF
+            return str(error)
+        return f"{self.name} runs again"
+
+
+@dataclass(frozen=True)
+class Address:
+    host: str
+    port: int
+
+    def refuse_if_taken(self) -> None:
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((self.host, self.port))
+            except OSError as error:
+                raise EmbeddedError(
+                    f"Memory Center can't listen on {self.host}:{self.port} "
+                    f"({error.strerror}); set PORT to another port."
+                ) from error
+
+    def is_healthy(self) -> bool:
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        host = f"[{host}]" if ":" in host else host
+        with contextlib.suppress(OSError, urllib.error.URLError):
+            # Straight to our own socket, past any proxy of the environment.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(f"http://{host}:{self.port}/healthz", timeout=2) as answer:
+                return bool(answer.status == 200)
+        return False
+
+
+class Supervisor:
+    """`prepare` runs when the databases answer; `announce` when the first page does."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        *,
+        address: Address,
+        embedded: bool,
+        prepare: Callable[[], None],
+        announce: Callable[[], None],
+    ) -> None:
+        self._folder = folder
+        self._address = address
+        self._embedded = embedded
+        self._prepare = prepare
+        self._announce = announce
+        self._watched: list[Watched] = []
+
+    def run(self) -> None:
+        """Until Ctrl-C or SIGTERM. Raises EmbeddedError, having stopped all, if a start fails."""
+        using = self._folder.lock("users", shared=True)
+        with self._folder.lock("serve", wait=False), _stoppable(), using:
+            end_leftovers(self._folder, names=_PROGRAMS)
+            self._address.refuse_if_taken()
+            try:
+                self._start()
+                self._watch()
+            except KeyboardInterrupt:
+                _say("stopping")
+            finally:
+                self._stop()
+
+    def _start(self) -> None:
+        with self._folder.lock("databases"):
+            if self._embedded:
+                instance = Instance(self._folder, dies_with_parent=True)
+                self._begin("PostgreSQL", instance.postgres)
+                self._begin("Redis", instance.redis)
+            self._prepare()
+        programs = _programs(self._folder, self._address)
+        self._begin("web", programs["web"])
+        self._wait_for_first_page(programs["web"])
+        self._begin("worker", programs["worker"])
+        self._begin("beat", programs["beat"])
+        self._announce()
+
+    def _begin(self, name: str, server: Server) -> None:
+        watched = Watched(name, server)
+        # Before it starts, so that a Ctrl-C in between stops it too.
+        self._watched.append(watched)
+        watched.start()
+
+    def _wait_for_first_page(self, web: Program) -> None:
+        deadline = time.monotonic() + _FIRST_PAGE_SECONDS
+        while not self._address.is_healthy():
+            if not web.is_running() or time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"The web server did not start (see {web.log}): {last_lines(web.log)}"
+                )
+            time.sleep(0.05)
+
+    def _watch(self) -> None:
+        while True:
+            for watched in self._watched:
+                # A command may be starting the databases at this moment.
+                with self._folder.lock("databases"):
+                    news = watched.look(now=time.monotonic())
+                if news:
+                    _say(f"{news} (see {watched.server.log})")
+            time.sleep(_LOOK_EVERY)
+
+    def _stop(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        for watched in reversed(self._watched):
+            watched.server.stop()
+
+
+def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
+    celery = [sys.executable, "-m", "celery", "-A", "memcenter.celery:app"]
+    quiet = "--loglevel=WARNING"
+    commands: dict[str, list[str | Path]] = {
+        "web": [
+            *(sys.executable, "-m", "granian", "--interface", "wsgi"),
+            *("--host", address.host, "--port", str(address.port)),
+            *("--workers", str(_web_workers()), "--blocking-threads", "16"),
+            *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
+            *("--log-level", "warning", "memcenter.wsgi:application"),
+        ],
+        "worker": [*celery, "worker", "-c", "2", quiet, "--without-gossip", "--without-mingle"],
+        "beat": [*celery, "beat", quiet, "--schedule", folder.beat_schedule, "--pidfile="],
+    }
+    return {name: Program(name, commands[name], folder=folder) for name in _PROGRAMS}
+
+
+def _web_workers() -> int:
+    # Each thread keeps a database connection: 2 x 16 and the worker stay under the 80 there are.
+    return min(2, os.cpu_count() or 1)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)  # noqa: T201  for the terminal

@@ -1,0 +1,106 @@
+import contextlib
+import hashlib
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from memcenter.embedded.folder import DataFolder, EmbeddedError
+from memcenter.embedded.instance import Instance
+from memcenter.embedded.schema import migrate_if_needed
+from memcenter.embedded.supervisor import Address, Supervisor
+from memcenter.lib import env
+
+_LINES = """
+  Memory Center  {address}
+
+{login}  Data 数据      {folder}
+  Stop 停止      Ctrl-C
+"""
+_LOGIN = """\
+  Login 登录     {login}
+  Password 密码  {password}
+  API key 密钥   {api_key}
+
+"""
+
+
+class Command(BaseCommand):
+    help = "Run everything: databases, web, worker and beat, until Ctrl-C."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            folder = DataFolder(settings.DATA_DIR)
+            Supervisor(
+                folder,
+                address=Address(
+                    env.text("MEMCENTER_HOST", "127.0.0.1"), env.integer("PORT", 8000, least=1)
+                ),
+                embedded=_is_embedded(folder),
+                prepare=lambda: _prepare(folder),
+                announce=lambda: self.stdout.write(_announcement(folder)),
+            ).run()
+        except EmbeddedError as error:
+            raise CommandError(str(error)) from error
+
+
+def _is_embedded(folder: DataFolder) -> bool:
+    """Whether manage.py pointed us at the folder's own databases."""
+    if not env.text("REDIS_URL"):
+        raise CommandError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
+    return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
+
+
+def _prepare(folder: DataFolder) -> None:
+    migrate_if_needed()
+    _collect_static(folder)
+    _make_first_login(folder)
+
+
+def _collect_static(folder: DataFolder) -> None:
+    marker = folder.path / "static.sha256"
+    wanted = _static_fingerprint()
+    if marker.exists() and marker.read_text(encoding="utf-8") == wanted:
+        return
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+    folder.write_private(marker, wanted)
+
+
+def _static_fingerprint() -> str:
+    """Changes when a file of ours does or, with the pinned requirements, one of a package's."""
+    files = [settings.BASE_DIR / "requirements.txt"]
+    for folder in settings.STATICFILES_DIRS:
+        files += sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    seen = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
+    return hashlib.sha256(repr((settings.STORAGES, seen)).encode()).hexdigest()
+
+
+def _make_first_login(folder: DataFolder) -> None:
+    if folder.first_login.exists():
+        return
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        call_command("firstrun", stdout=printed)
+    # A supervisor has no business holding a session open for days.
+    connection.close()
+    login = json.loads(printed.getvalue())
+    if login:
+        folder.write_private(folder.first_login, json.dumps(login))
+
+
+def _announcement(folder: DataFolder) -> str:
+    login = ""
+    if folder.first_login.exists():
+        login = _LOGIN.format(**json.loads(folder.first_login.read_text(encoding="utf-8")))
+    return _LINES.format(address=settings.PUBLIC_URL, login=login, folder=_short(folder.path))
+
+
+def _short(path: Path) -> str:
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
