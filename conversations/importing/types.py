@@ -1,0 +1,113 @@
+"""What a file turns into before anything is written."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+USER = "user"
+ASSISTANT = "assistant"
+
+
+class Why(StrEnum):
+    """Why something was left out. A fixed set: it is shown to people and never quotes content."""
+
+    NOT_JSON = "not valid JSON in UTF-8"
+    NOT_AN_OBJECT = "not a JSON object"
+    NOT_A_LIST = "not a JSON list"
+    NO_TEXT = "the message has no text"
+    BAD_CHARACTERS = "the text holds characters that can't be stored"
+    BAD_ID = "an id is empty, too long or holds control characters"
+    REPEATED_ID = "the id of the message is used twice in its conversation"
+    BAD_TIME = "the time can't be read"
+    BAD_ZONE = "the time zone is unknown"
+    BAD_DAY = "the day isn't a date"
+    BAD_ROLE = "the role is neither user nor assistant"
+    BAD_KIND = "the kind of conversation is neither main nor group"
+    BAD_SPEAKER = "the speaker is none of the two of this dialogue"
+    NO_NAME = "the person has no name"
+    EMPTY = "nothing in it can be imported"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A place that was left out: a line, or a path into the JSON made of positions."""
+
+    where: str
+    why: Why
+
+
+Report = Callable[[Skipped], None]
+
+
+@dataclass(frozen=True)
+class ImportedMessage:
+    """`client_id` is unique in its conversation; `speaker` is a name, empty is the user."""
+
+    client_id: str
+    role: str
+    speaker: str
+    content: str
+    created_at: datetime
+    completed: bool = True
+
+
+@dataclass(frozen=True)
+class ImportedTurn:
+    user: ImportedMessage
+    assistant: ImportedMessage
+
+
+@dataclass(frozen=True)
+class ImportedConversation:
+    client_id: str
+    title: str
+    kind: str
+    started_at: datetime
+    messages: tuple[ImportedMessage, ...]
+
+    def parts(self) -> Iterator[ImportedTurn | ImportedMessage]:
+        """All messages in order: a user's with the completed reply right after it as a turn."""
+        waiting: ImportedMessage | None = None
+        for message in self.messages:
+            if waiting is not None and _answers(message):
+                yield ImportedTurn(waiting, message)
+                waiting = None
+                continue
+            if waiting is not None:
+                yield waiting
+            waiting = message if _asks(message) else None
+            if waiting is None:
+                yield message
+        if waiting is not None:
+            yield waiting
+
+    @property
+    def turns(self) -> tuple[ImportedTurn, ...]:
+        return tuple(part for part in self.parts() if isinstance(part, ImportedTurn))
+
+    @property
+    def unpaired(self) -> tuple[ImportedMessage, ...]:
+        return tuple(part for part in self.parts() if isinstance(part, ImportedMessage))
+
+
+@dataclass(frozen=True)
+class ImportedPerson:
+    """One product user. An empty `external_id` means: whoever the file is imported for.
+
+    `language` is "zh" or "en"; `timezone` is an IANA name.
+    """
+
+    name: str
+    external_id: str
+    language: str
+    conversations: tuple[ImportedConversation, ...]
+    timezone: str = "UTC"
+
+
+def _asks(message: ImportedMessage) -> bool:
+    return message.role == USER and message.completed
+
+
+def _answers(message: ImportedMessage) -> bool:
+    return message.role == ASSISTANT and message.completed

@@ -1,0 +1,153 @@
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conversations.importing import detect
+from conversations.importing.types import Skipped, Why
+from memcenter.lib.errors import Invalid
+
+SHARED = Path(__file__).parents[4] / "shared" / "data"
+
+BANK = [{"user": "小雨", "history": {"2023-04-27": [{"query": "你好", "response": "你好呀"}]}}]
+DIALOGUE = {
+    "speaker_a": "Ana",
+    "speaker_b": "Ben",
+    "session_1_date_time": "1:56 pm on 8 May, 2023",
+    "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "Hi"}],
+}
+LINE = {"user": "maya", "user_message": "Hi", "assistant_message": "Hello"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "upload"
+
+
+def written(file: Path, data: Any, **options: Any) -> Path:
+    file.write_text(json.dumps(data, ensure_ascii=False, **options), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (BANK, "小雨"),
+        (DIALOGUE, "Ana"),
+        ([DIALOGUE], "Ana"),
+        ([{"conversation": DIALOGUE, "qa": []}], "Ana"),
+    ],
+)
+def test_a_json_file_is_told_by_what_is_in_it(
+    file: Path, data: Any, name: str, indent: int | None
+) -> None:
+    [person] = detect.read(written(file, data, indent=indent))
+
+    assert person.name == name
+    assert len(person.conversations) == 1
+
+
+def test_lines_are_told_from_one_json_value(file: Path) -> None:
+    [person] = detect.read(written(file, LINE))
+
+    assert person.external_id == "maya"
+
+
+def test_lines_may_begin_with_broken_ones(file: Path) -> None:
+    skipped: list[Skipped] = []
+    file.write_text('\n\n{"half\n' + json.dumps(LINE), encoding="utf-8")
+
+    people = list(detect.read(file, report=skipped.append))
+
+    assert [one.external_id for one in people] == ["maya"]
+    assert skipped == [Skipped("line 3", Why.NOT_JSON)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n\n",
+        b"hello",
+        b"\xff\xfe\x00",
+        b"null",
+        b"7",
+        b"[]",
+        b"{}",
+        b'[{"user": "no history"}]',
+        b'{"speaker_a": "only one"}',
+        b'{"role": "user"}',
+        b"[" * 100_000,
+        b"PK\x03\x04",
+    ],
+)
+def test_an_unknown_file_is_refused_before_the_first_person(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+
+    with pytest.raises(Invalid) as refused:
+        detect.read(file)
+
+    assert list(refused.value.fields) == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (BANK, detect.Format.LOCOMO),
+        (DIALOGUE, detect.Format.JSONL),
+        (LINE, detect.Format.MEMORYBANK),
+    ],
+)
+def test_a_file_that_is_not_what_it_is_called_is_refused(
+    file: Path, data: Any, named: detect.Format
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        detect.read(written(file, data), format=named)
+
+    assert list(refused.value.fields) == ["format"]
+
+
+def test_a_file_that_is_what_it_is_called_is_read(file: Path) -> None:
+    people = detect.read(written(file, BANK), format=detect.Format.MEMORYBANK)
+
+    assert [one.name for one in people] == ["小雨"]
+
+
+def test_now_can_be_given(file: Path) -> None:
+    row = LINE | {"days_ago": 2, "time": "07:00"}
+
+    [person] = detect.read(written(file, row), now=datetime(2026, 3, 10, 12, tzinfo=UTC))
+
+    assert person.conversations[0].started_at == datetime(2026, 3, 8, 7, tzinfo=UTC)
+
+
+def test_what_is_skipped_need_not_be_heard(file: Path) -> None:
+    people = list(detect.read(written(file, [*BANK, "?"])))
+
+    assert len(people) == 1
+
+
+@pytest.mark.shared_data
+@pytest.mark.skipif(not SHARED.exists(), reason="../shared/data isn't here")
+@pytest.mark.parametrize(
+    ("path", "people", "messages"),
+    [
+        ("memorybank/cn.json", 8, 626),
+        ("memorybank/en.json", 8, 618),
+        ("locomo/26.json", 1, 419),
+        ("locomo/41.json", 1, 663),
+    ],
+)
+def test_the_shared_conversations_are_read_without_loss(
+    path: str, people: int, messages: int
+) -> None:
+    skipped: list[Skipped] = []
+
+    found = list(detect.read(SHARED / path, report=skipped.append))
+
+    assert len(found) == people
+    assert sum(len(c.messages) for one in found for c in one.conversations) == messages
+    assert skipped == []
