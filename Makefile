@@ -1,0 +1,57 @@
+# The usual ways in: `make up` runs everything, `make test` proves it.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+RUN := .venv/bin/python
+PIP := $(RUN) -m pip --disable-pip-version-check --quiet install --require-hashes
+
+.PHONY: up test check demo bench screenshots lock
+.DEFAULT_GOAL := up
+
+up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
+	@exec $(RUN) manage.py serve
+
+test: check  ## the gate: everything that must hold before a change is accepted
+	@chromium=$$(tests/browser/chromium.sh) && \
+	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest
+
+check: .venv/dev.stamp  ## the part of the gate that runs nothing
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy .
+	.venv/bin/lint-imports
+	$(RUN) manage.py check
+	$(RUN) manage.py makemigrations --check --dry-run
+
+demo: .venv/run.stamp  ## fill the instance with an example person, in Chinese and English
+	$(RUN) manage.py demo
+
+bench: .venv/run.stamp  ## measure against docs/benchmarks.md
+	$(RUN) -m bench
+
+screenshots: .venv/dev.stamp  ## docs/screenshots, from a running example
+	@chromium=$$(tests/browser/chromium.sh) && \
+	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m tests.browser.screenshots
+
+lock: .venv/lock.stamp  ## requirements*.txt from requirements*.in
+	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements.in -o requirements.txt
+	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements-dev.in -o requirements-dev.txt
+
+LOCKING := --generate-hashes --no-emit-index-url --no-header --python-version 3.11
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Memory Center needs Python 3.11 or newer." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	echo "Python can't make virtual environments here: install python3-venv." >&2; exit 1; }
+
+.venv/run.stamp: requirements.txt | .venv/bin/python
+	@echo "Installing what Memory Center needs into .venv ..."
+	@$(PIP) --requirement requirements.txt
+	@touch $@
+
+.venv/dev.stamp: requirements-dev.txt .venv/run.stamp
+	@$(PIP) --requirement requirements-dev.txt
+	@touch $@
+
+.venv/lock.stamp: | .venv/bin/python
+	@$(PYTHON) -m venv .venv/lock && .venv/lock/bin/python -m pip --quiet install uv
+	@touch $@
