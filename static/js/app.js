@@ -1,0 +1,123 @@
+/* Theme, menus, forms that send themselves, shortcuts, sheets, copying. Listeners sit on the
+   document, so what htmx brings later works too. */
+(() => {
+  "use strict";
+
+  const on = (type, selector, handle) =>
+    document.addEventListener(type, (event) => {
+      const found = event.target.closest?.(selector);
+      if (found) handle(event, found);
+    });
+
+  // Theme: shown at once, then kept by the server as without JavaScript.
+  on("submit", "[data-theme-form]", (event, form) => {
+    const theme = event.submitter?.value;
+    if (!theme) return;
+    event.preventDefault();
+    document.documentElement.dataset.theme = theme;
+    for (const button of form.querySelectorAll("[name=theme]")) {
+      button.setAttribute("aria-pressed", String(button.value === theme));
+    }
+    const body = new FormData(form);
+    body.set("theme", theme);
+    fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => {});
+    closeMenus();
+  });
+
+  // Menus (<details class="menu">): one open at a time, closed by a click outside or Esc.
+  function closeMenus(except) {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (menu !== except && !menu.contains(except ?? null)) menu.open = false;
+    }
+  }
+  document.addEventListener("click", (event) => {
+    const menu = event.target.closest("details.menu");
+    closeMenus(menu);
+    if (menu && event.target.closest(".menu__item") && !event.target.closest("summary")) menu.open = false;
+  });
+  document.addEventListener("toggle", (event) => {
+    const menu = event.target;
+    if (!menu.matches?.("details.menu")) return;
+    menu.classList.remove("menu--up");
+    if (!menu.open) return;
+    closeMenus(menu);
+    const panel = menu.querySelector(".menu__panel").getBoundingClientRect();
+    const above = menu.getBoundingClientRect().top;
+    if (panel.bottom > window.innerHeight && above > panel.height) menu.classList.add("menu--up");
+  }, true);
+
+  function stepInMenu(menu, step) {
+    const items = [...menu.querySelectorAll(".menu__item, .menu__panel input")];
+    const at = items.indexOf(document.activeElement);
+    items[(at + step + items.length) % items.length]?.focus();
+  }
+  document.addEventListener("keydown", (event) => {
+    const menu = event.target.closest?.("details.menu[open]");
+    if (!menu) return;
+    if (event.key === "Escape") {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+      event.stopPropagation();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      stepInMenu(menu, event.key === "ArrowDown" ? 1 : -1);
+    }
+  });
+
+  // Switches, filters and sort orders send their form when they change.
+  on("change", "[data-submit-on-change]", (_event, field) => field.form?.requestSubmit());
+
+  // "/" goes to the search field; other single keys press the button that names them.
+  const typing = (element) => element.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (typing(event.target) || document.querySelector("dialog[open]")) return;
+    if (event.key === "/") {
+      const search = [...document.querySelectorAll("[data-shortcut-search]")].find((field) => field.checkVisibility());
+      if (!search) return;
+      event.preventDefault();
+      search.focus();
+      search.select();
+    } else if (event.key.length === 1) {
+      document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
+    }
+  });
+  on("keydown", "[data-shortcut-search]", (event, field) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    if (field.value) {
+      field.value = "";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    } else {
+      field.blur();
+    }
+  });
+
+  // The bulk bar counts what is ticked; its last link unticks all.
+  function countTicked(area) {
+    const ticked = area.querySelectorAll(".row__check:checked").length;
+    for (const place of area.querySelectorAll("[data-bulk-count]")) place.textContent = ticked;
+  }
+  document.querySelectorAll(".selectable").forEach(countTicked);
+  on("change", ".selectable .row__check", (_event, box) => countTicked(box.closest(".selectable")));
+  on("click", "[data-bulk-none]", (event, link) => {
+    event.preventDefault();
+    const area = link.closest(".selectable");
+    for (const box of area.querySelectorAll(".row__check:checked")) box.checked = false;
+    countTicked(area);
+  });
+
+  // A sheet left open would stay above the page when the window grows wide.
+  window.addEventListener("resize", () => {
+    for (const sheet of document.querySelectorAll(".sheet:popover-open")) {
+      if (getComputedStyle(sheet).boxShadow === "none") sheet.hidePopover();
+    }
+  });
+  on("click", ".sheet:popover-open a", (_event, link) => link.closest(".sheet").hidePopover());
+
+  on("click", "[data-copy]", async (event, button) => {
+    event.preventDefault();
+    const source = document.getElementById(button.dataset.copy);
+    await navigator.clipboard.writeText(source?.value ?? source?.textContent.trim() ?? "");
+    window.showToast?.(button.dataset.copied, "success");
+  });
+})();
