@@ -1,6 +1,7 @@
 """What was said, and what is kept of it per conversation."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
@@ -18,7 +19,8 @@ class Conversation(models.Model):
     """A thread of one person. `external_id` is the chat product's own id for it.
 
     `last_number` is the number of its newest message: taking it under the row's lock keeps
-    the messages ordered and unbroken. `hidden_at` is set while it is being forgotten.
+    the messages ordered and unbroken. `speakers` are the names that its messages carry, which
+    questions may use. `hidden_at` is set while it is being forgotten.
     """
 
     personal_data = True
@@ -28,6 +30,7 @@ class Conversation(models.Model):
     external_id = models.CharField(max_length=200, null=True, blank=True, db_collation="C")
     title = models.CharField(max_length=200, blank=True)
     kind = models.CharField(max_length=8, choices=ConversationKind, default=ConversationKind.MAIN)
+    speakers = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     last_number = models.PositiveIntegerField(default=0)
     message_count = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,90 @@
+"""What is read of conversations. Nothing here writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from conversations.models import Conversation, Episode, Message, Summary, Turn
+from memcenter.lib.errors import NotFound
+from ops.models import User
+
+
+@dataclass(frozen=True)
+class Window:
+    """The most recent completed messages that fit the budget, oldest first."""
+
+    messages: tuple[Message, ...]
+    tokens: int
+
+    @property
+    def first_number(self) -> int | None:
+        return self.messages[0].number if self.messages else None
+
+
+def conversations_of(user: User, *, query: str = "") -> QuerySet[Conversation]:
+    found = Conversation.objects.filter(user=user)
+    return found.filter(title__icontains=query) if query else found
+
+
+def messages_of(user: User, conversation: Conversation) -> QuerySet[Message]:
+    return Message.objects.filter(user=user, conversation=conversation)
+
+
+def message_of(user: User, public_id: str) -> Message:
+    found = (
+        Message.objects.filter(user=user, public_id=public_id)
+        .select_related("conversation", "feedback")
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such message.")
+    return found
+
+
+def window_of(user: User, conversation: Conversation) -> Window:
+    """At most `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens; the newest is always in."""
+    newest = (
+        messages_of(user, conversation)
+        .filter(completed=True)
+        .order_by("-number")[: settings.WINDOW_MESSAGES]
+    )
+    taken: list[Message] = []
+    total = 0
+    for message in newest:
+        if taken and total + message.token_count > settings.WINDOW_TOKENS:
+            break
+        taken.append(message)
+        total += message.token_count
+    return Window(messages=tuple(reversed(taken)), tokens=total)
+
+
+def summary_of(user: User, conversation: Conversation) -> Summary | None:
+    return (
+        Summary.objects.filter(user=user, conversation=conversation).order_by("-version").first()
+    )
+
+
+def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
+    return (
+        Episode.objects.filter(user=user, conversation=conversation)
+        .select_related("turn__user_message", "turn__assistant_message")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def turn_of(user: User, message: Message) -> Turn | None:
+    turns = Turn.objects.filter(user=user)
+    return (
+        turns.filter(user_message=message).first()
+        or turns.filter(assistant_message=message).first()
+    )
+
+
+def speakers_of(user: User) -> tuple[str, ...]:
+    """The names that messages of this person carry, for questions that use them."""
+    named = Conversation.objects.filter(user=user).exclude(speakers=[])
+    names = {name for row in named.values_list("speakers", flat=True) for name in row}
+    return tuple(sorted(names))

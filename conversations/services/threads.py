@@ -1,0 +1,90 @@
+"""Conversations: found by our id or the client's own, made on first write, renamed."""
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from conversations.models import Conversation, ConversationKind
+from memcenter.lib import ids
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from ops.models import User
+
+MAX_EXTERNAL_ID = 200
+
+
+def check_external_id(value: str, *, field: str) -> str:
+    """Give a client's own id back; raises `Invalid` naming `field` where it can't be one."""
+    if not 1 <= len(value) <= MAX_EXTERNAL_ID:
+        raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
+    if any(ord(character) < 32 or ord(character) == 127 for character in value):
+        raise Invalid.field(field, "The id must not contain control characters.")
+    if ids.is_ours(value):
+        raise Invalid.field(field, "Ids that begin like ours are given by us only.")
+    return value
+
+
+def resolve(*, user: User, reference: str) -> Conversation:
+    """The person's conversation of our id or the client's. Raises `NotFound`."""
+    column = "public_id" if reference.startswith("conv_") else "external_id"
+    found = Conversation.objects.filter(user=user, **{column: reference}).first()
+    if found is None:
+        raise NotFound("There is no such conversation.")
+    return found
+
+
+def find_or_create(
+    *, user: User, reference: str | None, kind: str | None = None, title: str = ""
+) -> Conversation:
+    """The conversation, made on first write under the client's own id.
+
+    Raises `NotFound` for an id of ours that isn't this person's, `Invalid` for an impossible id,
+    `Conflict` when it is there as the other kind.
+    """
+    if reference is None:
+        return create(user=user, external_id=None, title=title, kind=kind)
+    if reference.startswith("conv_"):
+        found = resolve(user=user, reference=reference)
+    else:
+        check_external_id(reference, field="conversation_id")
+        found = Conversation.objects.filter(
+            user=user, external_id=reference
+        ).first() or create(user=user, external_id=reference, title=title, kind=kind)
+    if kind is not None and found.kind != kind:
+        raise Conflict(
+            "The conversation is of another kind.", fields={"conversation_kind": [found.kind]}
+        )
+    return found
+
+
+def create(
+    *, user: User, external_id: str | None, title: str = "", kind: str | None = None
+) -> Conversation:
+    """Make a conversation; one of this external id that is there already is given back."""
+    kind = kind or ConversationKind.MAIN
+    if kind not in ConversationKind.values:
+        raise Invalid.field("kind", "Must be main or group.")
+    if external_id is not None:
+        check_external_id(external_id, field="conversation_id")
+    try:
+        with transaction.atomic():
+            return Conversation.objects.create(
+                user=user,
+                external_id=external_id,
+                title=_checked_title(title),
+                kind=kind,
+                created_at=timezone.now(),
+            )
+    except IntegrityError:
+        return Conversation.objects.get(user=user, external_id=external_id)
+
+
+def rename(*, user: User, conversation: Conversation, title: str) -> Conversation:
+    """Give it another title. Raises `Invalid`."""
+    conversation.title = _checked_title(title)
+    conversation.save(update_fields=["title", "updated_at"])
+    return conversation
+
+
+def _checked_title(title: str) -> str:
+    if len(title) > 200:
+        raise Invalid.field("title", "A title has at most 200 characters.")
+    return title.strip()

@@ -1,0 +1,270 @@
+"""Recording what was said: one transaction, in order, once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Conversation, Message, Role, Turn
+from conversations.services.threads import check_external_id
+from memcenter.lib import tokens
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from ops.models import Kind, Operation, Priority, User
+from ops.services import outbox, users
+
+
+@dataclass(frozen=True)
+class MessageInput:
+    content: str
+    role: str = Role.USER
+    external_id: str | None = None
+    created_at: datetime | None = None
+    speaker: str = ""
+    completed: bool = True
+
+
+@dataclass(frozen=True)
+class RecordedTurn:
+    conversation: Conversation
+    user_message: Message
+    assistant_message: Message
+    turn: Turn
+    operations: tuple[Operation, ...]
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class RecordedMessage:
+    message: Message
+    turn: Turn | None
+    operations: tuple[Operation, ...]
+    repeated: bool
+
+
+def record_turn(
+    *,
+    user: User,
+    conversation: Conversation,
+    user_message: MessageInput,
+    assistant_message: MessageInput,
+    project_key: str = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    occurred_at: datetime | None = None,
+    priority: Priority = Priority.TURN,
+) -> RecordedTurn:
+    """Record a completed turn together with the operations that learn from it.
+
+    Repeating it with the same client ids changes nothing and gives what is there. Raises
+    `Invalid` naming the field, and `Conflict` when a client id comes with another text.
+    """
+    said = replace(user_message, role=Role.USER)
+    reply = replace(assistant_message, role=Role.ASSISTANT)
+    _check(said, field="user_message")
+    _check(reply, field="assistant_message")
+    _check_distinct(said, reply)
+    conversation = _lock(user, conversation)
+    moment = occurred_at or timezone.now()
+    question, _ = _find_or_add(conversation, said, moment=moment, field="user_message_id")
+    answer, is_old = _find_or_add(
+        conversation, reply, moment=question.created_at, field="assistant_message_id"
+    )
+    if turn := _turn_of(question, answer):
+        return RecordedTurn(conversation, question, answer, turn, (), repeated=is_old)
+    turn = _pair(question, answer, project_key=project_key, tools=tools)
+    _note_messages(conversation)
+    return RecordedTurn(
+        conversation, question, answer, turn, _enqueue(user, turn, priority), repeated=False
+    )
+
+
+def record_message(
+    *, user: User, conversation: Conversation, message: MessageInput
+) -> RecordedMessage:
+    """Record one message; a user message followed by a completed reply becomes a turn.
+
+    Raises as `record_turn` does.
+    """
+    if message.role not in Role.values:
+        raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
+    _check(message, field="content")
+    conversation = _lock(user, conversation)
+    row, repeated = _find_or_add(
+        conversation, message, moment=timezone.now(), field="message_id"
+    )
+    if repeated:
+        return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
+    question = _open_question(row)
+    _note_messages(conversation)
+    if question is None:
+        return RecordedMessage(row, None, _enqueue_message(user, row), False)
+    turn = _pair(question, row)
+    return RecordedMessage(row, turn, _enqueue(user, turn, Priority.TURN), False)
+
+
+def _check(message: MessageInput, *, field: str) -> None:
+    if not message.content.strip():
+        raise Invalid.field(field, "The text must not be empty.")
+    if len(message.content) > settings.MAX_MESSAGE_CHARS:
+        limit = settings.MAX_MESSAGE_CHARS
+        raise Invalid.field(field, f"A message has at most {limit:,} characters.")
+    if "\x00" in message.content:
+        raise Invalid.field(field, "The text must not contain NUL characters.")
+    if len(message.speaker) > 100:
+        raise Invalid.field("speaker", "A name has at most 100 characters.")
+    if message.external_id is not None and not message.external_id.startswith("msg_"):
+        names = {"user_message": "user_message_id", "assistant_message": "assistant_message_id"}
+        check_external_id(message.external_id, field=names.get(field, "message_id"))
+    elif message.external_id is not None:
+        raise Invalid.field(field, "Ids that begin like ours are given by us only.")
+
+
+def _check_distinct(said: MessageInput, reply: MessageInput) -> None:
+    if said.external_id is not None and said.external_id == reply.external_id:
+        raise Invalid.field("assistant_message_id", "The two messages need two ids.")
+
+
+def _lock(user: User, conversation: Conversation) -> Conversation:
+    """Hold the conversation's row until the transaction ends: this is what keeps the order.
+
+    The person is looked at again: a forget may have begun since the request came in.
+    """
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    locked = (
+        Conversation.objects.select_for_update().filter(pk=conversation.pk, user=user).first()
+    )
+    if locked is None:
+        raise NotFound("There is no such conversation.")
+    return locked
+
+
+def _find_or_add(
+    conversation: Conversation, message: MessageInput, *, moment: datetime, field: str
+) -> tuple[Message, bool]:
+    if message.external_id is not None:
+        found = Message.objects.filter(
+            conversation=conversation, external_id=message.external_id
+        ).first()
+        if found is not None:
+            _check_same(found, message, field=field)
+            return found, True
+    conversation.last_number += 1
+    conversation.message_count += 1
+    row = Message.objects.create(
+        user_id=conversation.user_id,
+        conversation=conversation,
+        external_id=message.external_id,
+        number=conversation.last_number,
+        role=message.role,
+        speaker=message.speaker,
+        content=message.content,
+        completed=message.completed,
+        token_count=tokens.count(message.content),
+        created_at=message.created_at or moment,
+    )
+    conversation.last_message_at = max(conversation.last_message_at or moment, row.created_at)
+    if message.speaker and message.speaker not in conversation.speakers:
+        conversation.speakers.append(message.speaker)
+    return row, False
+
+
+def _check_same(found: Message, message: MessageInput, *, field: str) -> None:
+    if (found.content, found.role) != (message.content, message.role):
+        raise Conflict(
+            "This id was used for another message.",
+            fields={field: ["Another message of this conversation has this id."]},
+        )
+
+
+def _turn_of(question: Message, answer: Message) -> Turn | None:
+    """The turn of the two. Raises `Conflict` when either belongs to another turn."""
+    turn = Turn.objects.filter(user_message=question).first()
+    other = Turn.objects.filter(assistant_message=answer).first()
+    if turn != other:
+        raise Conflict(
+            "One of the messages belongs to another turn.",
+            fields={"assistant_message_id": ["Belongs to another turn."]},
+        )
+    return turn
+
+
+def _open_question(answer: Message) -> Message | None:
+    """The user message right before a completed reply, when no turn has it yet."""
+    if answer.role != Role.ASSISTANT or not answer.completed:
+        return None
+    before = (
+        Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
+        .order_by("-number")
+        .first()
+    )
+    if before is None or before.role != Role.USER:
+        return None
+    return None if Turn.everything.filter(user_message=before).exists() else before
+
+
+def _pair(
+    question: Message,
+    answer: Message,
+    *,
+    project_key: str = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+) -> Turn:
+    return Turn.objects.create(
+        user_id=question.user_id,
+        conversation_id=question.conversation_id,
+        user_message=question,
+        assistant_message=answer,
+        project_key=project_key,
+        tools=list(tools),
+        fingerprint=_fingerprint(question.content, answer.content),
+        created_at=question.created_at,
+    )
+
+
+def _fingerprint(*texts: str) -> str:
+    return hashlib.sha256(orjson.dumps(texts)).hexdigest()
+
+
+def _note_messages(conversation: Conversation) -> None:
+    conversation.save(
+        update_fields=[
+            "last_number",
+            "message_count",
+            "last_message_at",
+            "speakers",
+            "updated_at",
+        ]
+    )
+
+
+def _enqueue(user: User, turn: Turn, priority: Priority) -> tuple[Operation, ...]:
+    """Learning comes first; indexing the messages and the episode follows."""
+    payload = {"turn": turn.pk}
+    operations = []
+    if users.settings_of(user).longterm_enabled:
+        operations.append(_operation(Kind.EXTRACT_TURN, user, payload, priority))
+    operations.append(_operation(Kind.INDEX_EPISODE, user, payload, max(priority, Priority.INDEX)))
+    return tuple(operations)
+
+
+def _enqueue_message(user: User, message: Message) -> tuple[Operation, ...]:
+    payload = {"message": message.pk}
+    return (_operation(Kind.INDEX_EPISODE, user, payload, Priority.INDEX),)
+
+
+def _operation(
+    kind: Kind, user: User, payload: Mapping[str, Any], priority: int
+) -> Operation:
+    return outbox.enqueue(
+        kind,
+        subject=user.subject,
+        payload=payload,
+        priority=Priority(priority),
+        serial_key=str(user.subject),
+    )
