@@ -83,7 +83,7 @@ class EmbeddedPostgres:
         fast: bool = False,
         dies_with_parent: bool = True,
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._place = place(folder)
         self._fast = fast
         self._settings = {**_SETTINGS, **(_FAST if fast else {}), **(settings or {})}
@@ -93,7 +93,7 @@ class EmbeddedPostgres:
 
     @property
     def log(self) -> Path:
-        return self._folder.log_file("postgres")
+        return self.folder.log_file("postgres")
 
     def url(self, role: Role = "app", *, database: str = DATABASE) -> str:
         host = quote(str(self._place.sockets), safe="")
@@ -105,16 +105,15 @@ class EmbeddedPostgres:
     def start(self) -> None:
         """Start it, or take over one that already answers; make cluster and roles if missing."""
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
-            make_cluster(self._folder, self._place, durable=not self._fast)
+            self._forget_child()
+            make_cluster(self.folder, self._place, durable=not self._fast)
             self._launch()
         self._prepare()
 
     def stop(self) -> None:
         """Fast shutdown: sessions are ended, everything committed is kept."""
         self._pid_file.stop(_STOPPING)
-        if self._child:
-            self._child.wait()
-            self._child = None
+        self._forget_child()
 
     def create_database(self, name: str) -> str:
         """A further database with the same owner, grants and extensions; its name."""
@@ -135,11 +134,16 @@ class EmbeddedPostgres:
             )
 
     def _password(self, role: Role) -> str:
-        return str(getattr(self._folder.secrets, f"{role}_password"))
+        return str(getattr(self.folder.secrets, f"{role}_password"))
 
     def _connect(self) -> "psycopg.Connection[tuple[Any, ...]]":
         url = self.url("superuser", database="postgres")
         return psycopg.connect(url, autocommit=True, connect_timeout=5)
+
+    def _forget_child(self) -> None:
+        if self._child:
+            self._child.wait()
+            self._child = None
 
     def _launch(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -152,6 +156,7 @@ class EmbeddedPostgres:
             if "shared memory block" not in said or time.monotonic() > deadline:
                 self.stop()
                 raise EmbeddedError(f"PostgreSQL did not start (see {self.log}): {said}")
+            self._forget_child()
             time.sleep(0.1)
 
     def _spawn(self) -> None:
@@ -178,16 +183,16 @@ class EmbeddedPostgres:
 
     def _prepare(self) -> None:
         """Once for each version of roles.sql."""
-        marker = self._folder.roles_marker
+        marker = self.folder.roles_marker
         wanted = hashlib.sha256(ROLES_SQL.read_bytes()).hexdigest()
         if marker.exists() and marker.read_text(encoding="utf-8") == wanted:
             return
         self._run_roles_sql(DATABASE)
-        self._folder.write_private(marker, wanted)
+        self.folder.write_private(marker, wanted)
 
     def _run_roles_sql(self, database: str) -> None:
         url = self.url("superuser", database="postgres")
-        run_roles_sql(self._folder, self._place, url=url, database=database)
+        run_roles_sql(self.folder, self._place, url=url, database=database)
 
 
 def _exists(connection: "psycopg.Connection[tuple[Any, ...]]", database: str) -> bool:

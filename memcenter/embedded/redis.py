@@ -8,7 +8,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.embedded.process import PidFile, last_lines, spawn
@@ -53,7 +55,7 @@ class EmbeddedRedis:
         """Start it, or take over one that already answers."""
         if self.is_running() and self._wait_until_ready(seconds=5):
             return
-        self._pid_file.stop(_STOPPING)
+        self.stop()
         self._child = spawn(
             [_binary(), "-"],
             log=self.log,
@@ -88,7 +90,9 @@ class EmbeddedRedis:
 
     def _answers(self) -> bool:
         try:
-            with Redis.from_url(self.url(), socket_timeout=2) as client:
+            # One question, one answer: the waiting is ours.
+            once = Retry(NoBackoff(), 0)
+            with Redis.from_url(self.url(), socket_timeout=2, retry=once) as client:
                 return bool(client.ping())
         except RedisError:
             return False

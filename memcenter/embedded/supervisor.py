@@ -174,7 +174,7 @@ class Supervisor:
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
-    celery = [sys.executable, "-m", "celery", "-A", "memcenter.celery:app"]
+    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "memcenter.celery:app"]
     quiet = "--loglevel=WARNING"
     commands: dict[str, list[str | Path]] = {
         "web": [

@@ -59,8 +59,7 @@ def _is_embedded(folder: DataFolder) -> bool:
 
 
 def _prepare(folder: DataFolder) -> None:
-    migrate_if_needed()
-    _collect_static(folder)
+    migrate_if_needed(meanwhile=lambda: _collect_static(folder))
     _make_first_login(folder)
 
 
