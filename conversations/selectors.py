@@ -62,9 +62,7 @@ def window_of(user: User, conversation: Conversation) -> Window:
 
 
 def summary_of(user: User, conversation: Conversation) -> Summary | None:
-    return (
-        Summary.objects.filter(user=user, conversation=conversation).order_by("-version").first()
-    )
+    return Summary.objects.filter(user=user, conversation=conversation).order_by("-version").first()
 
 
 def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:

@@ -1,0 +1,57 @@
+"""Handlers of what is known: learning from turns, indexing memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memories.models import Memory
+from memories.services import indexing, ingest, requests
+from ops.access import as_user
+from ops.models import Kind
+from ops.registry import handles
+from ops.services.worker import Run
+
+
+@handles(Kind.EXTRACT_TURN)
+def extract_turn(run: Run) -> Mapping[str, Any] | None:
+    """Learn from one turn.
+
+    Running it twice is safe: the turn is marked in the end, and each candidate's verdict is
+    logged in the transaction that applied it and left out the next time.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    with as_user(user):
+        heard = ingest.hear(user=user, turn_id=run.payload["turn"])
+    if heard is None:
+        return None
+    extraction = ingest.extract(heard.text)
+    forgotten = requests.forget_what_was_asked(run, user=user, heard=heard, extraction=extraction)
+    decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
+    return {
+        "memories": [
+            {"id": one.memory.public_id, "result": one.result, "verdict": one.verdict.value}
+            for one in decided
+        ],
+        "forgotten": forgotten,
+        "refused": len(extraction.refused),
+    }
+
+
+@handles(Kind.INDEX_MEMORY)
+def index_memory(run: Run) -> None:
+    """Make one memory findable as it reads when this runs; running it again writes the same."""
+    user = run.user()
+    if user is None:
+        return
+    with as_user(user):
+        memory = Memory.objects.filter(user=user, pk=run.payload["memory"]).first()
+    if memory is None:
+        return
+    vectors, pieces = indexing.embed_memory(memory.content)
+    with run.applying(user):
+        current = Memory.objects.select_for_update(of=("self",)).filter(pk=memory.pk).first()
+        if current is not None and current.content == memory.content:
+            indexing.store_memory(memory=current, vectors=vectors, pieces=pieces)

@@ -45,9 +45,9 @@ def find_or_create(
         found = resolve(user=user, reference=reference)
     else:
         check_external_id(reference, field="conversation_id")
-        found = Conversation.objects.filter(
-            user=user, external_id=reference
-        ).first() or create(user=user, external_id=reference, title=title, kind=kind)
+        found = Conversation.objects.filter(user=user, external_id=reference).first() or create(
+            user=user, external_id=reference, title=title, kind=kind
+        )
     if kind is not None and found.kind != kind:
         raise Conflict(
             "The conversation is of another kind.", fields={"conversation_kind": [found.kind]}

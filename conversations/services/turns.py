@@ -85,7 +85,11 @@ def record_turn(
 
 
 def record_message(
-    *, user: User, conversation: Conversation, message: MessageInput
+    *,
+    user: User,
+    conversation: Conversation,
+    message: MessageInput,
+    priority: Priority = Priority.TURN,
 ) -> RecordedMessage:
     """Record one message; a user message followed by a completed reply becomes a turn.
 
@@ -95,17 +99,15 @@ def record_message(
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     _check(message, field="content")
     conversation = _lock(user, conversation)
-    row, repeated = _find_or_add(
-        conversation, message, moment=timezone.now(), field="message_id"
-    )
+    row, repeated = _find_or_add(conversation, message, moment=timezone.now(), field="message_id")
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
     question = _open_question(row)
     _note_messages(conversation)
     if question is None:
-        return RecordedMessage(row, None, _enqueue_message(user, row), False)
+        return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
     turn = _pair(question, row)
-    return RecordedMessage(row, turn, _enqueue(user, turn, Priority.TURN), False)
+    return RecordedMessage(row, turn, _enqueue(user, turn, priority), False)
 
 
 def _check(message: MessageInput, *, field: str) -> None:
@@ -136,9 +138,7 @@ def _lock(user: User, conversation: Conversation) -> Conversation:
     The person is looked at again: a forget may have begun since the request came in.
     """
     users.check_not_being_forgotten(User.objects.get(pk=user.pk))
-    locked = (
-        Conversation.objects.select_for_update().filter(pk=conversation.pk, user=user).first()
-    )
+    locked = Conversation.objects.select_for_update().filter(pk=conversation.pk, user=user).first()
     if locked is None:
         raise NotFound("There is no such conversation.")
     return locked
@@ -253,14 +253,12 @@ def _enqueue(user: User, turn: Turn, priority: Priority) -> tuple[Operation, ...
     return tuple(operations)
 
 
-def _enqueue_message(user: User, message: Message) -> tuple[Operation, ...]:
+def _enqueue_message(user: User, message: Message, priority: Priority) -> tuple[Operation, ...]:
     payload = {"message": message.pk}
-    return (_operation(Kind.INDEX_EPISODE, user, payload, Priority.INDEX),)
+    return (_operation(Kind.INDEX_EPISODE, user, payload, max(priority, Priority.INDEX)),)
 
 
-def _operation(
-    kind: Kind, user: User, payload: Mapping[str, Any], priority: int
-) -> Operation:
+def _operation(kind: Kind, user: User, payload: Mapping[str, Any], priority: int) -> Operation:
     return outbox.enqueue(
         kind,
         subject=user.subject,

@@ -1,0 +1,84 @@
+"""Completed turns as episodes, and messages, made findable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conversations.models import Episode, Message, Turn
+from memories.models import TargetKind
+from memories.services import indexing
+from memories.services.indexing import Entry
+from ops.models import User
+from ops.services import users
+
+_EPISODE_CHARS = 4_000
+
+
+@dataclass(frozen=True)
+class ToIndex:
+    """What an operation makes findable: a turn's messages (or one message) and its episode."""
+
+    messages: tuple[Message, ...]
+    turn: Turn | None
+
+
+def read(*, user: User, turn_id: int | None, message_id: int | None) -> ToIndex | None:
+    """What is there of it; None when it is gone."""
+    if turn_id is not None:
+        turn = (
+            Turn.objects.filter(user=user, pk=turn_id)
+            .select_related("user_message", "assistant_message", "conversation")
+            .first()
+        )
+        return ToIndex((turn.user_message, turn.assistant_message), turn) if turn else None
+    message = Message.objects.filter(user=user, pk=message_id).first()
+    return ToIndex((message,), None) if message else None
+
+
+def texts_of(found: ToIndex) -> list[str]:
+    """What has to be embedded: each message, then the episode."""
+    texts = [message.content for message in found.messages]
+    return [*texts, _episode_text(found.turn)] if found.turn else texts
+
+
+def _episode_text(turn: Turn) -> str:
+    said, reply = turn.user_message.content, turn.assistant_message.content
+    return f"{said}\n{reply}"[:_EPISODE_CHARS]
+
+
+def store(found: ToIndex, *, user: User, vectors: indexing.Vectors) -> Episode | None:
+    """Write words and vectors of what is still there; safe to repeat.
+
+    An episode is made unless episodes are switched off.
+    """
+    ids = [message.pk for message in found.messages]
+    present = set(Message.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    entries = [
+        Entry(TargetKind.MESSAGE, message.pk, message.content, message.conversation_id)
+        for message in found.messages
+        if message.pk in present
+    ]
+    rows = [place for place, message in enumerate(found.messages) if message.pk in present]
+    episode = _episode(found.turn, user=user) if found.turn else None
+    if found.turn is not None and episode is not None:
+        text = _episode_text(found.turn)
+        entries.append(Entry(TargetKind.EPISODE, episode.pk, text, episode.conversation_id))
+        rows.append(len(found.messages))
+    if entries:
+        indexing.store(user=user, entries=entries, vectors=vectors[rows])
+    return episode
+
+
+def _episode(turn: Turn, *, user: User) -> Episode | None:
+    locked = Turn.objects.select_for_update(of=("self",)).filter(pk=turn.pk).first()
+    if locked is None or not users.settings_of(user).episodic_enabled:
+        return None
+    episode, _ = Episode.objects.get_or_create(
+        turn=locked,
+        defaults={
+            "user": user,
+            "conversation_id": locked.conversation_id,
+            "created_at": locked.created_at,
+        },
+    )
+    return episode

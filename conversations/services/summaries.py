@@ -1,0 +1,118 @@
+"""The rolling summary of what has slid out of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Max
+
+from conversations import selectors
+from conversations.models import Conversation, Message, Summary
+from memcenter.lib import tokens
+from memories.models import TargetKind
+from memories.services import indexing, providers
+from memories.services.indexing import Entry
+from ops.models import Kind, Operation, Priority, User
+from ops.services import outbox, users
+
+
+@dataclass(frozen=True)
+class Due:
+    """What the next version will cover beyond `previous`."""
+
+    conversation: Conversation
+    previous: Summary | None
+    messages: tuple[Message, ...]
+
+
+def due(*, user: User, conversation: Conversation) -> Due | None:
+    """What must be summarized now: at least `SUMMARY_EVERY` messages that left the window.
+
+    None when there is less, or when summaries are switched off.
+    """
+    if not users.settings_of(user).summary_enabled:
+        return None
+    start = selectors.window_of(user, conversation).first_number
+    if start is None:
+        return None
+    previous = selectors.summary_of(user, conversation)
+    covered = previous.through_number if previous else 0
+    left = selectors.messages_of(user, conversation).filter(
+        number__gt=covered, number__lt=start, completed=True
+    )
+    messages = tuple(left.order_by("number")[:500])
+    if len(messages) < settings.SUMMARY_EVERY and not (
+        previous is None and _was_covered(conversation) and messages
+    ):
+        return None
+    return Due(conversation, previous, messages)
+
+
+def _was_covered(conversation: Conversation) -> bool:
+    """A version there was went with a forgotten message: what remains is summarized again."""
+    return Summary.everything.filter(conversation=conversation).exists()
+
+
+def write(due: Due) -> str:
+    """The text of the next version; outside any transaction, for it may ask a model."""
+    return providers.summarizer().summarize(
+        due.previous.text if due.previous else "",
+        [(message.role, message.content) for message in due.messages],
+        max_tokens=settings.SUMMARY_TOKENS,
+    )
+
+
+def store(due: Due, *, user: User, text: str) -> Summary | None:
+    """Keep the next version, unless what it rests on changed meanwhile (then None)."""
+    conversation = Conversation.objects.select_for_update().filter(pk=due.conversation.pk).first()
+    still = Message.objects.filter(pk__in=[message.pk for message in due.messages]).count()
+    newest = selectors.summary_of(user, due.conversation) if conversation else None
+    unchanged = (newest.pk if newest else None) == (due.previous.pk if due.previous else None)
+    enabled = users.settings_of(user).summary_enabled
+    if conversation is None or still != len(due.messages) or not unchanged or not enabled:
+        return None
+    highest = Summary.everything.filter(conversation=conversation).aggregate(n=Max("version"))
+    return Summary.objects.create(
+        user=user,
+        conversation=conversation,
+        version=(highest["n"] or 0) + 1,
+        text=text,
+        token_count=tokens.count(text),
+        covered_message_count=(due.previous.covered_message_count if due.previous else 0)
+        + len(due.messages),
+        from_number=due.previous.from_number if due.previous else due.messages[0].number,
+        through_number=due.messages[-1].number,
+    )
+
+
+def index(summary: Summary, *, user: User, vectors: indexing.Vectors) -> None:
+    """Make the newest version findable in place of the older ones."""
+    older = Summary.everything.filter(conversation=summary.conversation_id).exclude(pk=summary.pk)
+    pks = list(older.values_list("pk", flat=True))
+    indexing.erase(user_id=user.pk, kind=TargetKind.SUMMARY, target_ids=pks)
+    entry = Entry(TargetKind.SUMMARY, summary.pk, summary.text, summary.conversation_id)
+    indexing.store(user=user, entries=[entry], vectors=vectors)
+
+
+def request(*, user: User, conversation: Conversation) -> Operation:
+    """Enqueue summarizing; one that already waits does it."""
+    return outbox.enqueue(
+        Kind.SUMMARIZE,
+        subject=user.subject,
+        payload={"conversation": conversation.pk},
+        priority=Priority.INDEX,
+        dedupe_key=f"summarize:{conversation.pk}",
+        serial_key=str(user.subject),
+    )
+
+
+def coverage(summary: Summary) -> tuple[str | None, str | None]:
+    """The public ids of the first and last message that it covers."""
+    rows: Sequence[Message] = Message.objects.filter(
+        conversation=summary.conversation_id,
+        number__in=(summary.from_number, summary.through_number),
+    ).order_by("number")
+    ids = [row.public_id for row in rows]
+    return (ids[0], ids[-1]) if ids else (None, None)

@@ -1,0 +1,196 @@
+"""What is read of memories. Nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
+
+from memcenter.lib.errors import NotFound
+from memories.models import (
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Project,
+    RecallHit,
+    RecallTrace,
+    Refusal,
+    Relation,
+    Source,
+)
+from ops.models import User
+
+IN_USE = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
+BIN = "deleted"
+
+
+@dataclass(frozen=True)
+class MemoryFilter:
+    """What a list of memories is narrowed to. `status` may also be `deleted`, the bin."""
+
+    query: str = ""
+    kinds: Sequence[str] = ()
+    tag: str = ""
+    status: str = ""
+    project_key: str = ""
+    origin: str = ""
+    pinned: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The line of truth at the head of the Memory Center."""
+
+    memories: int
+    conversations: int
+    waiting: int
+    binned: int
+    last_learned_at: datetime | None
+
+
+def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
+    """The person's memories with their newest sources; by default what is in use."""
+    if filters.status == BIN:
+        found = Memory.visible.filter(user=user, deleted_at__isnull=False)
+    else:
+        found = Memory.objects.filter(user=user)
+        wanted = (filters.status,) if filters.status else IN_USE
+        found = found.filter(status__in=wanted)
+    found = found.filter(_conditions(filters))
+    return found.select_related("project", "conflicts_with").prefetch_related(_sources_prefetch())
+
+
+def _conditions(filters: MemoryFilter) -> Q:
+    wanted = Q()
+    if filters.query:
+        wanted &= Q(content__icontains=filters.query) | Q(tags__icontains=filters.query)
+    if filters.kinds:
+        wanted &= Q(kind__in=filters.kinds)
+    if filters.tag:
+        wanted &= Q(tags__contains=[filters.tag])
+    if filters.project_key:
+        wanted &= Q(project__key=filters.project_key)
+    if filters.origin:
+        wanted &= Q(origin=filters.origin)
+    if filters.pinned is not None:
+        wanted &= Q(pinned=filters.pinned)
+    if filters.since:
+        wanted &= Q(created_at__gte=filters.since)
+    if filters.until:
+        wanted &= Q(created_at__lt=filters.until)
+    return wanted
+
+
+def _sources_prefetch() -> Prefetch:
+    sources = Source.objects.select_related(
+        "message__conversation",
+        "turn__user_message",
+        "turn__assistant_message",
+        "turn__conversation",
+    ).order_by("-pk")
+    return Prefetch("sources", queryset=sources, to_attr="shown_sources")
+
+
+def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
+    """One memory of the person, also from the bin unless said otherwise. Raises `NotFound`."""
+    rows = Memory.visible if with_bin else Memory.objects
+    found = (
+        rows.filter(user=user, public_id=public_id)
+        .select_related("project", "conflicts_with", "superseded_by", "user")
+        .prefetch_related(_sources_prefetch())
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return found
+
+
+def versions_of(memory: Memory) -> QuerySet[MemoryVersion]:
+    return MemoryVersion.objects.filter(memory=memory).order_by("-number")
+
+
+def sources_of(memory: Memory) -> QuerySet[Source]:
+    return (
+        Source.objects.filter(memory=memory)
+        .select_related(
+            "version",
+            "message",
+            "turn__user_message",
+            "turn__assistant_message",
+            "turn__conversation",
+        )
+        .order_by("-pk")
+    )
+
+
+def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
+    """When the memory was used in an answer."""
+    return (
+        RecallHit.objects.filter(
+            user=user, type="memory", target_public_id=memory.public_id, in_block=True
+        )
+        .select_related("trace__conversation", "trace__answer")
+        .order_by("-pk")
+    )
+
+
+def relations_of(memory: Memory) -> QuerySet[Relation]:
+    return (
+        Relation.objects.filter(Q(memory=memory) | Q(other=memory))
+        .filter(
+            memory__hidden_at__isnull=True,
+            other__hidden_at__isnull=True,
+            memory__deleted_at__isnull=True,
+            other__deleted_at__isnull=True,
+        )
+        .select_related("memory", "other")
+        .order_by("pk")
+    )
+
+
+def trace_of(user: User, request_id: str) -> RecallTrace:
+    found = RecallTrace.objects.filter(user=user, request_id=request_id).first()
+    if found is None:
+        raise NotFound("There is no such request.")
+    return found
+
+
+def totals_of(user: User) -> Totals:
+    rows = Memory.visible.filter(user=user)
+    present = Q(deleted_at__isnull=True)
+    counts = rows.aggregate(
+        memories=Count("pk", filter=present & Q(status__in=IN_USE)),
+        waiting=Count("pk", filter=present & Q(status=MemoryStatus.CANDIDATE)),
+        binned=Count("pk", filter=Q(deleted_at__isnull=False)),
+        last=Max("created_at", filter=present),
+    )
+    conversations = (
+        Source.objects.filter(user=user, turn__isnull=False)
+        .values("turn__conversation")
+        .distinct()
+        .count()
+    )
+    return Totals(
+        counts["memories"], conversations, counts["waiting"], counts["binned"], counts["last"]
+    )
+
+
+def projects_of(user: User) -> QuerySet[Project]:
+    return (
+        Project.objects.filter(user=user)
+        .annotate(
+            memory_count=Count(
+                "memories",
+                filter=Q(memories__hidden_at__isnull=True, memories__deleted_at__isnull=True),
+            )
+        )
+        .order_by("key")
+    )
+
+
+def refusals_of(user: User) -> QuerySet[Refusal]:
+    return Refusal.objects.filter(user=user).select_related("turn__conversation").order_by("-pk")

@@ -1,0 +1,198 @@
+"""What a person does to their own memories: edit, pin, disable, tag, bin, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.models import Change, Memory, MemoryStatus, Origin
+from memories.services import deciding, remembering, writing
+from memories.services.remembering import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
+from memories.services.writing import SourceInput
+from ops.models import User
+
+_PLAIN = (
+    "tags",
+    "importance",
+    "confidence",
+    "data",
+    "occurred_at",
+    "valid_from",
+    "valid_until",
+    "summary",
+    "metadata",
+)
+BULK_LIMIT = 1000
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A checked change; `text` is there when the words change."""
+
+    changes: Mapping[str, Any]
+    text: Prepared | None
+
+
+def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -> Edit:
+    """Check and, where the words change, embed; outside any transaction. Raises `Invalid`."""
+    values = {
+        name: changes[name] for name in (*_PLAIN, "kind") if name in changes and name != "summary"
+    }
+    text = str(changes.get("content", memory.content))
+    merged = {
+        "valid_from": memory.valid_from,
+        "valid_until": memory.valid_until,
+        "data": memory.data,
+        "metadata": memory.metadata,
+        **values,
+    }
+    prepared = remembering.prepare(MemoryInput(content=text, **merged), origin=actor)
+    rewritten = prepared.draft.content != memory.content
+    return Edit(changes, prepared if rewritten else None)
+
+
+def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
+    """Apply a checked change; another text makes a version that rests on the writer alone.
+
+    Raises `NotFound` when the memory went meanwhile.
+    """
+    memory = _lock(user, memory)
+    changes = dict(edit.changes)
+    kind = writing.check_kind(changes.pop("kind")) if "kind" in changes else memory.kind
+    if edit.text is not None:
+        draft = deciding.in_project(edit.text.draft, project=memory.project)
+        draft = deciding.of_kind(draft, kind=kind)
+        source = SourceInput(origin=actor)
+        writing.rewrite(memory, draft, source=source, change=Change.EDITED)
+        memory.origin = actor
+    memory.kind = kind
+    for name in _PLAIN:
+        if name in changes:
+            value = changes[name]
+            setattr(memory, name, list(value) if name == "tags" else value)
+    if "pinned" in changes:
+        memory.pinned = changes["pinned"]
+    if "status" in changes:
+        _check_switch(memory, changes["status"])
+        memory.status = changes["status"]
+    memory.save()
+    return memory
+
+
+def enable(*, user: User, memory: Memory) -> Memory:
+    return _set(user, memory, status=MemoryStatus.ACTIVE)
+
+
+def disable(*, user: User, memory: Memory) -> Memory:
+    """Kept, not used, reversible."""
+    return _set(user, memory, status=MemoryStatus.DISABLED)
+
+
+def pin(*, user: User, memory: Memory) -> Memory:
+    return _set(user, memory, pinned=True)
+
+
+def unpin(*, user: User, memory: Memory) -> Memory:
+    return _set(user, memory, pinned=False)
+
+
+def recycle(*, user: User, memory: Memory) -> Memory:
+    """To the recycle bin; after `RECYCLE_DAYS` it is forgotten. Again: nothing changes."""
+    memory = _lock(user, memory, visible=True)
+    if memory.deleted_at is None:
+        now = timezone.now()
+        memory.deleted_at = now
+        memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
+        memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    return memory
+
+
+def take_back(*, user: User, memory: Memory) -> Memory:
+    """Out of the recycle bin, as it was."""
+    memory = _lock(user, memory, visible=True)
+    memory.deleted_at = memory.purge_at = None
+    memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    return memory
+
+
+def tag(*, user: User, memory: Memory, tag: str) -> Memory:
+    tag = tag.strip()
+    if not 1 <= len(tag) <= MAX_TAG:
+        raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
+    tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]
+    if len(tags) > MAX_TAGS:
+        raise Invalid.field("tag", f"A memory has at most {MAX_TAGS} tags.")
+    return _set(user, memory, tags=tags)
+
+
+def untag(*, user: User, memory: Memory, tag: str) -> Memory:
+    return _set(user, memory, tags=[one for one in memory.tags if one != tag.strip()])
+
+
+def bulk(
+    *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
+) -> list[tuple[str, str]]:
+    """The same act on many; gives each id with done or not_found. Raises `Invalid`."""
+    acts: dict[str, Callable[[Memory], Memory]] = {
+        "enable": lambda one: enable(user=user, memory=one),
+        "disable": lambda one: disable(user=user, memory=one),
+        "pin": lambda one: pin(user=user, memory=one),
+        "unpin": lambda one: unpin(user=user, memory=one),
+        "tag": lambda one: tag(user=user, memory=one, tag=tag_name),
+        "untag": lambda one: untag(user=user, memory=one, tag=tag_name),
+        "recycle": lambda one: recycle(user=user, memory=one),
+        "restore": lambda one: take_back(user=user, memory=one),
+    }
+    if action not in acts:
+        raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
+    if len(ids) > BULK_LIMIT:
+        raise Invalid.field("ids", f"At most {BULK_LIMIT:,} at once.")
+    found = {
+        one.public_id: one
+        for one in Memory.visible.filter(user=user, public_id__in=list(ids)).order_by("pk")
+    }
+    results = []
+    for public_id in dict.fromkeys(ids):
+        memory = found.get(public_id)
+        if memory is not None:
+            acts[action](memory)
+        results.append((public_id, "done" if memory else "not_found"))
+    return results
+
+
+def _set(user: User, memory: Memory, **fields: Any) -> Memory:
+    memory = _lock(user, memory)
+    if "status" in fields:
+        _check_switch(memory, fields["status"])
+    for name, value in fields.items():
+        setattr(memory, name, value)
+    memory.save(update_fields=[*fields, "updated_at"])
+    return memory
+
+
+def _check_switch(memory: Memory, status: str) -> None:
+    """Only what is in use can be disabled, and only that enabled again."""
+    switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
+    if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
+        raise Invalid.field("status", "Must be active or disabled.")
+    if memory.status not in switchable:
+        raise Conflict("This memory waits for your review or was replaced; decide on it first.")
+
+
+def _lock(user: User, memory: Memory, *, visible: bool = False) -> Memory:
+    rows = Memory.visible if visible else Memory.objects
+    found = (
+        rows.select_for_update(of=("self",))
+        .select_related("user", "project")
+        .filter(user=user, pk=memory.pk)
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return found

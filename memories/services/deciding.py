@@ -1,0 +1,189 @@
+"""Applying the arbiter's verdict on one candidate, in one transaction, with its log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Turn
+from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
+from memories.models import (
+    Arbitration,
+    Change,
+    Memory,
+    MemoryStatus,
+    Project,
+    Relation,
+    RelationKind,
+)
+from memories.services import indexing, similar, writing
+from memories.services.writing import Draft, SourceInput
+from ops.models import User
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A candidate beside the memories it met, and what was decided."""
+
+    candidate: Candidate
+    known: Sequence[Known]
+    decision: Decision
+    decided_by: str
+
+    @property
+    def met(self) -> Known | None:
+        return next((one for one in self.known if one.id == self.decision.target_id), None)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What came of it: `result` is created, updated or skipped."""
+
+    memory: Memory
+    result: str
+    verdict: Verdict
+    superseded: tuple[str, ...] = ()
+
+
+def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
+    """Ask the arbiter; never inside a transaction, for it may be a model."""
+    if twin := similar.same_words(candidate.content, known=known):
+        decision = Decision(Verdict.SKIP, target_id=twin.id, reasons=("same_words",))
+        return Meeting(candidate, known, decision, "rule")
+    if not known:
+        decision = Decision(Verdict.ADD, reasons=("nothing_similar",))
+        return Meeting(candidate, known, decision, "rule")
+    decision = arbiter.arbitrate(candidate, known, now=timezone.now())
+    return Meeting(candidate, known, decision, arbiter.name)
+
+
+def apply(
+    meeting: Meeting,
+    draft: Draft,
+    *,
+    user: User,
+    source: SourceInput,
+    turn: Turn | None = None,
+    always_review: bool = False,
+    merged: Draft | None = None,
+) -> Decided:
+    """Write what was decided. `merged` is the draft of a MERGE's combined text.
+
+    A target that changed or went meanwhile makes it an ADD; a person's own text is never
+    overwritten by what was merely overheard.
+    """
+    verdict, target = _checked(meeting, user=user, origin=draft.origin)
+    if verdict == Verdict.SKIP and target is not None:
+        memory, result = writing.reinforce(target, source=source), "skipped"
+    elif verdict in (Verdict.REPLACE, Verdict.MERGE) and target is not None and not always_review:
+        memory, result = _rewritten(verdict, target, draft, merged, source, meeting), "updated"
+    else:
+        memory = _created(verdict, draft, target, user, source, always_review)
+        result = "created"
+    _log(meeting, memory=memory, target=target, verdict=verdict, user=user, turn=turn)
+    return Decided(memory, result, verdict)
+
+
+def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
+    decision, met = meeting.decision, meeting.met
+    if met is None:
+        return (Verdict.ADD, None)
+    target = (
+        Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id=met.id).first()
+    )
+    if target is None or target.content != met.content:
+        return (Verdict.ADD, None)
+    return (decision.verdict, target)
+
+
+def _rewritten(
+    verdict: Verdict,
+    target: Memory,
+    draft: Draft,
+    merged: Draft | None,
+    source: SourceInput,
+    meeting: Meeting,
+) -> Memory:
+    is_merge = verdict == Verdict.MERGE and merged is not None
+    return writing.rewrite(
+        target,
+        merged if is_merge and merged is not None else draft,
+        source=source,
+        change=Change.MERGED if is_merge else Change.REPLACED,
+        candidate_text=meeting.candidate.content,
+        reason=", ".join(meeting.decision.reasons),
+    )
+
+
+def _created(
+    verdict: Verdict,
+    draft: Draft,
+    target: Memory | None,
+    user: User,
+    source: SourceInput,
+    always_review: bool,
+) -> Memory:
+    contested = verdict == Verdict.REVIEW
+    overruled = verdict in (Verdict.REPLACE, Verdict.MERGE)
+    doubtful = draft.confidence < settings.CONFIDENCE_FLOOR
+    waits = contested or doubtful or always_review
+    memory = writing.create(
+        draft,
+        user=user,
+        source=source,
+        status=MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE,
+        conflicts_with=target if contested or (overruled and waits) else None,
+    )
+    if target is not None and verdict in (Verdict.REVIEW, Verdict.KEEP_BOTH):
+        kind = RelationKind.CONTRADICTS if contested else RelationKind.REFINES
+        Relation.objects.create(user=user, memory=memory, other=target, kind=kind)
+    return memory
+
+
+def _log(
+    meeting: Meeting,
+    *,
+    memory: Memory,
+    target: Memory | None,
+    verdict: Verdict,
+    user: User,
+    turn: Turn | None,
+) -> None:
+    met = meeting.met
+    Arbitration.objects.create(
+        user=user,
+        turn=turn,
+        memory=memory,
+        target=target,
+        verdict=verdict,
+        candidate_text=meeting.candidate.content,
+        target_text=met.content if met and target else "",
+        similarity=met.similarity if met else None,
+        decided_by=meeting.decided_by,
+        reasons=[reason[:60] for reason in meeting.decision.reasons],
+    )
+
+
+def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
+    """The same draft with another text, embedded; not to be called inside a transaction."""
+    vectors, pieces = indexing.embed_memory(content)
+    return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
+
+
+def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
+    """The draft of a MERGE's combined text, or None for any other verdict."""
+    decision = meeting.decision
+    if decision.verdict != Verdict.MERGE or not decision.content:
+        return None
+    return saying(draft, content=decision.content, kind=decision.kind)
+
+
+def in_project(draft: Draft, *, project: Project | None) -> Draft:
+    return replace(draft, project=project)
+
+
+def of_kind(draft: Draft, *, kind: str) -> Draft:
+    return replace(draft, kind=kind)

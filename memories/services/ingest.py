@@ -1,0 +1,197 @@
+"""Learning from a turn: extract, meet what is known, decide, apply."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Message, Role, Turn
+from memcenter.providers.base import Vectors
+from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
+from memories.models import Arbitration, Memory, Origin, Project, RecallHit, Refusal
+from memories.services import deciding, indexing, providers, similar, tombstones
+from memories.services.deciding import Decided
+from memories.services.writing import Draft, SourceInput
+from ops.access import as_user
+from ops.models import User
+from ops.services import users
+from ops.services.worker import Run
+
+_BEFORE = 4
+_BLOCK_AGE = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A turn with all that extraction needs of it, read in one go."""
+
+    turn: Turn
+    text: TurnText
+    project: Project | None
+
+
+def hear(*, user: User, turn_id: int) -> Heard | None:
+    """Read the turn; None when it is gone, was learned from already, or memory is off."""
+    own = users.settings_of(user)
+    turn = (
+        Turn.objects.filter(user=user, pk=turn_id, extracted_at__isnull=True)
+        .select_related("user_message", "assistant_message", "conversation")
+        .first()
+    )
+    if turn is None or not own.longterm_enabled or user.hidden_at is not None:
+        return None
+    zone = zoneinfo.ZoneInfo(own.timezone)
+    project = Project.objects.filter(user=user, key=turn.project_key).first()
+    return Heard(turn, _turn_text(turn, zone=zone), project if turn.project_key else None)
+
+
+def _turn_text(turn: Turn, *, zone: zoneinfo.ZoneInfo) -> TurnText:
+    earlier = Message.objects.filter(
+        conversation=turn.conversation_id, number__lt=turn.user_message.number
+    )
+    said = list(earlier.order_by("-number")[:_BEFORE])
+    replies = [one.content for one in said[:1] if one.role == Role.ASSISTANT]
+    return TurnText(
+        user=_said(turn.user_message, zone),
+        assistant=_said(turn.assistant_message, zone),
+        before=tuple(_said(one, zone) for one in reversed(said) if one.role == Role.USER),
+        before_assistant=replies[0] if replies else "",
+        known_block=_recently_shown(turn),
+    )
+
+
+def _said(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
+    return Said(message.content, message.created_at.astimezone(zone), message.speaker)
+
+
+def _recently_shown(turn: Turn) -> str:
+    """The memories that we put into this person's prompts of late: never to be learned back."""
+    since = timezone.now() - _BLOCK_AGE
+    shown = RecallHit.objects.filter(
+        user=turn.user_id, type="memory", in_block=True, trace__created_at__gte=since
+    ).values("target_public_id")
+    texts = Memory.objects.filter(user=turn.user_id, public_id__in=shown)
+    return "\n".join(texts.values_list("content", flat=True)[:200])
+
+
+def extract(text: TurnText) -> Extraction:
+    """Ask the extractor and leave out what isn't important enough."""
+    found = providers.extractor().extract(text)
+    kept = tuple(
+        one
+        for one in found.candidates
+        if one.explicit or one.importance >= settings.IMPORTANCE_FLOOR
+    )
+    return Extraction(candidates=kept, refused=found.refused, forget=found.forget)
+
+
+def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
+    """Decide on each candidate and apply it, one transaction each, then mark the turn.
+
+    Running it again after a kill leaves out what was decided before: the verdicts are logged in
+    the transactions that applied them.
+    """
+    decided = []
+    for candidate in extraction.candidates:
+        vectors, pieces = indexing.embed_memory(candidate.content)
+        outcome = _learn_one(run, user, heard, candidate, vectors, pieces)
+        if outcome is not None:
+            decided.append(outcome)
+    with run.applying(user):
+        if still := _still_there(user, heard.turn):
+            _note_refusals(still, extraction.refused)
+            still.extracted_at = timezone.now()
+            still.save(update_fields=["extracted_at"])
+    return decided
+
+
+def _learn_one(
+    run: Run,
+    user: User,
+    heard: Heard,
+    candidate: Candidate,
+    vectors: Vectors,
+    pieces: Sequence[str],
+) -> Decided | None:
+    with as_user(user):
+        if not _is_new(user, heard.turn, candidate):
+            return None
+        known = similar.similar_to(vectors[0], user=user, project=heard.project)
+    meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
+    draft = _draft(candidate, vectors, pieces, heard.project)
+    merged = deciding.merged_draft(meeting, draft)
+    with run.applying(user):
+        turn = _still_there(user, heard.turn)
+        own = users.settings_of(user)
+        if turn is None or not own.longterm_enabled:
+            return None
+        return deciding.apply(
+            meeting,
+            draft,
+            user=user,
+            source=_source(turn, candidate),
+            turn=turn,
+            always_review=own.confirm_before_remembering and not candidate.explicit,
+            merged=merged,
+        )
+
+
+def _is_new(user: User, turn: Turn, candidate: Candidate) -> bool:
+    """Not decided upon before (a second run), and not forgotten from these very messages."""
+    messages = [turn.user_message.public_id, turn.assistant_message.public_id]
+    if tombstones.is_forgotten(user=user, text=candidate.content, message_ids=messages):
+        return False
+    return not Arbitration.objects.filter(
+        user=user, turn=turn, candidate_text=candidate.content
+    ).exists()
+
+
+def _still_there(user: User, turn: Turn) -> Turn | None:
+    return (
+        Turn.objects.select_for_update(of=("self",))
+        .filter(user=user, pk=turn.pk)
+        .select_related("user_message", "assistant_message")
+        .first()
+    )
+
+
+def _draft(
+    candidate: Candidate, vectors: Vectors, pieces: Sequence[str], project: Project | None
+) -> Draft:
+    return Draft(
+        content=candidate.content,
+        kind=candidate.kind,
+        vectors=vectors,
+        pieces=pieces,
+        importance=min(1.0, max(0.0, candidate.importance)),
+        confidence=min(1.0, max(0.0, candidate.confidence)),
+        tags=candidate.tags,
+        data=candidate.data,
+        project=project,
+        origin=Origin.EXTRACTED,
+        occurred_at=candidate.occurred_at,
+    )
+
+
+def _source(turn: Turn, candidate: Candidate) -> SourceInput:
+    from_user = candidate.quoted_role == "user"
+    return SourceInput(
+        origin=Origin.EXTRACTED,
+        turn=turn,
+        message=turn.user_message if from_user else turn.assistant_message,
+        quote=candidate.quote,
+        quote_start=candidate.quote_start,
+    )
+
+
+def _note_refusals(turn: Turn, refused: Sequence[Refused]) -> None:
+    Refusal.objects.filter(turn=turn).delete()
+    Refusal.objects.bulk_create(
+        Refusal(user_id=turn.user_id, turn=turn, category=one.category, redacted=one.redacted)
+        for one in refused
+    )

@@ -1,0 +1,42 @@
+"""Projects: named by agents, found by a slug of the name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from django.db import IntegrityError, transaction
+
+from memcenter.lib.errors import Invalid, NotFound
+from memories.models import Project
+from ops.models import User
+
+_NOT_IN_KEY = re.compile(r"[^\w.-]+")
+
+
+def slug(name: str) -> str:
+    """The key of a project name: lower case, letters and digits of any script, dashes."""
+    return _NOT_IN_KEY.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")[:100]
+
+
+def find(*, user: User, key: str) -> Project:
+    """Raises `NotFound`."""
+    found = Project.objects.filter(user=user, key=key).first()
+    if found is None:
+        raise NotFound("There is no such project.")
+    return found
+
+
+def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
+    """The project of this key, or of the slug of this name. Raises `Invalid`."""
+    key = slug(name or "") if key is None else key
+    if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):
+        raise Invalid.field("project_key", "A project key has 1 to 100 characters.")
+    found = Project.objects.filter(user=user, key=key).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return Project.objects.create(user=user, key=key, name=(name or key)[:200])
+    except IntegrityError:
+        return find(user=user, key=key)

@@ -1,0 +1,171 @@
+"""Writing a memory on purpose: from a page, the API or an agent, arbitrated in the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from memcenter.lib import segment
+from memcenter.lib.errors import Conflict, Invalid
+from memories.extraction.sensitive import screen
+from memories.extraction.types import Candidate
+from memories.models import Kind, Memory, Origin, Project
+from memories.services import deciding, indexing, projects, providers, similar, writing
+from memories.services.deciding import Decided
+from memories.services.writing import Draft, SourceInput
+from ops.models import User
+from ops.services import users
+
+_WRITTEN_IMPORTANCE = 0.7
+_WRITTEN_CONFIDENCE = 0.95
+MAX_TAGS, MAX_TAG = 20, 50
+
+
+@dataclass(frozen=True)
+class MemoryInput:
+    """What a caller says; missing values get our defaults."""
+
+    content: str
+    kind: str | None = None
+    tags: Sequence[str] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    project_key: str | None = None
+    project_name: str | None = None
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    summary: str = ""
+    agent_id: str = ""
+    app_id: str = ""
+    run_id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Checked, screened and embedded: all that must happen before the transaction."""
+
+    given: MemoryInput
+    draft: Draft
+    redacted: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """`result` is created, updated or skipped (then `memory` is the one already known)."""
+
+    memory: Memory
+    result: str
+    redacted: bool
+    decided: Decided | None = None
+
+
+def prepare(given: MemoryInput, *, origin: Origin) -> Prepared:
+    """Check and embed; call it outside any transaction. Raises `Invalid` naming each field.
+
+    A text that is only a secret is refused; in an otherwise good one the secret is blanked.
+    """
+    _check(given)
+    screened = screen(given.content.strip())
+    if screened.drop:
+        raise Invalid.field("content", "This looks like a secret, and secrets are not remembered.")
+    vectors, pieces = indexing.embed_memory(screened.text)
+    draft = Draft(
+        content=screened.text,
+        kind=writing.check_kind(given.kind or Kind.FACT),
+        vectors=vectors,
+        pieces=pieces,
+        importance=_WRITTEN_IMPORTANCE if given.importance is None else given.importance,
+        confidence=_WRITTEN_CONFIDENCE if given.confidence is None else given.confidence,
+        summary=given.summary,
+        tags=tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip())),
+        data=given.data,
+        origin=origin,
+        occurred_at=given.occurred_at,
+        valid_from=given.valid_from,
+        valid_until=given.valid_until,
+        agent_id=given.agent_id,
+        app_id=given.app_id,
+        run_id=given.run_id,
+        metadata=given.metadata,
+    )
+    return Prepared(given, draft, redacted=screened.text != given.content.strip())
+
+
+def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
+    """Arbitrate and write. Raises `Conflict`: `memory_off`, `being_forgotten`.
+
+    The bundled arbiter decides at once, so the answer can say what became of the text. With
+    "confirm before remembering" on, what programs write waits in the inbox; the person's own
+    page never waits.
+    """
+    own = users.settings_of(user)
+    check_on(user)
+    project = _project(prepared.given, user=user)
+    draft = deciding.in_project(prepared.draft, project=project)
+    known = similar.similar_to(draft.vectors[0], user=user, project=project)
+    meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
+    waits = own.confirm_before_remembering and draft.origin in (Origin.API, Origin.AGENT)
+    decided = deciding.apply(
+        meeting,
+        draft,
+        user=user,
+        source=SourceInput(origin=draft.origin, reference=reference),
+        always_review=waits,
+        merged=deciding.merged_draft(meeting, draft),
+    )
+    return Written(decided.memory, decided.result, prepared.redacted, decided)
+
+
+def check_on(user: User) -> None:
+    """Raises `Conflict` while long-term memory is off or everything is being forgotten."""
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    if not users.settings_of(user).longterm_enabled:
+        raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
+
+
+def _check(given: MemoryInput) -> None:
+    problems: dict[str, list[str]] = {}
+    if not given.content.strip():
+        problems["content"] = ["The text must not be empty."]
+    elif len(given.content) > settings.MAX_MEMORY_CHARS:
+        problems["content"] = [f"A memory has at most {settings.MAX_MEMORY_CHARS:,} characters."]
+    for name in ("importance", "confidence"):
+        value = getattr(given, name)
+        if value is not None and not 0 <= value <= 1:
+            problems[name] = ["Must lie between 0 and 1."]
+    if len(given.tags) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given.tags):
+        problems["tags"] = [f"At most {MAX_TAGS} tags of at most {MAX_TAG} characters."]
+    for name in ("data", "metadata"):
+        if len(orjson.dumps(getattr(given, name))) > settings.MAX_MEMORY_CHARS * 2:
+            problems[name] = ["This is too large."]
+    if given.valid_from and given.valid_until and given.valid_from > given.valid_until:
+        problems["valid_until"] = ["Must not lie before valid_from."]
+    if problems:
+        raise Invalid("The memory is not valid.", fields=problems)
+
+
+def _project(given: MemoryInput, *, user: User) -> Project | None:
+    if given.project_key is None and given.project_name is None:
+        return None
+    return projects.find_or_create(user=user, key=given.project_key, name=given.project_name)
+
+
+def _candidate(draft: Draft) -> Candidate:
+    return Candidate(
+        kind=draft.kind,
+        content=draft.content,
+        importance=draft.importance,
+        confidence=draft.confidence,
+        quote=draft.content,
+        explicit=True,
+        corrects=draft.origin == Origin.USER,
+        language=segment.language(draft.content),
+    )

@@ -1,0 +1,146 @@
+"""What a person or program asks for: hybrid search over everything of one person."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from conversations.models import Episode, Message, Summary, Turn
+from memcenter.lib.errors import Invalid
+from memories.models import Memory, TraceKind
+from memories.retrieval import dense, hybrid
+from memories.retrieval.query import analyse
+from memories.retrieval.units import Ranked
+from memories.retrieval.weights import scale_of
+from memories.services import indexing, pool, traces
+from memories.services.pool import PreparedQuery
+from memories.services.shelves import TYPES, Filters, shelves
+from memories.services.traces import Hit, Stage
+from ops.models import User
+from ops.services import users
+
+_SNIPPET = 200
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    type: str
+    id: str
+    text: str
+    snippet: str
+    score: float
+    components: Mapping[str, float]
+    created_at: datetime | None
+    conversation_id: str | None = None
+    user_message_id: str | None = None
+    assistant_message_id: str | None = None
+    occurred_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    request_id: str
+    results: list[SearchHit]
+    took_ms: float
+
+
+def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
+    """Analyse and embed what is asked; outside any transaction. Raises `ProviderError`."""
+    query = analyse(text, speakers=speakers)
+    return PreparedQuery(query, dense.query_vector(query, embedder=indexing.embedder()))
+
+
+def search(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    types: Sequence[str] = TYPES,
+    filters: Filters | None = None,
+    limit: int = 20,
+) -> SearchResult:
+    """The best of what is there, best first, with a trace. Raises `Invalid`.
+
+    A layer that is switched off gives nothing. `score` is the relevance, 0-1.
+    """
+    started = time.perf_counter()
+    if unknown := [one for one in types if one not in TYPES]:
+        raise Invalid.field("types", f"{unknown[0]!r} is not one of {', '.join(TYPES)}.")
+    own = users.settings_of(user)
+    stages: list[Stage] = []
+    found: list[tuple[Ranked, Any]] = []
+    for shelf in shelves(types, user=user, own=own, filters=filters or Filters()):
+        began = time.perf_counter()
+        candidates = pool.fill(prepared, shelf, user=user)
+        ranked = rank(prepared, candidates, limit=limit)
+        found += [(one, candidates.rows[one.unit.id]) for one in ranked]
+        stages.append(Stage(shelf.kind, _ms(began), len(candidates.units)))
+    found.sort(key=lambda pair: (-pair[0].relevance, pair[0].unit.id))
+    hits = _hits(found[:limit])
+    took = _ms(started)
+    trace = traces.record(
+        user=user,
+        kind=TraceKind.SEARCH,
+        query=prepared.text,
+        hits=[Hit(hit.type, hit.id, hit.score, hit.components) for hit in hits],
+        stages=stages,
+        took_ms=took,
+        conversation=filters.conversation if filters else None,
+    )
+    return SearchResult(trace.request_id, hits, took)
+
+
+def rank(prepared: PreparedQuery, candidates: pool.Pool, *, limit: int | None) -> list[Ranked]:
+    return hybrid.rank(
+        prepared.query,
+        candidates.units,
+        corpus=candidates.corpus,
+        scale=scale_of(indexing.embedder().model),
+        limit=limit,
+    )
+
+
+def _hits(found: Sequence[tuple[Ranked, Any]]) -> list[SearchHit]:
+    """With the turn that each message and episode belongs to, read in one query."""
+    messages = [row.pk for _, row in found if isinstance(row, Message)]
+    turns = Turn.objects.filter(Q(user_message__in=messages) | Q(assistant_message__in=messages))
+    of_message: dict[int, Turn] = {}
+    for turn in turns.select_related("user_message", "assistant_message"):
+        of_message[turn.user_message_id] = of_message[turn.assistant_message_id] = turn
+    return [
+        _hit(ranked, row, row.turn if isinstance(row, Episode) else of_message.get(row.pk))
+        if isinstance(row, Message | Episode)
+        else _hit(ranked, row, None)
+        for ranked, row in found
+    ]
+
+
+def _hit(ranked: Ranked, row: Any, turn: Turn | None) -> SearchHit:
+    unit = ranked.unit
+    return SearchHit(
+        type=unit.type,
+        id=unit.id,
+        text=unit.text,
+        snippet=unit.text[:_SNIPPET],
+        score=round(ranked.relevance, 6),
+        components=dict(ranked.features),
+        created_at=row.created_at,
+        conversation_id=_conversation_of(row),
+        user_message_id=turn.user_message.public_id if turn else None,
+        assistant_message_id=turn.assistant_message.public_id if turn else None,
+        occurred_at=row.occurred_at if isinstance(row, Memory) else None,
+    )
+
+
+def _conversation_of(row: Any) -> str | None:
+    if isinstance(row, Message | Episode | Summary):
+        return row.conversation.public_id
+    return None
+
+
+def _ms(since: float) -> float:
+    return (time.perf_counter() - since) * 1000

@@ -1,0 +1,246 @@
+"""Changing memories: every text keeps its version and its sources."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from conversations.models import Message, Turn
+from memcenter.lib.errors import Conflict, Invalid
+from memcenter.providers.base import Vectors
+from memories.models import (
+    Change,
+    Kind,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    Project,
+    Source,
+    VersionInput,
+)
+from memories.services import indexing
+from ops.models import User
+
+
+@dataclass(frozen=True)
+class SourceInput:
+    """What a text rests on: a turn with the quoted span, or a call, line or import by id."""
+
+    origin: Origin
+    turn: Turn | None = None
+    message: Message | None = None
+    quote: str = ""
+    quote_start: int = 0
+    reference: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a memory will say. `vectors` has its own vector first, then its fragments'."""
+
+    content: str
+    kind: str
+    vectors: Vectors
+    pieces: Sequence[str] = ()
+    importance: float = 0.5
+    confidence: float = 0.8
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    project: Project | None = None
+    origin: Origin = Origin.EXTRACTED
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    agent_id: str = ""
+    app_id: str = ""
+    run_id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def content_hash(content: str) -> str:
+    """For tracing and for telling a retry; never to decide what contradicts what."""
+    return hashlib.sha256(" ".join(content.casefold().split()).encode()).hexdigest()
+
+
+def create(
+    draft: Draft,
+    *,
+    user: User,
+    source: SourceInput,
+    status: MemoryStatus = MemoryStatus.ACTIVE,
+    conflicts_with: Memory | None = None,
+    reason: str = "",
+) -> Memory:
+    """A new memory with its first version, its source, its words and its vectors."""
+    memory = Memory.objects.create(
+        user=user,
+        project=draft.project,
+        kind=draft.kind,
+        content=draft.content,
+        summary=draft.summary,
+        data=dict(draft.data),
+        tags=list(draft.tags),
+        importance=draft.importance,
+        confidence=draft.confidence,
+        status=status,
+        origin=draft.origin,
+        content_hash=content_hash(draft.content),
+        occurred_at=draft.occurred_at,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        agent_id=draft.agent_id,
+        app_id=draft.app_id,
+        run_id=draft.run_id,
+        metadata=dict(draft.metadata),
+        conflicts_with=conflicts_with,
+        created_at=timezone.now(),
+    )
+    version = _version(memory, change=Change.CREATED, actor=draft.origin, reason=reason)
+    add_source(version, source=source)
+    indexing.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
+    return memory
+
+
+def rewrite(
+    memory: Memory,
+    draft: Draft,
+    *,
+    source: SourceInput,
+    change: Change,
+    candidate_text: str = "",
+    reason: str = "",
+) -> Memory:
+    """Give the memory another text; it keeps its id, the old text becomes a version.
+
+    A MERGE rests on what the old version rested on as well: that version is its input, and the
+    sources of both are kept.
+    """
+    before = current_version(memory)
+    memory.content, memory.kind, memory.summary = draft.content, draft.kind, draft.summary
+    memory.content_hash = content_hash(draft.content)
+    memory.importance = max(memory.importance, draft.importance)
+    memory.confidence = _confidence_after(change, memory, draft)
+    memory.tags = sorted({*memory.tags, *draft.tags})
+    memory.data = {**memory.data, **draft.data}
+    memory.occurred_at = draft.occurred_at or memory.occurred_at
+    memory.current_version = _next_number(memory)
+    memory.indexed_at = None
+    memory.save()
+    after = _version(
+        memory, change=change, actor=draft.origin, reason=reason, candidate_text=candidate_text
+    )
+    add_source(after, source=source)
+    if change == Change.MERGED:
+        _keep_inputs(before, after)
+    indexing.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
+    return memory
+
+
+def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
+    """Said again: the source is added, importance and confidence grow a little."""
+    version = current_version(memory)
+    same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
+    if same.exists():
+        return memory
+    add_source(version, source=source)
+    memory.importance = min(1.0, memory.importance + 0.05)
+    memory.confidence = 1.0 - (1.0 - memory.confidence) * 0.8
+    memory.save(update_fields=["importance", "confidence", "updated_at"])
+    return memory
+
+
+def restore_version(
+    memory: Memory, *, number: int, vectors: Vectors, pieces: Sequence[str]
+) -> Memory:
+    """Make an old version's text the present one, as a new version.
+
+    Raises `Invalid` when there is none of that number and `Conflict` when it was forgotten.
+    """
+    old = MemoryVersion.objects.filter(memory=memory, number=number).first()
+    if old is None:
+        raise Invalid.field("version", "There is no such version.")
+    if old.erased_at is not None:
+        raise Conflict("This version was forgotten and can't be restored.")
+    memory.content, memory.kind, memory.summary = old.content, old.kind, old.summary
+    memory.content_hash = content_hash(old.content)
+    memory.current_version = _next_number(memory)
+    memory.save()
+    restored = _version(memory, change=Change.RESTORED, actor=Origin.USER)
+    _keep_inputs(old, restored)
+    indexing.store_memory(memory=memory, vectors=vectors, pieces=pieces)
+    return memory
+
+
+def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
+    return Source.objects.create(
+        user_id=version.user_id,
+        memory_id=version.memory_id,
+        version=version,
+        origin=source.origin,
+        turn=source.turn,
+        message=source.message,
+        quote=source.quote,
+        quote_start=source.quote_start,
+        reference=source.reference,
+        comment=source.comment,
+        created_at=timezone.now(),
+    )
+
+
+def current_version(memory: Memory) -> MemoryVersion:
+    return MemoryVersion.objects.get(memory=memory, number=memory.current_version)
+
+
+def check_kind(value: str) -> str:
+    """One of our kinds; the reference documents' words are translated. Raises `Invalid`."""
+    words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
+    kind = words.get(value, value)
+    if kind not in Kind.values:
+        raise Invalid.field("kind", f"Must be one of {', '.join(Kind.values)}.")
+    return kind
+
+
+def _version(
+    memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
+) -> MemoryVersion:
+    return MemoryVersion.objects.create(
+        user_id=memory.user_id,
+        memory=memory,
+        number=memory.current_version,
+        kind=memory.kind,
+        content=memory.content,
+        summary=memory.summary,
+        candidate_text=candidate_text,
+        change=change,
+        actor=actor,
+        reason=reason[:300],
+        created_at=timezone.now(),
+    )
+
+
+def _next_number(memory: Memory) -> int:
+    newest = MemoryVersion.everything.filter(memory=memory).order_by("-number").first()
+    return newest.number + 1 if newest else 1
+
+
+def _confidence_after(change: Change, memory: Memory, draft: Draft) -> float:
+    if change == Change.MERGED:
+        return (memory.confidence + draft.confidence) / 2
+    return draft.confidence
+
+
+def _keep_inputs(before: MemoryVersion, after: MemoryVersion) -> None:
+    VersionInput.objects.create(user_id=after.user_id, output=after, input=before)
+    for source in Source.objects.filter(version=before):
+        source.pk = None
+        source.version = after
+        source._state.adding = True
+        source.save(force_insert=True)
