@@ -1,0 +1,90 @@
+"""The bundled arbiter: what becomes of a candidate beside the memories that are like it."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from memories.extraction.arbitration.chinese import read_chinese
+from memories.extraction.arbitration.combining import combine
+from memories.extraction.arbitration.comparing import compare
+from memories.extraction.arbitration.english import read_english
+from memories.extraction.arbitration.pairing import Finding, Pair
+from memories.extraction.arbitration.statement import Statement
+from memories.extraction.types import Candidate, Decision, Known, Verdict
+
+# Which finding wins when several known memories touch the candidate.
+_RANK = (
+    Verdict.SKIP, Verdict.REPLACE, Verdict.REVIEW, Verdict.MERGE, Verdict.KEEP_BOTH,
+)  # fmt: skip
+# Below this a candidate may not push out what is known; a person decides.
+SURE_ENOUGH = 0.5
+_GONE = frozenset(["superseded", "archived"])
+
+
+class BundledArbiter:
+    """Decides by rules for Chinese and English, without a model.
+
+    `known` is taken as it comes (most similar first); of equal findings the first wins. Only a
+    repeat counts against a disabled memory, since what the user switched off must neither grow
+    nor come back under a new text.
+    """
+
+    name = "bundled"
+
+    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+        new = read(candidate.content)
+        found = [
+            (finding, memory)
+            for memory in known
+            if memory.status not in _GONE
+            for finding in [_finding(candidate, new, memory)]
+            if finding.verdict is not None
+        ]
+        if not found:
+            return Decision(Verdict.ADD, kind=candidate.kind, reasons=("nothing_like_it",))
+        finding, memory = min(found, key=lambda pair: _rank(pair[0]))
+        return _decision(candidate, finding, memory)
+
+
+def read(text: str) -> Statement:
+    """A memory's statement, by the rules of the language that it is written in."""
+    chinese = sum("\u4e00" <= char <= "\u9fff" for char in text)
+    latin = sum(char.isascii() and char.isalpha() for char in text)
+    return read_chinese(text) if chinese * 4 > latin else read_english(text)
+
+
+def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
+    decided = candidate.corrects or candidate.explicit
+    old = read(memory.content)
+    finding = compare(Pair(new=new, old=old, similarity=memory.similarity, decided=decided))
+    if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
+        return Finding(None)
+    if finding.verdict is Verdict.REPLACE and finding.reason != "says_more" and not decided:
+        return _doubted(candidate, finding, memory)
+    return finding
+
+
+def _doubted(candidate: Candidate, finding: Finding, memory: Known) -> Finding:
+    """A change that we aren't sure of, or that was said before what we know, is asked about."""
+    if candidate.confidence < SURE_ENOUGH:
+        return Finding(Verdict.REVIEW, "contradicts")
+    said, known_since = candidate.occurred_at, memory.said_at
+    if said and known_since and said < known_since - timedelta(days=1):
+        return Finding(Verdict.REVIEW, "said_earlier")
+    return finding
+
+
+def _rank(finding: Finding) -> int:
+    return _RANK.index(finding.verdict) if finding.verdict else len(_RANK)
+
+
+def _decision(candidate: Candidate, finding: Finding, memory: Known) -> Decision:
+    assert finding.verdict is not None
+    merged = finding.verdict is Verdict.MERGE
+    keeps_kind = merged and "constraint" in (candidate.kind, memory.kind)
+    return Decision(
+        finding.verdict,
+        target_id=memory.id,
+        content=combine(memory.content, candidate.content) if merged else None,
+        kind="constraint" if keeps_kind else candidate.kind,
+        reasons=(finding.reason,),
+    )

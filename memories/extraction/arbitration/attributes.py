@@ -1,0 +1,143 @@
+"""Two statements on one attribute of one subject: which value holds now?"""
+
+from memories.extraction.arbitration.figures import differ
+from memories.extraction.arbitration.lexicon import known_concept, opposed, with_kinds
+from memories.extraction.arbitration.pairing import (
+    BESIDE,
+    SAME_ACROSS_LANGUAGES,
+    Finding,
+    Pair,
+)
+from memories.extraction.arbitration.statement import CHANGING, FIXED, Statement
+from memories.extraction.types import Verdict
+
+
+def same_attribute(pair: Pair) -> Finding:
+    new, old = pair.new, pair.old
+    if new.holds != old.holds:
+        return flip(pair)
+    if new.slot in ("pet", "kin"):
+        return _beings(pair)
+    if new.against and (new.against & old.main) and (new.main & old.against):
+        return contradicts(pair)
+    if new.slot in FIXED | CHANGING:
+        return _one_value(pair)
+    return _many_values(pair)
+
+
+def flip(pair: Pair) -> Finding:
+    """One holds and the other doesn't (any more)."""
+    new, old = pair.new, pair.old
+    if _value_overlap(new, old) < 0.6 or differ(new.figures, old.figures):
+        return BESIDE
+    if pair.overrules:
+        return Finding(Verdict.REPLACE, "no_longer" if not new.holds else "holds_again")
+    return Finding(Verdict.REVIEW, "contradicts")
+
+
+def _value_overlap(new: Statement, old: Statement) -> float:
+    if not new.main and not old.main:
+        return 1.0
+    shared = with_kinds(new.main) & with_kinds(old.main)
+    return len(shared) / (min(len(new.main), len(old.main)) or 1)
+
+
+def _beings(pair: Pair) -> Finding:
+    """Pets and relatives: the name tells them apart."""
+    new, old = pair.new, pair.old
+    if new.names and new.names == old.names and new.main != old.main:
+        return changed(pair) if pair.decided else Finding(Verdict.REVIEW, "contradicts")
+    ours, theirs = _values(new), _values(old)
+    if not (ours <= theirs or theirs <= ours):
+        return BESIDE
+    if differ(new.figures, old.figures):
+        return Finding(Verdict.REPLACE, "newer_value")
+    if new.names and old.names and not new.names & old.names:
+        return Finding(Verdict.REPLACE, "corrected") if pair.decided or new.corrects else BESIDE
+    return detail(pair)
+
+
+def _one_value(pair: Pair) -> Finding:
+    new, old = pair.new, pair.old
+    if differ(new.figures, old.figures):
+        return changed(pair)
+    if new.main == old.main or not new.main or not old.main:
+        return detail(pair)
+    if new.main < old.main or old.main < new.main:
+        return detail(pair)
+    if pair.across and not comparable(new, old):
+        return across_languages(pair)
+    if new.slot == "thing" and not (pair.overrules or opposed(new.main, old.main)):
+        return BESIDE
+    return changed(pair)
+
+
+def changed(pair: Pair) -> Finding:
+    if pair.new.slot in FIXED and not (pair.decided or pair.new.corrects):
+        return Finding(Verdict.REVIEW, "contradicts")
+    corrected = pair.decided or pair.new.corrects
+    return Finding(Verdict.REPLACE, "corrected" if corrected else "newer_value")
+
+
+def _many_values(pair: Pair) -> Finding:
+    new, old = pair.new, pair.old
+    gained, lost = new.words - old.words, old.words - new.words
+    if new.main & old.main and opposed(gained, lost):
+        return contradicts(pair)
+    if pair.across and not comparable(new, old):
+        return across_languages(pair)
+    ours, theirs = _values(new), _values(old)
+    if not (ours <= theirs or theirs <= ours):
+        return BESIDE
+    if differ(new.figures, old.figures):
+        return Finding(Verdict.REPLACE, "newer_value")
+    return detail(pair)
+
+
+def _values(said: Statement) -> frozenset[str]:
+    """With what each is a kind of, unless it is a refusal, which the narrower one doesn't give."""
+    refuses = said.slot in ("allergy", "fear") or not said.holds
+    return said.main if refuses else with_kinds(said.main)
+
+
+def contradicts(pair: Pair) -> Finding:
+    if pair.overrules:
+        return changed(pair)
+    return Finding(Verdict.REVIEW, "contradicts")
+
+
+def detail(pair: Pair) -> Finding:
+    """The values agree: what remains is who says more."""
+    new, old = pair.new, pair.old
+    gained = (
+        (new.words - _values(old) - old.words) | (new.figures - old.figures) | _new_names(new, old)
+    )
+    lost = (
+        (old.words - _values(new) - new.words) | (old.figures - new.figures) | _new_names(old, new)
+    )
+    if not gained:
+        return Finding(Verdict.SKIP, "weaker" if lost else "same_meaning")
+    if not lost:
+        return Finding(Verdict.REPLACE, "says_more")
+    if pair.across:
+        return BESIDE
+    if new.slot in ("job", "home", "school") and pair.overrules:
+        return changed(pair)
+    return Finding(Verdict.MERGE, "adds_detail")
+
+
+def _new_names(new: Statement, old: Statement) -> frozenset[str]:
+    return new.names - old.names if new.slot in ("pet", "kin") else frozenset()
+
+
+def comparable(new: Statement, old: Statement) -> bool:
+    """Whether words of two languages stand for concepts that we know in both."""
+    return all(known_concept(word) for word in new.main | old.main)
+
+
+def across_languages(pair: Pair) -> Finding:
+    if differ(pair.new.figures, pair.old.figures):
+        return BESIDE
+    if pair.similarity >= SAME_ACROSS_LANGUAGES and pair.new.holds == pair.old.holds:
+        return Finding(Verdict.SKIP, "same_meaning")
+    return BESIDE

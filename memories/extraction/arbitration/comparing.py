@@ -1,0 +1,183 @@
+"""Compares what two memories say; similarity only tells whether they may share a matter.
+
+No cosine tells a duplicate from a contradiction, so the verdict rests on the statements: whose
+attribute, which value, holding or not, with which figures and names.
+"""
+
+from dataclasses import replace
+
+from memories.extraction.arbitration.attributes import (
+    across_languages,
+    changed,
+    comparable,
+    contradicts,
+    detail,
+    flip,
+    same_attribute,
+)
+from memories.extraction.arbitration.figures import differ
+from memories.extraction.arbitration.lexicon import opposed, opposite_traits, ruled_out
+from memories.extraction.arbitration.pairing import (
+    APART,
+    BESIDE,
+    SAME_ACROSS_LANGUAGES,
+    SAME_MATTER,
+    Finding,
+    Pair,
+)
+from memories.extraction.arbitration.statement import FAMILIES, Statement
+from memories.extraction.arbitration.wordlists import words
+from memories.extraction.types import Verdict
+
+_PLANS = words(
+    """
+    plan intend schedul 打算 计划 准备 预定
+    """
+)
+
+
+def compare(pair: Pair) -> Finding:
+    pair = replace(pair, new=_as_diet(pair.new), old=_as_diet(pair.old))
+    new, old = pair.new, pair.old
+    if new.plain.casefold() == old.plain.casefold():
+        return Finding(Verdict.SKIP, "same_text")
+    if _tells_of_the_same_being(new, old):
+        return Finding(Verdict.MERGE, "adds_detail")
+    if not _same_subject(new, old):
+        return _related(pair)
+    if new.denied & old.words and old.holds:
+        return Finding(Verdict.REPLACE, "corrected")
+    clash = _clash(pair)
+    if clash:
+        return clash
+    if new.slot == old.slot and _same_topic(new, old):
+        return same_attribute(pair) if new.slot else _unknown_attribute(pair)
+    if any({new.slot, old.slot} == family for family in FAMILIES):
+        return _same_family(pair)
+    if new.slot and old.slot:
+        flips = _loose(new, old) and new.holds != old.holds
+        return _unknown_attribute(pair) if flips else _related(pair)
+    return _unknown_attribute(pair)
+
+
+def _as_diet(said: Statement) -> Statement:
+    """Who eats no meat is a vegetarian."""
+    if said.slot == "habit" and said.main == {"meat"} and not said.positive:
+        return replace(said, slot="diet", main=frozenset(["vegetarian"]), positive=True)
+    return said
+
+
+def _related(pair: Pair) -> Finding:
+    return BESIDE if pair.similarity >= SAME_MATTER else APART
+
+
+def _loose(new: Statement, old: Statement) -> bool:
+    """Slots that overlap: a liking may be told as a habit, a thing as what it is."""
+    loose = {"like", "habit", "plays", "thing", "learns", "speaks"}
+    return bool(new.slot in loose and old.slot in loose)
+
+
+def _same_subject(new: Statement, old: Statement) -> bool:
+    if new.subject in old.names or old.subject in new.names:
+        return new.subject != "user" and old.subject != "user"
+    short, long = sorted((new.subject, old.subject), key=len)
+    if short != long and not long.startswith(f"{short}."):
+        return False
+    named = new.subject != "user" and new.names and old.names and new.slot == old.slot == ""
+    return not (named and not new.names & old.names)
+
+
+def _same_topic(new: Statement, old: Statement) -> bool:
+    if not new.topic or not old.topic:
+        return new.slot != "thing"
+    return new.topic <= old.topic or old.topic <= new.topic
+
+
+def _tells_of_the_same_being(new: Statement, old: Statement) -> bool:
+    """ "Biscuit is 3 years old" beside "Has a cat named Biscuit"."""
+    for one, other in ((new, old), (old, new)):
+        if one.slot in ("pet", "kin") and one.names and other.slot not in ("pet", "kin"):
+            about = {other.subject} | (other.names if other.subject in one.main else frozenset())
+            if about & one.names or (other.subject == "user" and other.main & one.names):
+                return True
+    return False
+
+
+def _clash(pair: Pair) -> Finding | None:
+    """A liking or habit against a diet, an allergy, a fear or a refusal."""
+    for stance, joy in ((pair.new, pair.old), (pair.old, pair.new)):
+        enjoys = joy.slot in ("like", "habit") and joy.holds
+        refuses = stance.slot in ("diet", "allergy", "fear") and stance.holds
+        refuses |= stance.slot in ("like", "habit") and not stance.holds
+        if not (enjoys and refuses and ruled_out(stance.main, joy.words)):
+            continue
+        if stance.slot == joy.slot and stance.main != joy.main and stance.main & joy.main:
+            continue
+        if pair.overrules and "allergy" not in (stance.slot, joy.slot):
+            return Finding(Verdict.REPLACE, "no_longer")
+        return Finding(Verdict.REVIEW, "contradicts")
+    if opposite_traits(pair.new.words, pair.old.words) and pair.new.holds and pair.old.holds:
+        return contradicts(pair)
+    return None
+
+
+def _same_family(pair: Pair) -> Finding:
+    """A trade and the firm where one plies it: each adds to the other."""
+    new, old = pair.new, pair.old
+    if not (new.holds and old.holds):
+        return BESIDE
+    if new.words <= old.words:
+        return Finding(Verdict.SKIP, "weaker")
+    if old.words <= new.words:
+        return Finding(Verdict.REPLACE, "says_more")
+    if old.detail and new.slot in ("employer", "school"):
+        return changed(pair) if pair.overrules else Finding(Verdict.REVIEW, "contradicts")
+    return Finding(Verdict.MERGE, "adds_detail")
+
+
+def _unknown_attribute(pair: Pair) -> Finding:
+    """No rule knows the attribute of both: compare all the words."""
+    new, old = pair.new, pair.old
+    if pair.across and not (comparable(new, old) and new.main & old.main):
+        return across_languages(pair) if pair.similarity >= SAME_MATTER else APART
+    shared = new.words & old.words
+    share = len(shared) / (min(len(new.words), len(old.words)) or 1)
+    if share < 0.5 or (pair.similarity < SAME_MATTER and share < 0.7):
+        return _related(pair)
+    gained, lost = new.words - old.words, old.words - new.words
+    if new.holds != old.holds:
+        return flip(pair) if share >= 0.6 else _related(pair)
+    if opposed(gained, lost):
+        return contradicts(pair)
+    if gained and lost:
+        return _overlapping(pair)
+    if differ(new.figures, old.figures):
+        return _figures_moved(pair)
+    if new.slot != old.slot:
+        return _told_otherwise(pair, is_more=bool(gained))
+    return detail(pair)
+
+
+def _told_otherwise(pair: Pair, *, is_more: bool) -> Finding:
+    """A rule knows the attribute of one only, so neither may take the other's place."""
+    if is_more or pair.similarity < SAME_ACROSS_LANGUAGES:
+        return BESIDE
+    return Finding(Verdict.SKIP, "weaker")
+
+
+def _figures_moved(pair: Pair) -> Finding:
+    """What happens on two days are two events, unless the one is a plan that moved."""
+    dated = ("date:", "year:", "month:")
+    days = [one.figures for one in (pair.new, pair.old)]
+    events = all(any(figure.startswith(dated) for figure in figures) for figures in days)
+    if events and not (pair.overrules or pair.new.words & _PLANS):
+        return BESIDE
+    return Finding(Verdict.REPLACE, "newer_value")
+
+
+def _overlapping(pair: Pair) -> Finding:
+    """Each says something the other doesn't."""
+    new, old = pair.new, pair.old
+    if differ(new.figures, old.figures) or new.main != old.main or pair.across:
+        return BESIDE
+    return Finding(Verdict.MERGE, "adds_detail")

@@ -1,0 +1,225 @@
+"""Reads one English memory: "Has a cat named Biscuit" and "I own a cat called Biscuit" alike."""
+
+import re
+
+from memories.extraction.arbitration.figures import take_figures
+from memories.extraction.arbitration.lexicon import (
+    CONCEPT_OF,
+    DIETS,
+    JOBS,
+    LONGEST_ENGLISH,
+    MARITAL,
+    PETS,
+    stem,
+)
+from memories.extraction.arbitration.patterns_en import (
+    ADVERBS,
+    DENIED,
+    ENDED,
+    KIN,
+    NEGATIVE,
+    NOT_A_NAME,
+    NOW,
+    PAST,
+    PETS_EN,
+    STOP,
+    VERBS_AFTER_A_NAME,
+)
+from memories.extraction.arbitration.shapes_en import PATTERNS
+from memories.extraction.arbitration.statement import Statement, Time
+
+_DETAIL = re.compile(
+    r",|;|\b(?:at|in|on|with|for|near|since|every|from|because|who|which|that|when|while|after"
+    r"|before|during|by|as|until|to|of|about|than|over)\b"
+)
+_SUBJECT = re.compile(
+    r"^(?:(?:the )?user(?:'s)?|i|my|our|we|he|she|they|his|her|their)\b(?: also\b)? ?"
+)
+_KIN = re.compile(
+    rf"^(?:(?P<age>older|elder|big|younger|little|kid) )?(?:best )?(?P<kin>{'|'.join(KIN)})\b"
+    r"(?P<name>(?-i: [A-Z][\w-]+))?(?P<own>'s)? ?",
+    re.IGNORECASE,
+)
+_PET = re.compile(
+    rf"^(?:(?i:the |pet ))*(?P<pet>(?i:{PETS_EN}))\b(?P<name> [A-Z][\w-]+)?(?:'s)?"
+    rf"|^(?P<first>[A-Z][\w-]+),? (?:the|my|her|his|is a|is my|is the) ?(?P<pet2>{PETS_EN})\b,?",
+)
+_NAME = re.compile(r"\b[A-Z][\w&-]*(?:['.]?\w)*")
+_CALENDAR = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\w+day)[a-z]*$")
+_INTRODUCED = re.compile(
+    rf"^([A-Z][\w-]+) is (?:the user's|my|his|her|their|our) ({PETS_EN}|{'|'.join(KIN)})$"
+)
+_SHORT = (
+    (r"^(.+) is (?:a|one of \w+) (?:hobby|hobbies|passion)(?: of \w+)?$", r"likes \1"),
+    (r"^(?:(?:the )?user |i )?(?:is|am) (?:the |a )?(?:father|mother|parent|dad|mom) of ", "has "),
+    (r"\b(?:is taking|am taking|takes?|taking) (.+?) (?:lessons|classes)", r"learning \1"),
+    (r"(\d) (?:o'clock )?in the morning", r"\1 am"),
+    (r"(\d) (?:o'clock )?in the (?:afternoon|evening)", r"\1 pm"),
+    (r"can't|cannot", "can not"), (r"won't", "will not"), (r"n't\b", " not"),
+          (r"\bi'm\b", "i am"), (r"'ve\b", " have"), (r"'re\b", " are"), (r"'ll\b", " will"),
+          (r"\bcan not (?:live|do|function|start the day) without\b", "loves"),
+          (r"\ba (?:\w+ )?(?:glass|cup|bottle|bit|piece|slice|lot|lots) of ", ""),
+          (r"\b(it|he|she|that)'s\b", r"\1 is"))  # fmt: skip
+
+
+def read_english(text: str) -> Statement:
+    plain = _expanded(text)
+    denied = DENIED.search(plain)
+    told = DENIED.sub(" ", plain, count=1).strip() if denied else plain
+    subject, own_names, told = _subject(told)
+    lower = told.lower()
+    time, positive = _time(lower), not _negated(lower)
+    bare = " ".join(ADVERBS.sub(" ", lower).split()).strip(" ,;")
+    slot, groups = _slot(bare)
+    if slot.endswith("-"):
+        slot, positive = slot[:-1], not positive
+    return _statement(
+        told, plain=plain, subject=subject, own_names=own_names, slot=slot, groups=groups,
+        bare=bare, positive=positive, time=time, denied=denied.group() if denied else "",
+    )  # fmt: skip
+
+
+def concepts(text: str) -> frozenset[str]:
+    """The content words, each by its concept where we know one, else by its stem."""
+    words = [stem(word) for word in re.findall(r"[a-z][a-z+#]*(?:'[a-z]+)?", text.lower())]
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        length = next(
+            (
+                n
+                for n in range(LONGEST_ENGLISH, 0, -1)
+                if " ".join(words[at : at + n]) in CONCEPT_OF
+            ),
+            0,
+        )
+        found.append(CONCEPT_OF[" ".join(words[at : at + length])] if length else words[at])
+        at += length or 1
+    return frozenset(word for word in found if word not in STOP)
+
+
+def _expanded(text: str) -> str:
+    plain = " ".join(text.replace("’", "'").split()).strip(" .!,;")
+    plain = _INTRODUCED.sub(r"has a \2 named \1", plain)
+    for short, long in _SHORT:
+        plain = re.sub(short, long, plain, flags=re.IGNORECASE)
+    return plain
+
+
+def _subject(told: str) -> tuple[str, frozenset[str], str]:
+    """Whom it is about, the names that go with it, and what remains to be said of them."""
+    own = _SUBJECT.match(told.lower())
+    rest = told[own.end() :] if own else told
+    kin = _KIN.match(rest)
+    if kin and rest[kin.end() :]:
+        who = _kin(kin)
+        name = frozenset((kin["name"] or "").lower().split())
+        return who, name, rest[kin.end() :]
+    pet = _PET.match(rest)
+    if pet and rest[pet.end() :].strip():
+        species = next(iter(concepts(pet["pet"] or pet["pet2"])))
+        name = frozenset((pet["name"] or pet["first"] or "").lower().split())
+        return species, name, rest[pet.end() :].lstrip(" ,")
+    if own:
+        return "user", frozenset(), rest
+    return _named(rest)
+
+
+def _kin(found: re.Match[str]) -> str:
+    who = KIN[found["kin"].lower()]
+    age = (found["age"] or "").lower()
+    if age in ("older", "elder", "big"):
+        return f"{who}.elder"
+    return f"{who}.younger" if age else who
+
+
+def _named(rest: str) -> tuple[str, frozenset[str], str]:
+    first, _, after = rest.partition(" ")
+    possessive = first.endswith("'s")
+    name = first.removesuffix("'s")
+    second = after.split(" ")[0].lower()
+    ordinary = name.lower() in NOT_A_NAME or stem(name) in CONCEPT_OF
+    if ordinary or not (name[:1].isupper() and name.isalpha()):
+        return "user", frozenset(), rest
+    if possessive:
+        kin = _KIN.match(after)
+        who = f"{name.lower()}:{_kin(kin)}" if kin else name.lower()
+        return who, frozenset(), after[kin.end() :] if kin else after
+    if second in VERBS_AFTER_A_NAME or (second.endswith("s") and not name.lower().endswith("s")):
+        return name.lower(), frozenset(), after
+    return "user", frozenset(), rest
+
+
+def _time(lower: str) -> Time:
+    if ENDED.search(lower):
+        return Time.ENDED
+    if PAST.search(lower):
+        return Time.PAST
+    return Time.NOW if NOW.search(lower) else Time.PLAIN
+
+
+def _negated(lower: str) -> bool:
+    return len(NEGATIVE.findall(lower)) % 2 == 1
+
+
+def _slot(bare: str) -> tuple[str, dict[str, str]]:
+    for slot, pattern in PATTERNS:
+        found = pattern.search(bare)
+        if found:
+            return slot, {key[0]: value for key, value in found.groupdict().items() if value}
+    return "", {}
+
+
+def _statement(
+    told: str, *, plain: str, subject: str, own_names: frozenset[str], slot: str,
+    groups: dict[str, str], bare: str, denied: str, positive: bool, time: Time,
+) -> Statement:  # fmt: skip
+    figures, without = take_figures(bare)
+    value = take_figures(groups["v"])[1] if "v" in groups else without
+    value, _, against = _contrast(value) if slot == "like" else (value, "", "")
+    main, detail = _split(value.replace(",", " and ") if slot == "like" else value)
+    if slot in ("", "is"):
+        slot, main = _by_value(slot, main)
+    names = frozenset(groups.get("n", "").split()) | own_names | _names(told)
+    if slot == "name" and subject != "user":
+        slot, main, subject, names = _introduces(subject, names | main)
+    return Statement(
+        language="en", plain=plain, subject=subject, slot=slot,
+        topic=concepts(groups.get("t", "")), main=main, detail=detail, figures=figures,
+        names=names, against=concepts(against), positive=positive, time=time, corrects=bool(denied),
+        denied=concepts(denied),
+    )  # fmt: skip
+
+
+def _introduces(
+    subject: str, names: frozenset[str]
+) -> tuple[str, frozenset[str], str, frozenset[str]]:
+    """ "The cat is called Biscuit" says of the user that they have a cat of that name."""
+    owner, _, who = subject.rpartition(":")
+    slot = "pet" if who in PETS else "kin"
+    return slot, frozenset([who.split(".")[0]]), owner or "user", names - {who}
+
+
+def _by_value(slot: str, main: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """What "is vegan" or "is a nurse" tells only shows in the value."""
+    for name, values in (("diet", DIETS), ("marital", MARITAL), ("job", JOBS)):
+        if main & values and (slot == "is" or name != "job"):
+            return name, main
+    return slot if slot != "is" else "", main
+
+
+def _contrast(value: str) -> tuple[str, str, str]:
+    return re.sub(r" (?:over|to|rather than|instead of|more than) ", "\0", value).partition("\0")
+
+
+def _split(value: str) -> tuple[frozenset[str], frozenset[str]]:
+    head = _DETAIL.split(value.strip(), maxsplit=1)[0]
+    main = concepts(head)
+    whole = concepts(value)
+    return (main, whole - main) if main else (whole, frozenset())
+
+
+def _names(told: str) -> frozenset[str]:
+    found = (name for name in _NAME.finditer(told) if name.start())
+    words = {name.group().lower().removesuffix("'s") for name in found}
+    return frozenset(word for word in words if word not in STOP and not _CALENDAR.match(word))

@@ -1,0 +1,141 @@
+"""The words that comparing needs: one concept for its many names, in both languages."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import snowballstemmer
+
+from memories.extraction.arbitration.wordlists import words
+
+OPPOSITES = """
+short:detailed formal:casual early_riser:night_owl work_from_home:office introvert:extrovert
+left_handed:right_handed dark_mode:light_mode window_seat:aisle_seat hot:cold large:small
+morning:evening metric:imperial tab:space alone:together indoor:outdoor mac:windows spicy:mild
+crowd:quiet noise:quiet black:white chinese:english cheap:expensive simple:complex slow:fast
+"""
+
+# Of these one excludes the other whatever else is said; the rest need a word in common.
+TRAITS = words(
+    """
+    early_riser night_owl work_from_home office introvert extrovert left_handed right_handed
+    dark_mode light_mode window_seat aisle_seat metric imperial tab space
+    """
+)
+# What each is a kind of: who likes green tea likes tea.
+PARENTS = {
+    "green_tea": "tea", "black_tea": "tea", "latte": "coffee", "wine": "alcohol",
+    "beer": "alcohol", "shrimp": "seafood", "shellfish": "seafood", "crab": "seafood",
+    "steak": "beef", "bacon": "pork", "beef": "meat", "pork": "meat", "lamb": "meat",
+    "parrot": "bird", "cat": "pet", "dog": "pet", "bird": "pet", "rabbit": "pet",
+    "hamster": "pet", "fish": "pet", "turtle": "pet", "horse": "pet", "snake": "pet",
+    "golden_retriever": "dog", "labrador": "dog", "poodle": "dog", "corgi": "dog", "husky": "dog",
+    "ragdoll": "cat", "daughter": "child", "son": "child", "classical_music": "music",
+    "jazz": "music", "horror_movie": "movie", "science_fiction": "novel", "surgeon": "doctor",
+    "software_engineer": "engineer", "product_manager": "manager", "project_manager": "manager",
+}  # fmt: skip
+
+# A way of eating, and what nobody who eats so enjoys.
+_MEATS = "meat beef steak pork chicken lamb bacon rib hotdog burger ham sausage"
+_SEA = "fish seafood shrimp shellfish sushi salmon crab"
+FORBIDDEN_BY = {
+    "vegan": frozenset(f"{_MEATS} {_SEA} milk dairy egg cheese butter honey latte".split()),
+    "vegetarian": frozenset(f"{_MEATS} {_SEA}".split()),
+    "pescatarian": frozenset(_MEATS.split()),
+    "halal": words(
+        """
+    pork bacon ham alcohol wine beer
+    """
+    ),
+    "dairy": frozenset(["milk", "cheese", "latte", "butter", "yogurt"]),
+    "seafood": frozenset(_SEA.split()),
+    "shellfish": frozenset(["shrimp", "crab", "lobster", "oyster"]),
+    "nut": frozenset(["peanut", "almond", "walnut", "cashew"]),
+    "peanut": frozenset(["peanut_butter"]),
+    "gluten": frozenset(["bread", "pasta", "wheat", "noodle"]),
+    "alcohol": words(
+        """
+    wine beer whisky whiskey cocktail vodka alcohol
+    """
+    ),
+}
+DIETS = words(
+    """
+    vegan vegetarian pescatarian halal keto meat
+    """
+)
+PETS = words(
+    """
+    golden_retriever labrador poodle corgi husky ragdoll cat dog bird parrot rabbit hamster
+    fish turtle horse pet snake
+    """
+)
+JOBS = words(
+    """
+    nurse doctor dentist teacher professor student software_engineer engineer designer lawyer
+    accountant chef counselor product_manager project_manager manager data_analyst freelancer
+    data_scientist writer journalist driver police_officer photographer painter artist musician
+    pilot firefighter salesperson retired unemployed midwife surgeon vet pharmacist architect
+    barista baker waiter electrician plumber mechanic carpenter farmer translator editor
+    librarian scientist researcher psychologist consultant analyst trainer secretary
+    civil_servant soldier judge banker cashier hairdresser tour_guide entrepreneur director
+    data_scientist
+    """
+)
+MARITAL = frozenset(["single", "married", "divorced", "engaged", "widowed"])
+
+_CONCEPTS_FILE = Path(__file__).with_name("concepts.txt")
+_stemmer = snowballstemmer.stemmer("english")
+
+
+@cache
+def stem(word: str) -> str:
+    return str(_stemmer.stemWord(word.lower()))
+
+
+def _by_name() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in _CONCEPTS_FILE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        concept, *others = line.split()
+        for name in (concept, *others):
+            key = (
+                " ".join(stem(part) for part in re.split("[_-]", name)) if name.isascii() else name
+            )
+            found.setdefault(key, concept)
+    return found
+
+
+CONCEPT_OF = _by_name()
+LONGEST_ENGLISH = max(name.count(" ") + 1 for name in CONCEPT_OF if name.isascii())
+LONGEST_CHINESE = max(len(name) for name in CONCEPT_OF if not name.isascii())
+_PAIRS = frozenset(frozenset(pair.split(":")) for pair in OPPOSITES.split())
+
+
+def known_concept(name: str) -> bool:
+    """Whether the name is one that we can compare across languages."""
+    return name in _CONCEPTS
+
+
+_CONCEPTS = frozenset(CONCEPT_OF.values())
+
+
+def opposed(left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether one side says the opposite of something that the other says."""
+    return any(frozenset((one, other)) in _PAIRS for one in left for other in right)
+
+
+def opposite_traits(left: frozenset[str], right: frozenset[str]) -> bool:
+    return opposed(left & TRAITS, right & TRAITS)
+
+
+def with_kinds(words: frozenset[str]) -> frozenset[str]:
+    """The words and what each is a kind of, all the way up."""
+    above = frozenset(PARENTS[word] for word in words if word in PARENTS)
+    return words if above <= words else with_kinds(words | above)
+
+
+def ruled_out(stance: frozenset[str], enjoyed: frozenset[str]) -> bool:
+    """Whether a diet or an allergy in `stance` forbids something in `enjoyed`."""
+    return any(one in enjoyed or FORBIDDEN_BY.get(one, frozenset()) & enjoyed for one in stance)
