@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from django.db import models
+from django.db.models import Model, QuerySet
 
 from ops.models import Kind, User
 
@@ -46,7 +46,7 @@ class UserData(Protocol):
 
     name: str
     order: int
-    models: tuple[type[models.Model], ...]
+    models: tuple[type[Model], ...]
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         """Everything of the person that is not being forgotten, one JSON-ready row at a time."""
@@ -65,11 +65,11 @@ class Rows:
     `leave_out` names columns that are not the person's to take (digests, internal state).
     """
 
-    model: type[models.Model]
+    model: type[Model]
     order: int
     leave_out: tuple[str, ...] = ()
     name: str = ""
-    models: tuple[type[models.Model], ...] = field(init=False)
+    models: tuple[type[Model], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.model._meta.model_name)
@@ -88,9 +88,9 @@ class Rows:
         return {self.model._meta.db_table: rows._raw_delete(rows.db)}
 
     def count(self, user: User) -> int:
-        return self._visible(user).count()
+        return int(self._visible(user).count())
 
-    def _visible(self, user: User) -> models.QuerySet[models.Model]:
+    def _visible(self, user: User) -> QuerySet[Any]:
         rows = self.model._base_manager.filter(user_id=user.pk)
         if any(column.name == "hidden_at" for column in self.model._meta.concrete_fields):
             rows = rows.filter(hidden_at__isnull=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conversations.models import Episode, Message, Turn
+from memcenter.providers.base import Vectors
 from memories.models import TargetKind
 from memories.services import indexing
 from memories.services.indexing import Entry
@@ -31,7 +32,7 @@ def read(*, user: User, turn_id: int | None, message_id: int | None) -> ToIndex 
             .first()
         )
         return ToIndex((turn.user_message, turn.assistant_message), turn) if turn else None
-    message = Message.objects.filter(user=user, pk=message_id).first()
+    message = Message.objects.filter(user=user, pk=message_id or 0).first()
     return ToIndex((message,), None) if message else None
 
 
@@ -46,7 +47,7 @@ def _episode_text(turn: Turn) -> str:
     return f"{said}\n{reply}"[:_EPISODE_CHARS]
 
 
-def store(found: ToIndex, *, user: User, vectors: indexing.Vectors) -> Episode | None:
+def store(found: ToIndex, *, user: User, vectors: Vectors) -> Episode | None:
     """Write words and vectors of what is still there; safe to repeat.
 
     An episode is made unless episodes are switched off.

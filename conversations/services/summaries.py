@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from django.db.models import Max
 from conversations import selectors
 from conversations.models import Conversation, Message, Summary
 from memcenter.lib import tokens
+from memcenter.providers.base import Vectors
 from memories.models import TargetKind
 from memories.services import indexing, providers
 from memories.services.indexing import Entry
@@ -87,7 +87,7 @@ def store(due: Due, *, user: User, text: str) -> Summary | None:
     )
 
 
-def index(summary: Summary, *, user: User, vectors: indexing.Vectors) -> None:
+def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
     """Make the newest version findable in place of the older ones."""
     older = Summary.everything.filter(conversation=summary.conversation_id).exclude(pk=summary.pk)
     pks = list(older.values_list("pk", flat=True))
@@ -110,7 +110,7 @@ def request(*, user: User, conversation: Conversation) -> Operation:
 
 def coverage(summary: Summary) -> tuple[str | None, str | None]:
     """The public ids of the first and last message that it covers."""
-    rows: Sequence[Message] = Message.objects.filter(
+    rows = Message.objects.filter(
         conversation=summary.conversation_id,
         number__in=(summary.from_number, summary.through_number),
     ).order_by("number")

@@ -18,7 +18,11 @@ _LAST_USE_GRAIN = timedelta(minutes=1)
 
 
 def create(
-    *, name: str, scopes: Sequence[str], user: User | None = None, expires_at: datetime | None = None
+    *,
+    name: str,
+    scopes: Sequence[str],
+    user: User | None = None,
+    expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
     """Make a key; the text is given back this once and can't be had again. Raises `Invalid`."""
     unknown = sorted(set(scopes) - set(Scope.values))

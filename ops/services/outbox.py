@@ -78,7 +78,7 @@ def claim(kinds: Sequence[str], *, now: datetime) -> Operation | None:
     At most one operation of a `serial_key` runs at a time; the unique constraint decides when
     two workers reach for it at once.
     """
-    values = {"now": now, "lease": _lease(now), "kinds": list(kinds)}
+    values: dict[str, Any] = {"now": now, "lease": _lease(now), "kinds": list(kinds)}
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(_CLAIM, values)
@@ -181,7 +181,7 @@ def renew(operation: Operation) -> bool:
 
 def holds(operation: Operation) -> bool:
     """Whether this attempt still owns the operation; locks its row until the transaction ends."""
-    return _running(operation).select_for_update().exists()
+    return bool(_running(operation).select_for_update().exists())
 
 
 def note_progress(operation: Operation, *, step: str, done: int, total: int) -> None:

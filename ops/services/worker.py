@@ -40,7 +40,8 @@ class Run:
     def user(self) -> User | None:
         """The person it is about, also while being forgotten; None when the account is gone."""
         with as_system():
-            return User.objects.filter(subject=self.operation.subject).first()
+            subject = self.operation.subject
+            return User.objects.filter(subject=subject).first() if subject else None
 
     @contextmanager
     def applying(self, user: User) -> Iterator[None]:

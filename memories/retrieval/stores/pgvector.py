@@ -1,6 +1,7 @@
 """Vectors in PostgreSQL: the user's btree and an exact scan, so that nothing is missed."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db.models import QuerySet
 from pgvector.django import MaxInnerProduct
@@ -23,7 +24,7 @@ class PgVectorStore:
         user_id: int,
         space_id: int,
         kind: str,
-        eligible: QuerySet[object],
+        eligible: QuerySet[Any],
         limit: int,
     ) -> Mapping[int, float]:
         rows = (
