@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal, Protocol
 
+from memcenter.lib import tokens
 from memcenter.lib.stopwords import CHINESE, CHINESE_CHARACTERS, ENGLISH
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -26,6 +27,7 @@ class _Stemmer(Protocol):
 
 
 class _Cutter(Protocol):
+    def cut(self, text: str, hmm: bool = True) -> list[str]: ...
     def cut_for_search(self, text: str, hmm: bool = True) -> list[str]: ...
     def has_word(self, word: str) -> bool: ...
 
@@ -49,6 +51,22 @@ def terms(text: str) -> list[str]:
     return [term[:_LONGEST] for term in _kept(found)]
 
 
+def telling(text: str) -> str:
+    """The text as it is written, without its stop words; the whole of it if nothing is left."""
+    kept = [word for word in _written(text) if not _is_stop(word.casefold())]
+    return " ".join(kept) or text
+
+
+def unusual(text: str) -> list[str]:
+    """The terms of the text's words that are rare in the language itself: names, ids, jargon.
+
+    A text in which such a word stands again is about the same thing, whatever else the two say.
+    Rare is what the token encoding, learned from how often things are written, has no place for.
+    """
+    written = dict.fromkeys(_written(normalise(text)))
+    return [_term(word) for word in written if not _is_stop(word) and _is_unusual(word)]
+
+
 def normalise(text: str) -> str:
     """One spelling for what reads the same: width, case, traditional characters, 1,000 = 1000."""
     text = unicodedata.normalize("NFKC", text).casefold()
@@ -70,6 +88,32 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
     """Each term and whether it is a stop word."""
     for han, word in _TOKEN.findall(text):
         yield from _chinese(han) if han else _foreign(word)
+
+
+def _written(text: str) -> Iterator[str]:
+    for han, word in _TOKEN.findall(text):
+        yield from map(_trimmed, _cutter().cut(han)) if han else (word,)
+
+
+def _term(word: str) -> str:
+    return word if _HAN_CHARACTER.match(word) else next(_foreign(word))[0][:_LONGEST]
+
+
+def _is_unusual(word: str) -> bool:
+    if _HAN_CHARACTER.match(word):
+        pieces = tokens.count(word)
+        known = len(word) == 1 or _cutter().has_word(word)
+        return not known or pieces > len(word) or (len(word) > 2 and pieces == len(word))
+    if word[0].isdigit():
+        return len(word) > 4 and not word.isalpha()
+    bare = re.sub("['’]s$", "", word)
+    return len(bare) > 2 and tokens.count(f" {bare}") > 1
+
+
+def _is_stop(word: str) -> bool:
+    if _HAN_CHARACTER.match(word):
+        return _simplifier().convert(word) in CHINESE
+    return next(_foreign(word))[1]
 
 
 def _kept(found: list[tuple[str, bool]]) -> list[str]:
@@ -109,13 +153,20 @@ def _without_accents(word: str) -> str:
 
 
 def _chinese(run: str) -> Iterator[tuple[str, bool]]:
-    words = [_trimmed(word) for word in _cutter().cut_for_search(run)]
-    known = set(words)
-    for word in words:
+    found = [_trimmed(word) for word in _cutter().cut_for_search(run)]
+    for word in found:
         yield word, word in CHINESE
-    for pair in map("".join, pairwise(run)):
-        if pair not in known and not CHINESE_CHARACTERS.intersection(pair):
+    for pair in _pairs(run):
+        if pair not in found:
             yield pair, False
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """Neighbouring characters, not across or out of stop words."""
+    telling = "".join(" " if word in CHINESE else word for word in _cutter().cut(run))
+    for pair in map("".join, pairwise(telling)):
+        if " " not in pair and not CHINESE_CHARACTERS.intersection(pair):
+            yield pair
 
 
 def _trimmed(word: str) -> str:

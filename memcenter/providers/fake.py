@@ -25,7 +25,8 @@ class HashingEmbedder:
         for row, text in zip(vectors, texts, strict=True):
             for term in segment.terms(text) or [""]:
                 row[self._place(term)] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
     def _place(self, term: str) -> int:
         digest = hashlib.blake2b(term.encode(), digest_size=8).digest()

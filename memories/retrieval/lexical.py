@@ -1,0 +1,103 @@
+"""Keyword ranking by BM25, over counts of the query's terms only."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+K1 = 0.9
+B = 0.4
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What BM25 must know of all the texts of a user, not only of those in the pool."""
+
+    total: int
+    average_length: float
+    document_frequency: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often each query term stands in each document: `frequency` is documents x terms."""
+
+    terms: tuple[str, ...]
+    frequency: Floats
+    length: Floats
+
+
+def count_terms(
+    terms: Sequence[str], documents: Sequence[Sequence[str]], *, lengths: Sequence[int] = ()
+) -> Counts:
+    """`lengths` says how long each document is where `documents` hold only its matching terms."""
+    wanted = tuple(dict.fromkeys(terms))
+    place = {term: column for column, term in enumerate(wanted)}
+    frequency = np.zeros((len(documents), len(wanted)))
+    for row, document in enumerate(documents):
+        for term in document:
+            if term in place:
+                frequency[row, place[term]] += 1
+    given = lengths or [0] * len(documents)
+    length = [most or len(document) for most, document in zip(given, documents, strict=True)]
+    return Counts(wanted, frequency, np.array(length, dtype=float))
+
+
+def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
+    """The statistics of a pool that is all there is; of `known`, with the pool's own lengths."""
+    documents = counts.length.size
+    found = (counts.frequency > 0).sum(axis=0).tolist()
+    frequency = known.document_frequency if known else {}
+    return Corpus(
+        total=max(documents, known.total if known else 0),
+        average_length=float(counts.length.mean()) if documents else 0.0,
+        document_frequency={
+            term: max(here, frequency.get(term, 0))
+            for term, here in zip(counts.terms, found, strict=True)
+        },
+    )
+
+
+def idf(terms: Sequence[str], *, corpus: Corpus) -> Floats:
+    """Lucene's: never below 0, so that a word in most texts can't count against one."""
+    found = np.array([corpus.document_frequency.get(term, 0) for term in terms], dtype=float)
+    total = max(float(corpus.total), float(found.max(initial=0.0)))
+    weight: Floats = np.log1p((total - found + 0.5) / (found + 0.5))
+    return weight
+
+
+def bm25(counts: Counts, *, corpus: Corpus) -> Floats:
+    """One score for each document (Robertson and Zaragoza 2009)."""
+    norm = K1 * (1 - B + B * counts.length / (corpus.average_length or 1.0))
+    saturated = counts.frequency * (K1 + 1) / (counts.frequency + norm[:, None])
+    scores: Floats = saturated @ idf(counts.terms, corpus=corpus)
+    return scores
+
+
+def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
+    """How much of the question each document has, 0-1, a rare word counting for more.
+
+    Words that stand in no text at all count half: nothing could have matched them, but a question
+    full of them is about something else.
+    """
+    weight = idf(counts.terms, corpus=corpus)
+    absent = [not corpus.document_frequency.get(term) for term in counts.terms]
+    weight = np.where(absent, weight / 2, weight)
+    total = float(weight.sum())
+    if not total:
+        return np.zeros(counts.length.size)
+    share: Floats = (counts.frequency > 0) @ weight / total
+    return share
+
+
+def rare_match(counts: Counts, *, corpus: Corpus, terms: Collection[str]) -> Floats:
+    """1 for a document with one of the `terms` that no other has; less the more others have it."""
+    weight = idf(counts.terms, corpus=corpus)
+    only_one = np.log1p((max(corpus.total, 1) - 0.5) / 1.5)
+    wanted = np.array([term in terms for term in counts.terms], dtype=bool)
+    strength = np.minimum(weight / only_one, 1.0) * wanted
+    match: Floats = ((counts.frequency > 0) * strength).max(axis=1, initial=0.0)
+    return match

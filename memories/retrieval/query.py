@@ -1,0 +1,66 @@
+"""What a question asks for, worked out once before anything is searched."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memcenter.lib import segment
+from memories.retrieval import dates
+from memories.retrieval.dates import Date
+
+_WHEN = re.compile(
+    r"\b(?:when|what (?:time|date|day|month|year)|which (?:day|month|year)|how long ago)\b"
+    r"|什么时候|什麼時候|何时|何時|几点|幾點|几号|幾號|几月|幾月|哪天|哪年|哪一[天年]|多久",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """`terms` are looked for; `unusual` are those rare in the language itself; `named` are the
+    speakers that the question names. `dense_texts` are what `dense.query_vector` embeds: the
+    question without those names, and that again without stop words. Both only blur the bundled
+    embedder, and the two texts together find more than either.
+    """
+
+    text: str
+    language: str
+    terms: tuple[str, ...]
+    dense_texts: tuple[str, ...]
+    unusual: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    dates: tuple[Date, ...] = ()
+    asks_when: bool = False
+
+
+def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
+    named = tuple(name for name in dict.fromkeys(speakers) if _names(name, text))
+    nameless = _without(text, names=named) or text
+    return Query(
+        text=text,
+        language=segment.language(text),
+        terms=tuple(dict.fromkeys(segment.terms(text))),
+        dense_texts=tuple(dict.fromkeys((nameless, segment.telling(nameless)))),
+        unusual=tuple(dict.fromkeys(segment.unusual(nameless))),
+        named=named,
+        dates=dates.mentioned(text),
+        asks_when=_WHEN.search(text) is not None,
+    )
+
+
+def _names(name: str, text: str) -> bool:
+    return bool(name.strip()) and _pattern(name).search(text) is not None
+
+
+def _without(text: str, *, names: Sequence[str]) -> str:
+    for name in names:
+        text = _pattern(name).sub(" ", text)
+    return " ".join(text.split())
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """The name as a word of its own; Chinese has no gaps between words."""
+    bare = re.escape(name.strip())
+    if name.isascii():
+        bare = rf"\b{bare}(?:['’]s)?\b"
+    return re.compile(bare, re.IGNORECASE)

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from memcenter.providers.fake import HashingEmbedder
+from memories.retrieval.dates import Date
+from memories.retrieval.dense import query_vector
+from memories.retrieval.query import analyse
+
+
+def test_a_question_is_read_with_the_speakers_it_names() -> None:
+    query = analyse("When did Caroline's dog run away?", speakers=["Caroline", "Melanie"])
+    assert query.named == ("Caroline",)
+    assert query.asks_when and query.language == "en"
+    assert query.dense_texts == ("When did dog run away?", "dog run away")
+
+
+def test_a_chinese_name_is_found_inside_a_sentence() -> None:
+    query = analyse("小明什么时候去的杭州？", speakers=["小明", "小红", ""])
+    assert query.named == ("小明",) and query.asks_when and query.language == "zh"
+    assert "杭州" in query.terms
+
+
+def test_part_of_a_word_is_not_a_name() -> None:
+    assert analyse("Where is the annual report?", speakers=["Ann"]).named == ()
+
+
+def test_a_question_that_is_only_a_name_still_has_something_to_embed() -> None:
+    assert analyse("Caroline", speakers=["Caroline"]).dense_texts == ("Caroline",)
+    assert analyse("", speakers=["Caroline"]).dense_texts == ("",)
+
+
+def test_dates_in_the_question_are_kept() -> None:
+    assert analyse("我5月6号做了什么？").dates == (Date(None, 5, 6),)
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("How is Zorbulon going these days?", "zorbulon"),
+        ("What is QX-7731 about?", "qx-7731"),
+        ("饕餮现在怎么样", "饕餮"),
+        ("我还能吃阿莫西林吗", "阿莫西林"),
+    ],
+)
+def test_words_rare_in_the_language_are_known_as_such(text: str, term: str) -> None:
+    assert analyse(text).unusual == (term,)
+
+
+@pytest.mark.parametrize("text", ["How was my day at work?", "我今天的工作怎么样", "in 2023"])
+def test_everyday_words_are_not_rare(text: str) -> None:
+    assert analyse(text).unusual == ()
+
+
+def test_the_query_vector_is_a_unit_between_its_texts() -> None:
+    embedder = HashingEmbedder(dimensions=64)
+    query = analyse("What does the black cat eat?")
+    vector = query_vector(query, embedder=embedder)
+    assert np.isclose(np.linalg.norm(vector), 1)
+    assert (embedder.embed(query.dense_texts) @ vector > 0.7).all()
