@@ -1,0 +1,142 @@
+import os
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcenter.embedded.folder import DataFolder, EmbeddedError
+from memcenter.embedded.process import PidFile, spawn
+from memcenter.embedded.program import MARK, Program, end_leftovers
+from memcenter.embedded.supervisor import Address, Watched
+
+FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
+
+
+class Mortal:
+    log = Path("/dev/null")
+
+    def __init__(self) -> None:
+        self.alive = False
+        self.starts = 0
+        self.fails = False
+
+    def is_running(self) -> bool:
+        return self.alive
+
+    def start(self) -> None:
+        if self.fails:
+            raise EmbeddedError("It did not start.")
+        self.alive = True
+        self.starts += 1
+
+    def stop(self) -> None:
+        self.alive = False
+
+
+@pytest.fixture
+def server() -> Mortal:
+    return Mortal()
+
+
+@pytest.fixture
+def watched(server: Mortal) -> Watched:
+    watched = Watched("worker", server)
+    watched.start()
+    return watched
+
+
+def test_a_living_server_is_no_news(watched: Watched, server: Mortal) -> None:
+    assert watched.look(now=watched.started + 1) is None
+    assert server.starts == 1
+
+
+def test_a_dead_server_is_started_again_when_its_time_has_come(
+    watched: Watched, server: Mortal
+) -> None:
+    server.alive = False
+    now = watched.started + 5
+    assert watched.look(now=now) == "worker ended and starts again in 1 s"
+    assert watched.look(now=now + 0.9) is None
+    assert server.starts == 1
+    assert watched.look(now=now + 1.1) == "worker runs again"
+    assert server.starts == 2
+
+
+def test_one_that_keeps_dying_waits_longer_each_time_up_to_a_bound(
+    watched: Watched, server: Mortal
+) -> None:
+    waits = []
+    for _ in range(8):
+        server.alive = False
+        watched.look(now=watched.started + 1)
+        waits.append(watched.backoff)
+        watched.look(now=watched.started + 100)
+    assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def test_one_that_has_lived_long_starts_again_soon(watched: Watched, server: Mortal) -> None:
+    watched.backoff = 30
+    server.alive = False
+    watched.look(now=watched.started + 61)
+    assert watched.backoff == 0.5
+
+
+def test_a_failed_restart_is_told_and_tried_again(watched: Watched, server: Mortal) -> None:
+    server.alive, server.fails = False, True
+    now = watched.started + 1
+    watched.look(now=now)
+    assert watched.look(now=now + 2) == "It did not start."
+    server.fails = False
+    assert watched.look(now=now + 10) is None
+    assert watched.look(now=now + 40) == "worker runs again"
+
+
+def test_a_taken_port_is_refused_in_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = Address("127.0.0.1", taken.getsockname()[1])
+        with pytest.raises(EmbeddedError, match=r"can't listen on .* set PORT to another port\.$"):
+            address.refuse_if_taken()
+    address.refuse_if_taken()
+
+
+def test_nothing_behind_the_port_is_not_healthy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    assert not Address("127.0.0.1", port).is_healthy()
+
+
+def test_a_program_ends_with_all_it_started(folder: DataFolder) -> None:
+    script = "import os, signal; os.fork() or signal.signal(signal.SIGTERM, signal.SIG_IGN); " + (
+        "print('up', os.getpid(), flush=True); signal.pause()"
+    )
+    program = Program("web", [sys.executable, "-c", script], folder=folder)
+    program.start()
+    known = PidFile(folder.pid_file("web")).alive()
+    assert known
+    while program.log.read_text().count("up") < 2:
+        assert program.is_running()
+    pids = {int(word) for word in program.log.read_text().split() if word != "up"}
+    handle = os.pidfd_open((pids - {known[0]}).pop())
+    program.stop()
+    assert not program.is_running()
+    # Readable once the process behind it has ended.
+    assert select.select([handle], [], [], 10)[0] == [handle]
+    os.close(handle)
+
+
+def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(folder: DataFolder) -> None:
+    environment = {**os.environ, MARK: str(folder.path)}
+    known = spawn(FOREVER, log=folder.log_file("web"))
+    PidFile(folder.pid_file("web")).write(known.pid)
+    unknown = spawn(FOREVER, log=folder.log_file("web"), environment=environment)
+    neighbour = {**os.environ, MARK: f"{folder.path}-2"}
+    stranger = spawn(FOREVER, log=folder.log_file("web"), environment=neighbour)
+    end_leftovers(folder, names=["web", "worker"])
+    assert unknown.wait() == -signal.SIGKILL
+    known.wait()
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
