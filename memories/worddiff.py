@@ -1,0 +1,65 @@
+"""What changed between two texts, in words: Chinese is cut into words, spaces stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+import rjieba
+
+Change = Literal["same", "removed", "added"]
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = f"(?:(?![{_HAN}])\\w)+"
+_TOKEN = re.compile(f"([{_HAN}]+)|{_WORD}(?:['’.,:-]{_WORD})*|\\s+|.", re.DOTALL)
+_ONLY_MARKS = re.compile(r"[\W_]*")
+
+
+@dataclass(frozen=True)
+class Part:
+    change: Change
+    text: str
+
+
+def diff_words(old: str, new: str) -> list[Part]:
+    """The parts of both texts in order: the same ones and the added ones make up `new`."""
+    before, after = list(_words(old)), list(_words(new))
+    parts: list[Part] = []
+    for tag, start, end, start_new, end_new in _steps(before, after):
+        if tag == "equal":
+            parts.append(Part("same", "".join(before[start:end])))
+            continue
+        if start < end:
+            parts.append(Part("removed", "".join(before[start:end])))
+        if start_new < end_new:
+            parts.append(Part("added", "".join(after[start_new:end_new])))
+    return parts
+
+
+Step = tuple[str, int, int, int, int]
+
+
+def _steps(before: list[str], after: list[str]) -> list[Step]:
+    """difflib's steps, with lone spaces and marks between two changes taken into one change."""
+    steps: list[Step] = []
+    opcodes = SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
+    for number, step in enumerate(opcodes):
+        tag, start, end, start_new, end_new = step
+        between = 0 < number < len(opcodes) - 1
+        if tag == "equal" and between and _ONLY_MARKS.fullmatch("".join(before[start:end])):
+            tag = "replace"
+        if steps and tag != "equal" and steps[-1][0] != "equal":
+            steps[-1] = ("replace", steps[-1][1], end, steps[-1][3], end_new)
+        else:
+            steps.append((tag, start, end, start_new, end_new))
+    return steps
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in _TOKEN.finditer(text):
+        if found[1]:
+            yield from rjieba.cut(found[1])
+        else:
+            yield found[0]

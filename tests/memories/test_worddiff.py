@@ -1,0 +1,45 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.worddiff import Part, diff_words
+
+
+def test_one_word_that_changed_stands_alone_in_english() -> None:
+    assert diff_words("Prefers short answers", "Prefers long answers") == [
+        Part("same", "Prefers "),
+        Part("removed", "short"),
+        Part("added", "long"),
+        Part("same", " answers"),
+    ]
+
+
+def test_chinese_changes_by_words_and_not_by_characters() -> None:
+    assert diff_words("我喜欢简洁的回答", "我喜欢详细的回答") == [
+        Part("same", "我喜欢"),
+        Part("removed", "简洁"),
+        Part("added", "详细"),
+        Part("same", "的回答"),
+    ]
+
+
+def test_neighbouring_changes_read_as_one() -> None:
+    assert diff_words("lives in New York", "lives in San Francisco") == [
+        Part("same", "lives in "),
+        Part("removed", "New York"),
+        Part("added", "San Francisco"),
+    ]
+
+
+def test_equal_texts_are_one_part() -> None:
+    assert diff_words("the same", "the same") == [Part("same", "the same")]
+
+
+def test_two_empty_texts_have_no_parts() -> None:
+    assert diff_words("", "") == []
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_the_parts_give_both_texts_back(old: str, new: str) -> None:
+    parts = diff_words(old, new)
+    assert "".join(part.text for part in parts if part.change != "added") == old
+    assert "".join(part.text for part in parts if part.change != "removed") == new
