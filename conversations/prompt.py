@@ -1,0 +1,297 @@
+"""Assembling the memory block of a prompt: what goes in, in which order, within which budget."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from conversations.prompt_words import Words, words_for
+from memcenter.lib import segment, tokens
+
+OPEN, CLOSE = "<memory_block>", "</memory_block>"
+SECTIONS = ("constraints", "preferences", "memories", "files", "summary", "episodes", "window")
+SHARES: Mapping[str, int] = MappingProxyType(
+    {
+        "constraints": 20,
+        "preferences": 20,
+        "memories": 25,
+        "files": 10,
+        "summary": 15,
+        "episodes": 10,
+        "window": 0,  # gets what the others leave
+    }
+)
+# A memory is a short point; whoever needs all of a long one can open it.
+_LONGEST = {"preferences": 100, "memories": 100, "files": 100, "episodes": 160}
+_ELLIPSIS = "…"
+_GAP = 1  # the empty line between sections, in tokens
+
+_OPENS_A_TAG = re.compile(r"<(?=\s*[/!?|a-zA-Z])")
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+
+
+@dataclass(frozen=True)
+class BlockItem:
+    """Something recalled. `reply` is the assistant's half of an episode; `role` is for messages.
+
+    `relevance` is what the floor judges, None passes; `score` and `importance` order.
+    """
+
+    type: str  # memory | file | note | summary | episode | message
+    id: str
+    text: str
+    kind: str = ""
+    score: float = 0.0
+    rank: int | None = None
+    pinned: bool = False
+    importance: float = 0.0
+    relevance: float | None = None
+    reply: str = ""
+    role: str = "user"
+    day: str = ""  # when it was said, as it should be shown
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What might go into the block. Files and the window keep their order, oldest first."""
+
+    constraints: Sequence[BlockItem] = ()
+    preferences: Sequence[BlockItem] = ()
+    memories: Sequence[BlockItem] = ()
+    files: Sequence[BlockItem] = ()
+    summary: Sequence[BlockItem] = ()
+    episodes: Sequence[BlockItem] = ()
+    window: Sequence[BlockItem] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`top_k` counts preferences and memories together; `shares` are percent of the budget."""
+
+    budget: int = 1_500
+    shares: Mapping[str, int] = field(default_factory=lambda: SHARES)
+    top_k: int = 6
+    episodes: int = 3
+    relevance_floor: float = 0.5
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    text: str
+    tokens: int
+    item_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    text: str
+    tokens: int
+    sections: tuple[Section, ...] = ()
+
+
+EMPTY = Block("", 0)
+
+
+def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str = "en") -> Block:
+    """The block, of at most `limits.budget` tokens; empty when nothing was recalled or fits.
+
+    Each section has its share of what the fixed sentences leave, and what it doesn't use goes to
+    those below. What doesn't fit is cut from the bottom of its section; if not even a section's
+    first item fits, that one is shortened. The same input always gives the same text.
+    """
+    limits, words = limits or Limits(), words_for(language)
+    chosen = _without_repetition(_chosen(recalled, limits=limits))
+    body = limits.budget - tokens.count(_framed([], words=words))
+    sections: list[Section] = []
+    left = 0
+    for name in SECTIONS:
+        left += body * limits.shares.get(name, 0) // 100
+        section = _section(name, chosen[name], limit=left - _GAP, words=words)
+        if section is not None:
+            sections.append(section)
+            left -= section.tokens + _GAP
+    return _within(sections, chosen=chosen, budget=limits.budget, words=words)
+
+
+def neutral(text: str) -> str:
+    """One line that can't be taken for a part of the prompt's own structure.
+
+    Stored text may carry an attack: newlines would let it make headings, tags would let it close
+    the block, invisible characters would hide it from the people who look at their memories.
+    """
+    return _OPENS_A_TAG.sub("‹", " ".join(_INVISIBLE.sub("", text).split()))
+
+
+def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
+    """Ordered, over the floor, and no more of each than the limits say."""
+    preferences, memories = (
+        [item for item in items if _passes(item, floor=limits.relevance_floor)]
+        for items in (recalled.preferences, recalled.memories)
+    )
+    best = sorted([*preferences, *memories], key=_by_score)[: limits.top_k]
+    episodes = [item for item in recalled.episodes if _passes(item, floor=limits.relevance_floor)]
+    return {
+        "constraints": sorted(recalled.constraints, key=_by_importance),
+        "preferences": [item for item in best if item in preferences],
+        "memories": [item for item in best if item not in preferences],
+        "files": list(recalled.files),
+        "summary": list(recalled.summary),
+        "episodes": sorted(episodes, key=_by_score)[: limits.episodes],
+        "window": list(reversed(recalled.window)),  # the newest are the last to go
+    }
+
+
+def _passes(item: BlockItem, *, floor: float) -> bool:
+    return item.relevance is None or item.relevance >= floor
+
+
+def _by_score(item: BlockItem) -> tuple[bool, float, str]:
+    return (not item.pinned, -item.score, item.id)
+
+
+def _by_importance(item: BlockItem) -> tuple[bool, float, float, str]:
+    return (not item.pinned, -item.importance, -item.score, item.id)
+
+
+def _without_repetition(chosen: Mapping[str, list[BlockItem]]) -> dict[str, list[BlockItem]]:
+    """Nothing that stands further up, by its id or its words, and nothing without words."""
+    seen: set[str] = set()
+    kept: dict[str, list[BlockItem]] = {}
+    for name in SECTIONS:
+        kept[name] = []
+        for item in map(_neutral, chosen[name]):
+            marks = set() if name == "window" else _marks(item)
+            if (item.text or item.reply) and seen.isdisjoint(marks):
+                kept[name].append(item)
+                seen |= marks
+    return kept
+
+
+def _neutral(item: BlockItem) -> BlockItem:
+    text, reply, day = neutral(item.text), neutral(item.reply), neutral(item.day)
+    return replace(item, text=text, reply=reply, day=day)
+
+
+def _marks(item: BlockItem) -> set[str]:
+    said = re.sub(r"\W+", "", segment.normalise(f"{item.text} {item.reply}"))
+    return {f"id {item.type} {item.id}", f"said {said or item.text}"}
+
+
+def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
+    """The first items that fit, or the beginning of the very first."""
+    items = (
+        [_shortened(item, limit=_LONGEST[name]) for item in items] if name in _LONGEST else items
+    )
+    fitting = _most(
+        len(items), lambda count: tokens.count(_render(name, items[:count], words=words)) <= limit
+    )
+    if fitting:
+        return _made(name, items[:fitting], words=words)
+    return _cut_to_fit(name, items[0], limit=limit, words=words) if items else None
+
+
+def _most(highest: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `highest` that fits, 0 if none: by halving, for long files."""
+    low = 0
+    while low < highest:
+        middle = (low + highest + 1) // 2
+        low, highest = (middle, highest) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def _cut_to_fit(name: str, item: BlockItem, *, limit: int, words: Words) -> Section | None:
+    room = limit - tokens.count(_render(name, [replace(item, text="", reply="")], words=words))
+    while room > 1:
+        section = _made(name, [_shortened(item, limit=room)], words=words)
+        if section.tokens <= limit:
+            return section
+        room -= section.tokens - limit
+    return None
+
+
+def _shortened(item: BlockItem, *, limit: int) -> BlockItem:
+    """Its text, and with an episode its reply, within `limit` tokens together."""
+    text, reply = item.text, item.reply
+    if tokens.count(text) + tokens.count(reply) <= limit:
+        return item
+    if reply:
+        half = limit // 2
+        text = _beginning(text, limit=max(half, limit - tokens.count(reply)))
+        return replace(item, text=text, reply=_beginning(reply, limit=limit - tokens.count(text)))
+    return replace(item, text=_beginning(text, limit=limit))
+
+
+def _beginning(text: str, *, limit: int) -> str:
+    if tokens.count(text) <= limit:
+        return text
+    start = tokens.truncate(text, limit=max(0, limit - 1)).rstrip()
+    return f"{start}{_ELLIPSIS}" if start else ""
+
+
+def _made(name: str, items: Sequence[BlockItem], *, words: Words) -> Section:
+    text = _render(name, items, words=words)
+    return Section(name, text, tokens.count(text), tuple(item.id for item in items))
+
+
+def _render(name: str, items: Sequence[BlockItem], *, words: Words) -> str:
+    lines = [f"## {words.headings[name]}"]
+    if name == "memories":
+        lines += _by_kind(items, words=words)
+    elif name == "summary":
+        lines += [item.text for item in items]
+    elif name == "window":
+        lines += [_message_line(item, words=words) for item in reversed(items)]
+    else:
+        lines += [_line(item, words=words) for item in items]
+    return "\n".join(lines)
+
+
+def _by_kind(items: Sequence[BlockItem], *, words: Words) -> list[str]:
+    """Groups in the order of their best items, and within a group the order given."""
+    groups: dict[str, list[str]] = {}
+    for item in items:
+        kind = words.kinds.get(item.kind) or words.kinds[""]
+        groups.setdefault(kind, [f"{kind}:"]).append(_line(item, words=words))
+    return [line for group in groups.values() for line in group]
+
+
+def _line(item: BlockItem, *, words: Words) -> str:
+    day = f"({item.day}) " if item.day else ""
+    if item.type != "episode":
+        return f"- {day}{item.text}"
+    said = f"- {day}{words.user}: {item.text}"
+    return f"{said} | {words.assistant}: {item.reply}" if item.reply else said
+
+
+def _message_line(item: BlockItem, *, words: Words) -> str:
+    who = words.assistant if item.role == "assistant" else words.user
+    return f"{who}: {item.text}"
+
+
+def _framed(sections: Sequence[Section], *, words: Words) -> str:
+    return "\n\n".join([f"{OPEN}\n{words.frame}", *(each.text for each in sections)]) + f"\n{CLOSE}"
+
+
+def _within(
+    sections: list[Section],
+    *,
+    chosen: Mapping[str, Sequence[BlockItem]],
+    budget: int,
+    words: Words,
+) -> Block:
+    """Counts the finished text, for tokens may join across lines, and cuts from the bottom."""
+    while sections:
+        text = _framed(sections, words=words)
+        count = tokens.count(text)
+        if count <= budget:
+            return Block(text, count, tuple(sections))
+        last = sections.pop()
+        smaller = _section(
+            last.name, chosen[last.name], limit=last.tokens - (count - budget), words=words
+        )
+        if smaller is not None:
+            sections.append(smaller)
+    return EMPTY
