@@ -11,7 +11,7 @@ from conversations.importing.types import (
     ImportedPerson,
     ImportedTurn,
 )
-from conversations.models import Conversation, Message, Turn
+from conversations.models import Conversation
 from conversations.services import threads, turns
 from memcenter.lib.errors import ApplicationError, Invalid
 from ops.access import as_system, as_user
@@ -82,9 +82,7 @@ def account_of(person: ImportedPerson, *, external_id: str) -> User:
     return user
 
 
-def load_person(
-    person: ImportedPerson, *, user: User, on_progress: OnProgress = silent
-) -> Loaded:
+def load_person(person: ImportedPerson, *, user: User, on_progress: OnProgress = silent) -> Loaded:
     """Record everything of the person for `user`, in order, and enqueue the learning as bulk.
 
     A part is recorded whole or not at all and found again by the file's ids: doing it twice, or

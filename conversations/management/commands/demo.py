@@ -1,0 +1,176 @@
+import re
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from conversations.importing import detect, values
+from conversations.importing.types import ImportedPerson, Skipped
+from conversations.management import learning
+from conversations.management.terminal import Terminal
+from conversations.services import importing
+from memcenter.lib.errors import ApplicationError
+from ops.access import as_system
+from ops.models import User
+
+SAMPLE = settings.BASE_DIR / "memcenter" / "demo"
+SAMPLE_PREFIX = "demo-"
+_UNFIT_FOR_ID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_STOPPED = 130
+
+
+@dataclass(frozen=True)
+class Source:
+    """A person of a file, and the product user they become; the example's also get a login."""
+
+    person: ImportedPerson
+    external_id: str
+    username: str = ""
+
+
+class Command(BaseCommand):
+    help = "Load the example people, or files of conversations, and wait until they are learned."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "paths",
+            nargs="*",
+            type=Path,
+            metavar="PATH",
+            help="a MemoryBank or LoCoMo file, or JSON lines; without one the shipped example",
+        )
+        parser.add_argument(
+            "--no-wait", action="store_true", help="record only; a worker learns from it later"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self._terminal = Terminal(self.stdout)
+        began = timezone.now()
+        # Everything is read before anything is written.
+        sources = list(self._sources(options["paths"]))
+        people: list[User] = []
+        stopped = False
+        try:
+            for source in sources:
+                people.append(self._load(source))
+            if not options["no_wait"]:
+                learning.wait(people, since=began, terminal=self._terminal)
+        except KeyboardInterrupt:
+            stopped = True
+        outcome = learning.outcome_of(people)
+        self._sum_up(people, outcome)
+        self._show_logins(sources, people)
+        if stopped:
+            raise CommandError("Stopped. The same again completes it.", returncode=_STOPPED)
+        if outcome.failed:
+            raise CommandError("Some operations failed; see above.")
+
+    def _sources(self, paths: Sequence[Path]) -> Iterator[Source]:
+        if not paths:
+            for path in sorted(SAMPLE.glob("*.jsonl")):
+                for person in self._read(path):
+                    name = person.external_id
+                    yield Source(person, SAMPLE_PREFIX + name, username=name.replace("-", ""))
+        for path in paths:
+            for person in self._read(path):
+                yield Source(person, person.external_id or _id_from(path))
+
+    def _read(self, path: Path) -> list[ImportedPerson]:
+        skipped: list[Skipped] = []
+        try:
+            people = list(detect.read(path, report=skipped.append))
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+        except ApplicationError as error:
+            raise CommandError(f"{path}: {error.message}") from error
+        if skipped:
+            self._terminal.say(f"{path.name}: {len(skipped)} places left out")
+            self._terminal.listing([f"{one.where}: {one.why}" for one in skipped])
+        return people
+
+    def _load(self, source: Source) -> User:
+        name = source.person.name or source.external_id
+
+        def show(progress: importing.Progress) -> None:
+            where = f"{progress.conversation}/{progress.conversations}"
+            self._terminal.progress(
+                f"Recording 写入  {name} {where}",
+                progress.messages,
+                progress.total,
+                worth_a_line=progress.conversation_is_done,
+            )
+
+        began = time.monotonic()
+        try:
+            user = importing.account_of(source.person, external_id=source.external_id)
+            loaded = importing.load_person(source.person, user=user, on_progress=show)
+        except ApplicationError as error:
+            raise CommandError(f"{name}: {error.message}") from error
+        self._terminal.say(_summary(name, loaded, seconds=time.monotonic() - began))
+        self._terminal.listing(
+            [f"{one.conversation} {one.message}: {one.reason}" for one in loaded.skipped]
+        )
+        return user
+
+    def _sum_up(self, people: Sequence[User], outcome: learning.Outcome) -> None:
+        row = self._terminal.row
+        self._terminal.say("")
+        row("People 人物", str(len(people)))
+        self._terminal.listing([f"{user.external_id}" for user in people])
+        row("Memories 记忆", str(outcome.memories))
+        row("To review 待确认", str(outcome.to_review))
+        row("Still to do 待处理", str(outcome.later))
+        row("Failed 失败", str(outcome.failed))
+        self._terminal.listing(
+            [f"{count} x {kind}: {error}" for count, kind, error in outcome.failures]
+        )
+
+    def _show_logins(self, sources: Sequence[Source], people: Sequence[User]) -> None:
+        for source, user in zip(sources, people, strict=False):
+            if not source.username:
+                continue
+            password = _give_login(user, source.username)
+            self._terminal.say("")
+            self._terminal.row("Login 登录", user.username or "")
+            self._terminal.row(
+                "Password 密码",
+                password or f"given before; another one: manage.py changepassword {user.username}",
+            )
+
+
+def _summary(name: str, loaded: importing.Loaded, *, seconds: float) -> str:
+    pace = f", {loaded.turns / seconds:.0f} turns/s" if loaded.turns else ""
+    repeated = f", {loaded.repeated} messages were there" if loaded.repeated else ""
+    skipped = f", {len(loaded.skipped)} messages left out" if loaded.skipped else ""
+    return (
+        f"{name}: {loaded.turns} turns, {loaded.messages} messages in "
+        f"{loaded.conversations} conversations{repeated}{skipped} ({seconds:.1f} s{pace})"
+    )
+
+
+def _id_from(path: Path) -> str:
+    return _UNFIT_FOR_ID.sub("", path.stem)[: values.EXTERNAL_ID_LENGTH] or "imported"
+
+
+def _give_login(user: User, username: str) -> str:
+    """The new password of a person who had no login; empty when they have one."""
+    if user.username and user.has_usable_password():
+        return ""
+    password = secrets.token_urlsafe(12)
+    with as_system():
+        user.username = user.username or _free(username)
+        user.set_password(password)
+        user.save(update_fields=["username", "password", "updated_at"])
+    return password
+
+
+def _free(username: str) -> str:
+    """Somebody else may have registered under this name."""
+    taken = User.objects.filter(username__startswith=username).values_list("username", flat=True)
+    return values.unique(username, [name for name in taken if name])

@@ -1,0 +1,95 @@
+"""Waiting until what was recorded is learned, and what came of it."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.cache import cache
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+from conversations.management.terminal import Terminal
+from memories.models import Memory, MemoryStatus
+from ops import registry
+from ops.access import as_system, as_user
+from ops.models import Operation, Status, User
+from ops.services import outbox, worker
+from ops.tasks import HEARTBEAT_KEY
+
+_PORTION_SECONDS = 1.0
+_LOOK_EVERY = 0.5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`failures` are (count, kind, last error); `later` is what still waits or is due later."""
+
+    memories: int
+    to_review: int
+    later: int
+    failures: tuple[tuple[int, str, str], ...]
+
+    @property
+    def failed(self) -> int:
+        return sum(count for count, _, _ in self.failures)
+
+
+def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
+    """Until nothing of these people is due. Where no worker runs, this process does the work."""
+    tenth = -1
+    while True:
+        done, left = _progress(people, since=since)
+        before, tenth = tenth, 10 * done // max(1, done + left)
+        terminal.progress("Learning 学习", done, done + left, worth_a_line=tenth != before)
+        if not left:
+            return
+        if _worker_runs() or not _work():
+            time.sleep(_LOOK_EVERY)
+
+
+def outcome_of(people: Sequence[User]) -> Outcome:
+    found: Counter[str] = Counter()
+    for user in people:
+        with as_user(user):
+            found.update(Memory.objects.filter(user=user).values_list("status", flat=True))
+    with as_system():
+        ours = _operations_of(people)
+        later = ours.filter(status__in=(Status.PENDING, Status.RUNNING)).count()
+        failed = Counter(ours.filter(status=Status.FAILED).values_list("kind", "last_error"))
+    return Outcome(
+        memories=found[MemoryStatus.ACTIVE],
+        to_review=found[MemoryStatus.CANDIDATE],
+        later=later,
+        failures=tuple((count, *what) for what, count in failed.most_common()),
+    )
+
+
+def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
+    """(done since then, due now). What is planned for later is not waited for, a retry is."""
+    due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
+    can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
+    with as_system():
+        ours = _operations_of(people)
+        done = ours.filter(finished_at__gte=since).count()
+        return done, ours.filter(can_run | Q(status=Status.RUNNING)).count()
+
+
+def _operations_of(people: Sequence[User]) -> QuerySet[Operation]:
+    return Operation.objects.filter(subject__in=[user.subject for user in people])
+
+
+def _worker_runs() -> bool:
+    try:
+        return cache.get(HEARTBEAT_KEY) is not None
+    except RedisError:
+        return False
+
+
+def _work() -> int:
+    """A portion of what the worker's sweep does; gives how many operations were run."""
+    with as_system():
+        outbox.expire(now=timezone.now())
+    return worker.drain(seconds=_PORTION_SECONDS)
