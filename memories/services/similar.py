@@ -17,7 +17,7 @@ _MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
 
 
 def similar_to(
-    vector: Vectors, *, user: User, project: Project | None = None, limit: int = 8
+    vector: Vectors, *, user: User, project: Project | None = None, limit: int = 12
 ) -> list[Known]:
     """Active, disabled and waiting memories over the gate, most similar first.
 

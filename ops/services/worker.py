@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -109,8 +111,7 @@ def run(operation: Operation) -> None:
     except Exception as error:
         # The message of a database error may quote rows: only its class may be kept.
         _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
-        if settings.DEBUG:
-            logger.exception("operation %s", operation.public_id)
+        logger.error("operation %s broke off at %s", operation.public_id, _where(error))
     finally:
         renewal.stop()
 
@@ -119,6 +120,12 @@ def _failed(operation: Operation, error: str, *, permanent: bool) -> None:
     logger.warning("operation %s (%s): %s", operation.public_id, operation.kind, error)
     with as_system():
         outbox.fail(operation, error=error, permanent=permanent)
+
+
+def _where(error: Exception) -> str:
+    """The places that a traceback names, innermost last, without any values."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    return " > ".join(f"{Path(one.filename).name}:{one.lineno}" for one in frames)
 
 
 class _Renewal:

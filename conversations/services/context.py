@@ -1,0 +1,287 @@
+"""The prompt's memory block: what is recalled for one message, assembled and traced."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations import prompt, selectors
+from conversations.models import Conversation, ConversationKind, Summary
+from conversations.prompt import BlockItem, Limits, Recalled
+from memcenter.lib import segment
+from memcenter.lib.errors import Invalid
+from memories.models import Kind, Project, TraceKind
+from memories.services import recall, traces
+from memories.services.pool import PreparedQuery
+from memories.services.recall import RecalledEpisode, RecalledMemory
+from memories.services.traces import Hit, Stage
+from ops.models import User
+from ops.services import users
+
+LEAST_BUDGET, MOST_BUDGET = 100, 32_000
+
+
+@dataclass(frozen=True)
+class WindowMessage:
+    role: str
+    content: str
+    message_id: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that was recalled; `rank` counts from 1 in the order of the block."""
+
+    type: str
+    id: str
+    text: str
+    score: float
+    rank: int
+    components: Mapping[str, float]
+    in_block: bool = True
+
+
+@dataclass(frozen=True)
+class Context:
+    request_id: str
+    block: str
+    tokens: int
+    sections: Sequence[prompt.Section]
+    window: Sequence[WindowMessage]
+    items: Sequence[Item]
+    took_ms: float
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How the caller wants the block; None takes the settings' defaults."""
+
+    conversation_kind: str | None = None
+    project: Project | None = None
+    kinds: Sequence[str] = ()
+    token_budget: int | None = None
+    top_k: int | None = None
+    include_window: bool = True
+    language: str | None = None
+
+
+@dataclass
+class _Gathered:
+    """What each stage found, before assembly."""
+
+    memories: Sequence[RecalledMemory] = ()
+    summary: Summary | None = None
+    episodes: Sequence[RecalledEpisode] = ()
+    window: selectors.Window = field(default_factory=lambda: selectors.Window((), 0))
+    stages: list[Stage] = field(default_factory=list)
+
+
+def build(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    conversation: Conversation | None = None,
+    wanted: Wanted | None = None,
+) -> Context:
+    """Recall for one message, assemble the block within its budget, and keep a trace.
+
+    In a group conversation nothing of the user scope is recalled; a layer that is switched off
+    gives nothing. For the same state and message the block is the same. Raises `Invalid`.
+    """
+    started = time.perf_counter()
+    wanted = wanted or Wanted()
+    _check(wanted)
+    found = _gather(prepared, user=user, conversation=conversation, wanted=wanted)
+    recalled = _recalled(found)
+    block = prompt.assemble(
+        recalled,
+        limits=_limits(wanted),
+        language=wanted.language or segment.language(prepared.text),
+    )
+    items = _items(found, block)
+    recall.note_access([one.memory for one in found.memories if _is_in(block, one)])
+    took = (time.perf_counter() - started) * 1000
+    trace = traces.record(
+        user=user,
+        kind=TraceKind.RECALL,
+        query=prepared.text,
+        hits=[Hit(one.type, one.id, one.score, one.components, one.in_block) for one in items],
+        stages=found.stages,
+        took_ms=took,
+        conversation=conversation,
+    )
+    window = [WindowMessage(m.role, m.content, m.public_id) for m in found.window.messages]
+    return Context(
+        trace.request_id,
+        block.text,
+        block.tokens,
+        block.sections,
+        window if wanted.include_window else [],
+        [one for one in items if one.in_block],
+        took,
+    )
+
+
+def _check(wanted: Wanted) -> None:
+    budget, top_k = wanted.token_budget, wanted.top_k
+    if budget is not None and not LEAST_BUDGET <= budget <= MOST_BUDGET:
+        raise Invalid.field("token_budget", f"Must be {LEAST_BUDGET} to {MOST_BUDGET:,}.")
+    if top_k is not None and not 1 <= top_k <= recall.MAX_TOP_K:
+        raise Invalid.field("top_k", f"Must be 1 to {recall.MAX_TOP_K}.")
+    if wanted.conversation_kind not in (None, *ConversationKind.values):
+        raise Invalid.field("conversation_kind", "Must be main or group.")
+    if unknown := [kind for kind in wanted.kinds if kind not in Kind.values]:
+        raise Invalid.field("kinds", f"{unknown[0]!r} is not one of {', '.join(Kind.values)}.")
+
+
+def _gather(
+    prepared: PreparedQuery, *, user: User, conversation: Conversation | None, wanted: Wanted
+) -> _Gathered:
+    own = users.settings_of(user)
+    kind = conversation.kind if conversation else wanted.conversation_kind
+    found = _Gathered()
+    if own.longterm_enabled and kind != ConversationKind.GROUP:
+        with _Timer("memories", found.stages) as timer:
+            found.memories = recall.recall_memories(
+                prepared,
+                user=user,
+                project=wanted.project,
+                kinds=wanted.kinds,
+                top_k=wanted.top_k,
+            )
+            timer.count = len(found.memories)
+    if conversation is None:
+        return found
+    with _Timer("window", found.stages) as timer:
+        found.window = selectors.window_of(user, conversation)
+        timer.count = len(found.window.messages)
+    if own.summary_enabled:
+        found.summary = selectors.summary_of(user, conversation)
+    if own.episodic_enabled:
+        with _Timer("episodes", found.stages) as timer:
+            found.episodes = recall.recall_episodes(
+                prepared,
+                user=user,
+                conversation=conversation,
+                before_number=found.window.first_number,
+            )
+            timer.count = len(found.episodes)
+    return found
+
+
+class _Timer:
+    """Times one stage; the caller sets `count`."""
+
+    def __init__(self, name: str, stages: list[Stage]) -> None:
+        self.name, self.stages, self.count = name, stages, 0
+
+    def __enter__(self) -> _Timer:
+        self.began = time.perf_counter()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        took = (time.perf_counter() - self.began) * 1000
+        self.stages.append(Stage(self.name, took, self.count))
+
+
+def _limits(wanted: Wanted) -> Limits:
+    return Limits(
+        budget=wanted.token_budget or settings.BLOCK_TOKENS,
+        top_k=wanted.top_k or settings.TOP_K,
+        episodes=settings.TOP_EPISODES,
+        relevance_floor=settings.RELEVANCE_FLOOR,
+    )
+
+
+def _recalled(found: _Gathered) -> Recalled:
+    items = {one.memory.public_id: _memory_item(one) for one in found.memories}
+    by_kind: dict[str, list[BlockItem]] = {"constraints": [], "preferences": [], "memories": []}
+    sections = {Kind.CONSTRAINT.value: "constraints", Kind.PREFERENCE.value: "preferences"}
+    for item in items.values():
+        by_kind[sections.get(item.kind, "memories")].append(item)
+    summary = found.summary
+    return Recalled(
+        constraints=by_kind["constraints"],
+        preferences=by_kind["preferences"],
+        memories=by_kind["memories"],
+        summary=(
+            [BlockItem("summary", summary.public_id, _one_line(summary.text))] if summary else []
+        ),
+        episodes=[_episode_item(one) for one in found.episodes],
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split("\n"))
+
+
+def _memory_item(one: RecalledMemory) -> BlockItem:
+    memory = one.memory
+    return BlockItem(
+        type="memory",
+        id=memory.public_id,
+        text=memory.summary or memory.content,
+        kind=memory.kind,
+        score=one.parts.total,
+        pinned=memory.pinned,
+        importance=memory.importance,
+        relevance=None if memory.kind == Kind.CONSTRAINT else one.relevance,
+        day=_day(memory.occurred_at) if memory.kind == Kind.EVENT else "",
+    )
+
+
+def _day(moment: datetime | None) -> str:
+    return timezone.localtime(moment).date().isoformat() if moment else ""
+
+
+def _episode_item(one: RecalledEpisode) -> BlockItem:
+    turn = one.episode.turn
+    return BlockItem(
+        type="episode",
+        id=one.episode.public_id,
+        text=turn.user_message.content,
+        reply=turn.assistant_message.content,
+        score=one.similarity,
+        relevance=one.similarity,
+        day=_day(turn.created_at),
+    )
+
+
+def _is_in(block: prompt.Block, one: RecalledMemory) -> bool:
+    return any(one.memory.public_id in section.item_ids for section in block.sections)
+
+
+def _items(found: _Gathered, block: prompt.Block) -> list[Item]:
+    """In the order of the block, then what was recalled and didn't fit."""
+    order = {
+        public_id: place
+        for place, public_id in enumerate(
+            public_id for section in block.sections for public_id in section.item_ids
+        )
+    }
+    rows = [
+        Item("memory", one.memory.public_id, one.memory.content, one.parts.total, 0, one.components)
+        for one in found.memories
+    ]
+    rows += [
+        Item(
+            "episode",
+            one.episode.public_id,
+            one.episode.turn.user_message.content,
+            one.similarity,
+            0,
+            {"relevance": one.similarity},
+        )
+        for one in found.episodes
+    ]
+    if found.summary:
+        rows.append(Item("summary", found.summary.public_id, found.summary.text, 1.0, 0, {}))
+    rows.sort(key=lambda one: order.get(one.id, len(order)))
+    return [
+        replace(one, rank=rank, in_block=one.id in order) for rank, one in enumerate(rows, start=1)
+    ]
