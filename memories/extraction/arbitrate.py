@@ -7,7 +7,13 @@ from memories.extraction.arbitration.chinese import read_chinese
 from memories.extraction.arbitration.combining import combine
 from memories.extraction.arbitration.comparing import compare
 from memories.extraction.arbitration.english import read_english
-from memories.extraction.arbitration.pairing import Finding, Pair
+from memories.extraction.arbitration.pairing import (
+    APART,
+    BESIDE,
+    SAME_MATTER,
+    Finding,
+    Pair,
+)
 from memories.extraction.arbitration.statement import Statement
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 
@@ -17,6 +23,8 @@ _RANK = (
 )  # fmt: skip
 # Below this a candidate may not push out what is known; a person decides.
 SURE_ENOUGH = 0.5
+# The rules are made for sentences. What is longer is compared as a whole or not at all.
+LONGEST = 400
 _GONE = frozenset(["superseded", "archived"])
 
 
@@ -31,7 +39,7 @@ class BundledArbiter:
     name = "bundled"
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
-        new = read(candidate.content)
+        new = read(candidate.content[:LONGEST])
         found = [
             (finding, memory)
             for memory in known
@@ -54,13 +62,22 @@ def read(text: str) -> Statement:
 
 def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
     decided = candidate.corrects or candidate.explicit
-    old = read(memory.content)
-    finding = compare(Pair(new=new, old=old, similarity=memory.similarity, decided=decided))
+    if max(len(candidate.content), len(memory.content)) > LONGEST:
+        finding = _long(candidate, memory)
+    else:
+        old = read(memory.content)
+        finding = compare(Pair(new=new, old=old, similarity=memory.similarity, decided=decided))
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
-        return Finding(None)
+        return APART
     if finding.verdict is Verdict.REPLACE and finding.reason != "says_more" and not decided:
         return _doubted(candidate, finding, memory)
     return finding
+
+
+def _long(candidate: Candidate, memory: Known) -> Finding:
+    if candidate.content.split() == memory.content.split():
+        return Finding(Verdict.SKIP, "same_text")
+    return BESIDE if memory.similarity >= SAME_MATTER else APART
 
 
 def _doubted(candidate: Candidate, finding: Finding, memory: Known) -> Finding:

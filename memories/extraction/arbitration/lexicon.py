@@ -1,7 +1,8 @@
 """The words that comparing needs: one concept for its many names, in both languages."""
 
 import re
-from functools import cache
+import threading
+from functools import lru_cache
 from pathlib import Path
 
 import snowballstemmer
@@ -85,12 +86,14 @@ JOBS = words(
 MARITAL = frozenset(["single", "married", "divorced", "engaged", "widowed"])
 
 _CONCEPTS_FILE = Path(__file__).with_name("concepts.txt")
-_stemmer = snowballstemmer.stemmer("english")
+_local = threading.local()
 
 
-@cache
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    return str(_stemmer.stemWord(word.lower()))
+    if not hasattr(_local, "stemmer"):  # a stemmer holds the word it works on: one a thread
+        _local.stemmer = snowballstemmer.stemmer("english")
+    return str(_local.stemmer.stemWord(word.lower()))
 
 
 def _by_name() -> dict[str, str]:

@@ -242,6 +242,16 @@ def test_odd_texts_are_decided_without_an_error(odd: str) -> None:
     assert decide(candidate(odd), "Lives in Hangzhou", "住在杭州").verdict in HARMLESS
 
 
+def test_long_texts_are_the_same_only_as_a_whole() -> None:
+    long = "Wrote down how the garden is watered. " * 100
+    same = Known(id="mem_1", kind="fact", content=long, similarity=1.0)
+    other = Known(id="mem_2", kind="fact", content=f"{long} Now by hand.", similarity=0.99)
+    arbiter = BundledArbiter()
+
+    assert arbiter.arbitrate(candidate(long), [other], now=NOW).verdict is Verdict.KEEP_BOTH
+    assert arbiter.arbitrate(candidate(long), [other, same], now=NOW).target_id == "mem_1"
+
+
 def test_the_same_question_gets_the_same_answer() -> None:
     answers = {decide(candidate("Moved to Shanghai"), "Lives in Paris") for _ in range(3)}
 

@@ -1,0 +1,193 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conversations.demo_assistant import LONGEST_QUOTE, Intent, answer, intent_of
+
+MEMORIES_EN = ["Allergic to peanuts", "Has a cat named Biscuit"]
+MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [
+        ("Remember that I park on level 3", Intent.REMEMBER),
+        ("Please remember my cat is called Biscuit.", Intent.REMEMBER),
+        ("Don't forget that I'm vegan", Intent.REMEMBER),
+        ("Don’t forget my birthday is May 3!", Intent.REMEMBER),
+        ("Can you remember that I like tea?", Intent.REMEMBER),
+        ("请记住我对花生过敏", Intent.REMEMBER),
+        ("记得我下周三要出差", Intent.REMEMBER),
+        ("别忘了我不吃辣", Intent.REMEMBER),
+        ("Forget that I live in Oslo", Intent.FORGET),
+        ("please forget about my ex", Intent.FORGET),
+        ("忘掉我的生日", Intent.FORGET),
+        ("请忘记我刚才说的话", Intent.FORGET),
+        ("把我的地址忘了吧", Intent.FORGET),
+        ("What do you know about me?", Intent.LIST),
+        ("what do you remember about me", Intent.LIST),
+        ("What have you learned about me so far?", Intent.LIST),
+        ("Who am I?", Intent.LIST),
+        ("你知道我什么？", Intent.LIST),
+        ("你都记住了我哪些事", Intent.LIST),
+        ("关于我你知道些什么？", Intent.LIST),
+        ("Do you remember my cat's name?", Intent.QUESTION),
+        ("你还记得我的猫叫什么吗？", Intent.QUESTION),
+        ("I forgot my keys", Intent.TELLING),
+        ("我忘记带钥匙了", Intent.TELLING),
+        ("Where should I eat tonight?", Intent.QUESTION),
+        ("推荐一家餐厅", Intent.QUESTION),
+        ("I moved to Shanghai last week.", Intent.TELLING),
+        ("我上周搬到上海了", Intent.TELLING),
+        ("Hello!", Intent.GREETING),
+        ("你好", Intent.GREETING),
+        ("Thanks a lot", Intent.THANKS),
+        ("谢谢！", Intent.THANKS),
+        ("Lorem ipsum dolor", Intent.OTHER),
+        ("", Intent.OTHER),
+        ("🙂", Intent.OTHER),
+    ],
+)
+def test_what_is_asked_of_it_is_understood(message: str, intent: Intent) -> None:
+    assert intent_of(message) is intent
+
+
+@pytest.mark.parametrize(
+    ("message", "memories", "says"),
+    [
+        ("What may I eat?", MEMORIES_EN, "no model is connected"),
+        ("我能吃什么？", MEMORIES_ZH, "还没有连接模型"),
+    ],
+)
+def test_a_question_is_answered_honestly_from_what_is_remembered(
+    message: str, memories: list[str], says: str
+) -> None:
+    reply = answer(message, remembered=memories)
+
+    assert says in reply
+    assert reply.splitlines()[-2:] == [f"- {memory}" for memory in memories]
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("What may I eat?", "I don't remember anything that fits this."),
+        ("我能吃什么？", "我没有记住与此相关的内容。"),
+        ("What do you know about me?", "I don't remember anything about you yet."),
+        ("你知道我什么？", "我还没有记住关于你的内容。"),
+    ],
+)
+def test_it_says_plainly_when_nothing_is_remembered(message: str, says: str) -> None:
+    reply = answer(message, remembered=[])
+
+    assert says in reply
+    assert "- " not in reply
+
+
+@pytest.mark.parametrize(
+    ("message", "memories"),
+    [("What do you know about me?", MEMORIES_EN), ("你知道我什么？", MEMORIES_ZH)],
+)
+def test_everything_known_is_listed_in_its_order(message: str, memories: list[str]) -> None:
+    lines = answer(message, remembered=memories).splitlines()
+
+    assert lines[1:] == [f"- {memory}" for memory in memories]
+
+
+def test_a_long_list_points_to_the_memory_center() -> None:
+    reply = answer("What do you know about me?", remembered=[f"Fact {n}" for n in range(40)])
+
+    assert reply.count("\n- ") == 12
+    assert reply.endswith("Memory Center shows everything.")
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("Remember that my PIN is 4711", "passing that on to be remembered"),
+        ("记住我的密码是4711", "已转交去记住"),
+        ("Forget that my PIN is 4711", "passing that on to be forgotten"),
+        ("忘掉我的密码4711", "已转交去忘记"),
+        ("My PIN is 4711", "Thank you for telling me."),
+        ("我的密码是4711", "谢谢你告诉我。"),
+    ],
+)
+def test_a_wish_is_acknowledged_without_repeating_what_was_said(message: str, says: str) -> None:
+    reply = answer(message, remembered=[])
+
+    assert says in reply
+    assert "4711" not in reply
+
+
+def test_what_was_learned_is_told_and_not_quoted_twice() -> None:
+    reply = answer("我养了一只猫", remembered=["养了一只猫", "对花生过敏"], learned=["养了一只猫"])
+
+    assert reply.startswith("记下了：\n- 养了一只猫\n")
+    assert reply.count("养了一只猫") == 1
+    assert "- 对花生过敏" in reply
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("Remember that I like tea", "Remembering is off here"),
+        ("I like tea", "Remembering is off here"),
+        ("记住我喜欢喝茶", "这里没有开启记忆"),
+    ],
+)
+def test_where_memory_is_off_it_promises_nothing(message: str, says: str) -> None:
+    reply = answer(message, remembered=[], remembering=False)
+
+    assert says in reply
+
+
+def test_what_was_forgotten_is_said() -> None:
+    reply = answer("Forget that I live in Oslo", remembered=[], forgotten=["Lives in Oslo"])
+
+    assert reply == "Forgotten:\n- Lives in Oslo"
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [("Forget that I ski", "nothing to forget"), ("忘掉我会滑雪", "没有什么可忘记的")],
+)
+def test_when_nothing_could_be_forgotten_it_says_so(message: str, says: str) -> None:
+    assert says in answer(message, remembered=[], forgotten=[])
+
+
+def test_what_is_asked_to_be_forgotten_is_not_quoted_from_memory() -> None:
+    assert "peanuts" not in answer("Forget my allergy", remembered=MEMORIES_EN)
+
+
+@pytest.mark.parametrize(
+    ("language", "says"), [("zh-hans", "演示助手"), ("en", "demo assistant"), (None, "demo")]
+)
+def test_a_message_without_words_is_answered_in_the_users_language(
+    language: str | None, says: str
+) -> None:
+    assert says in answer("🙂", remembered=[], language=language)
+
+
+def test_the_messages_language_wins_over_the_users() -> None:
+    assert "演示助手" in answer("你好", remembered=[], language="en")
+
+
+def test_a_memory_is_quoted_on_one_line_and_not_at_endless_length() -> None:
+    reply = answer("What may I eat?", remembered=["Eats\n\n- rice\nand " + "fish " * 200])
+    quoted = reply.splitlines()[-1]
+
+    assert quoted.startswith("- Eats - rice and fish")
+    assert quoted.endswith("…")
+    assert len(quoted) == LONGEST_QUOTE + len("- ")
+
+
+@settings(max_examples=100, deadline=None)
+@given(message=st.text(max_size=120), remembered=st.lists(st.text(max_size=60), max_size=6))
+def test_every_message_gets_an_answer_made_of_memories_only(
+    message: str, remembered: list[str]
+) -> None:
+    reply = answer(message, remembered=remembered)
+    known = {" ".join(memory.split()) for memory in remembered}
+
+    assert reply.strip()
+    assert all(line[2:] in known for line in reply.splitlines() if line.startswith("- "))
