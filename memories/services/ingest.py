@@ -121,7 +121,9 @@ def _learn_one(
     with as_user(user):
         if not _is_new(user, heard.turn, candidate):
             return None
-        known = similar.similar_to(vectors[0], user=user, project=heard.project)
+        known = similar.similar_to(
+            vectors[0], user=user, content=candidate.content, project=heard.project
+        )
     meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
     draft = _draft(candidate, vectors, pieces, heard.project)
     merged = deciding.merged_draft(meeting, draft)

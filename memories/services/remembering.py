@@ -110,7 +110,7 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
     check_on(user)
     project = _project(prepared.given, user=user)
     draft = deciding.in_project(prepared.draft, project=project)
-    known = similar.similar_to(draft.vectors[0], user=user, project=project)
+    known = similar.similar_to(draft.vectors[0], user=user, content=draft.content, project=project)
     meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
     waits = own.confirm_before_remembering and draft.origin in (Origin.API, Origin.AGENT)
     decided = deciding.apply(

@@ -43,7 +43,7 @@ def _meant(
     """The memories that a request is about; "forget that" means what the turn before taught."""
     if vectors is None:
         return _taught_before(turn)
-    near = similar.similar_to(vectors[0], user=user)
+    near = similar.similar_to(vectors[0], user=user, content=request.about)
     ids = [one.id for one in near if _is_about(request, one.content, one.similarity)]
     return list(Memory.objects.filter(user=user, public_id__in=ids[:3]))
 

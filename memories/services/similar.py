@@ -1,31 +1,54 @@
-"""The memories that a candidate meets: near in meaning, whatever their kind."""
+"""The memories that a candidate meets: near in meaning or in words, whatever their kind."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from pgvector.django import MaxInnerProduct
 
+from memcenter.lib import segment
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
-from memories.models import Memory, MemoryStatus, Project, TargetKind, Vector
+from memories.models import LexicalEntry, Memory, MemoryStatus, Project, TargetKind, Vector
 from memories.services.indexing import active_space
 from ops.models import User
 
 _MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
+_LOOKED_AT = 300
 
 
 def similar_to(
-    vector: Vectors, *, user: User, project: Project | None = None, limit: int = 12
+    vector: Vectors,
+    *,
+    user: User,
+    content: str,
+    project: Project | None = None,
+    limit: int = 12,
 ) -> list[Known]:
-    """Active, disabled and waiting memories over the gate, most similar first.
+    """Active, disabled and waiting memories that may speak of the same, most similar first.
 
-    `vector` is one unit vector of shape (dimensions,). The gate only says "same subject":
-    no threshold tells a repeat from a contradiction.
+    `vector` is one unit vector of shape (dimensions,). Over the gate by meaning, or sharing the
+    most words: short statements that differ in a name ("Lives in Leeds", "Lives in Hangzhou") are
+    far apart for the embedder. Both only say "perhaps the same subject"; no threshold tells a
+    repeat from a contradiction.
     """
     eligible = Memory.objects.filter(user=user, status__in=_MET, project=project)
-    rows = (
+    near = _cosines(vector, eligible, user=user).filter(distance__lte=-settings.SIMILARITY_GATE)[
+        :limit
+    ]
+    alike = _sharing_words(content, eligible, user=user, limit=limit)
+    also = _cosines(vector, eligible.filter(pk__in=alike), user=user)
+    similarity = {pk: -distance for pk, distance in [*near, *also]}
+    found = Memory.objects.in_bulk(list(similarity))
+    order = sorted(found, key=lambda pk: (-similarity[pk], pk))
+    return [_known(found[pk], similarity[pk]) for pk in order]
+
+
+def _cosines(vector: Vectors, eligible: QuerySet[Memory], *, user: User) -> QuerySet[Any]:
+    return (
         Vector.objects.filter(
             user=user,
             space=active_space(),
@@ -33,12 +56,26 @@ def similar_to(
             target_id__in=eligible.values("pk"),
         )
         .annotate(distance=MaxInnerProduct("embedding", vector.tolist()))
-        .order_by("distance")
-        .values_list("target_id", "distance")[:limit]
+        .order_by("distance", "target_id")
+        .values_list("target_id", "distance")
     )
-    near = {pk: -distance for pk, distance in rows if -distance >= settings.SIMILARITY_GATE}
-    found = Memory.objects.in_bulk(list(near))
-    return [_known(found[pk], similarity) for pk, similarity in near.items() if pk in found]
+
+
+def _sharing_words(
+    content: str, eligible: QuerySet[Memory], *, user: User, limit: int
+) -> list[int]:
+    terms = set(segment.terms(content))
+    rows = LexicalEntry.objects.filter(
+        user=user,
+        target_kind=TargetKind.MEMORY,
+        terms__overlap=sorted(terms),
+        target_id__in=eligible.values("pk"),
+    ).order_by("-target_id")
+    shared = [
+        (len(terms.intersection(found)) / max(1, len(set(found))), pk)
+        for pk, found in rows.values_list("target_id", "terms")[:_LOOKED_AT]
+    ]
+    return [pk for _, pk in sorted(shared, reverse=True)[:limit]]
 
 
 def _known(memory: Memory, similarity: float) -> Known:

@@ -1,0 +1,187 @@
+import pytest
+
+from memcenter.lib.errors import Conflict, Invalid
+from memories.models import (
+    Arbitration,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    Relation,
+    Source,
+)
+from memories.services import curating, remembering, review
+from memories.services.remembering import MemoryInput, Written
+from memories.services.review import ReviewInput
+from ops.models import User
+from ops.services import users
+
+pytestmark = pytest.mark.django_db
+
+
+def remember(
+    user: User, content: str, origin: Origin = Origin.API, **fields: object
+) -> Written:
+    given = MemoryInput(content, **fields)  # type: ignore[arg-type]
+    return remembering.remember(remembering.prepare(given, origin=origin), user=user)
+
+
+def change(user: User, memory: Memory, **changes: object) -> Memory:
+    prepared = curating.prepare_edit(changes, memory=memory, actor=Origin.USER)
+    return curating.edit(prepared, user=user, memory=memory)
+
+
+def test_writing_creates_then_skips_then_updates(alice: User) -> None:
+    first = remember(alice, "Lives in Leeds", kind="fact")
+    assert (first.result, first.memory.origin) == ("created", Origin.API)
+    again = remember(alice, "lives in  leeds", kind="fact")
+    assert (again.result, again.memory) == ("skipped", first.memory)
+    newer = remember(alice, "Now lives in Hangzhou", kind="fact", origin=Origin.USER)
+    assert (newer.result, newer.memory) == ("updated", first.memory)
+    assert Memory.objects.count() == 1
+    assert MemoryVersion.objects.count() == 2
+
+
+def test_every_verdict_is_logged_with_its_reasons(alice: User) -> None:
+    remember(alice, "Lives in Leeds")
+    remember(alice, "Lives in Leeds")
+    logged = Arbitration.objects.order_by("pk")
+    assert [one.verdict for one in logged] == ["ADD", "SKIP"]
+    assert logged[1].reasons == ["same_words"]
+    assert logged[1].target_text == "Lives in Leeds"
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"content": " "}, "content"),
+        ({"content": "x" * 8001}, "content"),
+        ({"content": "tea", "importance": 1.5}, "importance"),
+        ({"content": "tea", "confidence": -1}, "confidence"),
+        ({"content": "tea", "tags": ["x" * 51]}, "tags"),
+        ({"content": "tea", "kind": "nonsense"}, "kind"),
+        ({"content": "tea", "data": {"a": "x" * 20_000}}, "data"),
+    ],
+)
+def test_wrong_input_names_the_field_and_writes_nothing(
+    alice: User, fields: dict[str, object], named: str
+) -> None:
+    with pytest.raises(Invalid) as caught:
+        remembering.prepare(MemoryInput(**fields), origin=Origin.API)  # type: ignore[arg-type]
+    assert list(caught.value.fields) == [named]
+    assert not Memory.objects.exists()
+
+
+def test_the_reference_documents_words_for_kinds_are_understood(alice: User) -> None:
+    assert remember(alice, "Likes tea", kind="PROFILE").memory.kind == "preference"
+
+
+def test_nothing_is_written_while_memory_is_off(alice: User) -> None:
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    with pytest.raises(Conflict) as caught:
+        remember(alice, "Likes tea")
+    assert caught.value.code == "memory_off"
+
+
+def test_programs_wait_for_confirmation_and_the_person_does_not(alice: User) -> None:
+    users.change_settings(user=alice, changes={"confirm_before_remembering": True})
+    assert remember(alice, "Likes tea").memory.status == MemoryStatus.CANDIDATE
+    own = remember(alice, "Plays the cello", origin=Origin.USER)
+    assert own.memory.status == MemoryStatus.ACTIVE
+
+
+def test_a_long_text_is_found_by_its_fragments(alice: User) -> None:
+    text = " ".join(f"Chapter {n} speaks of gardens and rivers." for n in range(120))
+    memory = remember(alice, text).memory
+    assert memory.chunk_count == memory.fragments.count() > 1
+
+
+def test_an_edit_keeps_the_old_text_as_a_version_and_rests_on_the_writer(alice: User) -> None:
+    memory = remember(alice, "Likes tea").memory
+    change(alice, memory, content="Likes green tea", pinned=True, tags=["drinks"])
+    memory.refresh_from_db()
+    assert (memory.content, memory.pinned, memory.tags) == ("Likes green tea", True, ["drinks"])
+    assert memory.origin == Origin.USER
+    source = Source.objects.get(version__number=2)
+    assert (source.origin, source.turn) == (Origin.USER, None)
+
+
+def test_an_edit_of_anything_but_the_words_makes_no_version(alice: User) -> None:
+    memory = remember(alice, "Likes tea").memory
+    change(alice, memory, importance=0.9)
+    assert MemoryVersion.objects.count() == 1
+
+
+def test_the_bin_gives_back_what_it_took(alice: User) -> None:
+    memory = remember(alice, "Likes tea").memory
+    binned = curating.recycle(user=alice, memory=memory)
+    assert not Memory.objects.exists()
+    assert binned.purge_at is not None and binned.deleted_at is not None
+    assert (binned.purge_at - binned.deleted_at).days == 7
+    curating.take_back(user=alice, memory=memory)
+    assert Memory.objects.get() == memory
+
+
+def test_many_at_once_say_what_became_of_each(alice: User, mallory: User) -> None:
+    mine = remember(alice, "Likes tea").memory
+    theirs = remember(mallory, "Likes tea").memory
+    ids = [mine.public_id, theirs.public_id, mine.public_id]
+    results = curating.bulk(user=alice, ids=ids, action="tag", tag_name="drinks")
+    assert results == [(mine.public_id, "done"), (theirs.public_id, "not_found")]
+    theirs.refresh_from_db()
+    assert theirs.tags == []
+
+
+def contested(user: User) -> tuple[Memory, Memory]:
+    """What is known, and a candidate that contradicts it."""
+    old = remember(user, "Lives in Leeds").memory
+    new = remember(user, "Plays the cello").memory
+    Memory.objects.filter(pk=new.pk).update(
+        status=MemoryStatus.CANDIDATE, conflicts_with=old, content="Lives in York"
+    )
+    new.refresh_from_db()
+    return old, new
+
+
+def test_keeping_the_new_supersedes_the_old(alice: User) -> None:
+    old, new = contested(alice)
+    [done] = review.confirm(user=alice, decisions=[ReviewInput(new.public_id, "keep_new")])
+    old.refresh_from_db()
+    new.refresh_from_db()
+    assert (done.result, done.memory_id) == ("accepted", new.public_id)
+    assert (old.status, old.superseded_by, new.status) == ("superseded", new, "active")
+
+
+def test_keeping_both_relates_them(alice: User) -> None:
+    old, new = contested(alice)
+    review.confirm(user=alice, decisions=[ReviewInput(new.public_id, "keep_both")])
+    relation = Relation.objects.get(kind="contradicts")
+    old.refresh_from_db()
+    assert {relation.memory, relation.other} == {old, new}
+    assert old.status == MemoryStatus.ACTIVE
+
+
+def test_keeping_the_old_lets_the_candidate_go(alice: User) -> None:
+    old, new = contested(alice)
+    [done] = review.confirm(user=alice, decisions=[ReviewInput(new.public_id, "keep_old")])
+    assert (done.result, done.memory_id) == ("rejected", old.public_id)
+    assert list(Memory.objects.all()) == [old]
+
+
+def test_a_strangers_candidate_is_not_found(alice: User, mallory: User) -> None:
+    _, new = contested(alice)
+    [done] = review.confirm(user=mallory, decisions=[ReviewInput(new.public_id, "accept")])
+    assert done.result == "not_found"
+    new.refresh_from_db()
+    assert new.status == MemoryStatus.CANDIDATE
+
+
+def test_an_unknown_decision_decides_nothing(alice: User) -> None:
+    _, new = contested(alice)
+    with pytest.raises(Invalid):
+        review.confirm(
+            user=alice,
+            decisions=[ReviewInput(new.public_id, "accept"), ReviewInput("mem_x", "burn")],
+        )
+    new.refresh_from_db()
+    assert new.status == MemoryStatus.CANDIDATE

@@ -1,0 +1,111 @@
+import pytest
+
+from conversations.models import Conversation
+from conversations.services import threads, turns
+from conversations.services.turns import MessageInput
+from memcenter.lib.errors import Invalid
+from memories.models import Origin, RecallTrace
+from memories.services import curating, remembering, search
+from memories.services.remembering import MemoryInput
+from memories.services.shelves import Filters
+from ops.models import User
+from ops.services import users, worker
+
+pytestmark = pytest.mark.django_db
+
+FILLER = ("The weather is fine", "I went for a walk", "Thanks a lot", "What time is it?")
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    conversation = threads.find_or_create(user=alice, reference="c1")
+    for said in (*FILLER, "My passport number begins with QX77", "我在杭州的一家书店工作"):
+        turns.record_turn(
+            user=alice,
+            conversation=conversation,
+            user_message=MessageInput(said),
+            assistant_message=MessageInput("I see."),
+        )
+    worker.drain()
+    return conversation
+
+
+def find(
+    user: User, text: str, *types: str, **filters: object
+) -> list[search.SearchHit]:
+    return search.search(
+        search.prepare_query(text),
+        user=user,
+        types=types or ("message",),
+        filters=Filters(**filters),  # type: ignore[arg-type]
+    ).results
+
+
+def test_a_rare_word_finds_its_message_with_its_turn(
+    alice: User, conversation: Conversation
+) -> None:
+    best = find(alice, "Where did I write QX77?")[0]
+    assert "QX77" in best.text
+    assert best.conversation_id == conversation.public_id
+    assert best.user_message_id == best.id
+    assert best.assistant_message_id is not None
+
+
+def test_chinese_is_found_by_chinese_and_by_english(
+    alice: User, conversation: Conversation
+) -> None:
+    assert "书店" in find(alice, "我在哪里工作？")[0].text
+    assert "书店" in find(alice, "Which bookshop do I work in?")[0].text
+
+
+def test_results_are_between_0_and_1_best_first(alice: User, conversation: Conversation) -> None:
+    scores = [hit.score for hit in find(alice, "passport")]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_a_switched_off_layer_gives_nothing(alice: User, conversation: Conversation) -> None:
+    assert find(alice, "passport", "episode")
+    users.change_settings(
+        user=alice, changes={"episodic_enabled": False, "longterm_enabled": False}
+    )
+    assert find(alice, "passport", "episode", "memory", "note") == []
+    assert find(alice, "passport", "message")
+
+
+def test_nothing_of_another_person_is_found(mallory: User, conversation: Conversation) -> None:
+    assert find(mallory, "passport QX77", *search.TYPES) == []
+
+
+def test_filters_narrow_memories(alice: User) -> None:
+    for content, kind in (("Likes tea", "preference"), ("Tea makes her sleepy", "fact")):
+        given = MemoryInput(content, kind=kind, tags=(kind,))
+        remembering.remember(remembering.prepare(given, origin=Origin.USER), user=alice)
+    found = {hit.text for hit in find(alice, "tea", "memory")}
+    assert found == {"Likes tea", "Tea makes her sleepy"}
+    assert [hit.text for hit in find(alice, "tea", "memory", kinds=["fact"])] == [
+        "Tea makes her sleepy"
+    ]
+    assert [hit.text for hit in find(alice, "tea", "memory", tag="preference")] == ["Likes tea"]
+
+
+def test_the_bin_is_not_searched(alice: User) -> None:
+    prepared = remembering.prepare(MemoryInput("Likes tea"), origin=Origin.USER)
+    memory = remembering.remember(prepared, user=alice).memory
+    curating.recycle(user=alice, memory=memory)
+    assert find(alice, "tea", "memory") == []
+
+
+def test_a_search_leaves_a_trace(alice: User, conversation: Conversation) -> None:
+    result = search.search(search.prepare_query("passport"), user=alice, types=("message",))
+    trace = RecallTrace.objects.get(request_id=result.request_id)
+    assert trace.query == "passport"
+    assert [hit.target_public_id for hit in trace.hits.order_by("rank")] == [
+        hit.id for hit in result.results
+    ]
+
+
+def test_an_unknown_type_is_named(alice: User) -> None:
+    with pytest.raises(Invalid) as caught:
+        find(alice, "tea", "dreams")
+    assert list(caught.value.fields) == ["types"]
