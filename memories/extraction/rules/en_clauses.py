@@ -1,0 +1,152 @@
+"""English text cut into sentences and clauses, and the clauses that state nothing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memories.extraction.rules.masking import COVER
+
+_SENTENCE = re.compile(
+    rf"[.!?…。！？]+[\"”')\]]*(?=\s|$|[A-Z\u4e00-\u9fff])|\n+|;\s|[{COVER}]+|"
+    r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+|\s[-–—]{1,3}\s|(?<=\w)—(?=\w)|\s[:;]-?[)(DP](?=\s|$)"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|st|prof|jr|sr|vs|etc|e\.g|i\.e|no|approx|inc|ltd|a\.m|p\.m|u\.s|u\.k|"
+    r"ph\.d)|\b[A-Z])$",
+    re.IGNORECASE,
+)
+_SUBJECT = (
+    r"(?:I|i|I'm|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|that is|"
+    r"there's|there is|there are|the|what|who|how|do|does|did|can|could|would|is|are|please|let's)"
+)
+_BASE = (
+    "live|work|have|love|like|hate|prefer|am|play|speak|own|study|teach|moved|got|started|plan|"
+    "want|can't|don't|never|enjoy|run|go|usually|always|used to|just|'m|'ve|recently|currently|"
+    "joined|bought|adopted|graduated|married|became|quit|left|dislike|need|hope|drive|write|"
+    "lives|works|has|loves|likes|hates|prefers|is|plays|speaks|owns|studies|teaches|wants|goes|"
+    "enjoys|runs|drives|writes|doesn't|will|was born|was|grew up|can|take|takes|collect|collects|"
+    "volunteer|volunteers|suffer|suffers|avoid|avoids|refuse|refuses|wake|get up|sleep"
+)
+_CLAUSE = re.compile(
+    r"(?:,\s*(?:and|but|so|because|although|though|while|yet|plus|then|as|since|which is why|"
+    r"or|except)?\s*|\s+(?:and|but|so|because|although|though|while|since|'cause|cause|cuz)\s+"
+    r"(?:then |now |also |that )?)"
+    rf"(?=(?:(?:now|also|currently|today|recently|then|lately),? )?{_SUBJECT}(?=[\s']|$))"
+    rf"|(?:,\s*|\s+)(?:and|but)\s+(?=(?:also |now |really |currently |absolutely )?(?:{_BASE})\s)",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"^(?:do|does|did|can|could|would|will|should|is|are|am|was|were|what|where|when|who|whose|"
+    r"whom|which|why|how|have|has|any|got any|isn't|aren't|don't|doesn't|what's|how's|where's|"
+    r"any ideas?|wanna|care to|ready|you|ever|really|right|ok|okay|and you|think)\b",
+    re.IGNORECASE,
+)
+# What makes a sentence a supposition, and not a statement.
+_SUPPOSED = re.compile(
+    r"\b(?:if (?:i|we|only|my)|i wish|we wish|as if|as though|suppose|supposing|"
+    r"hypothetically|let's say|what if|imagine|pretend|would have|could have|should have|"
+    r"would've|could've|should've|in another life|in a parallel|unless|wouldn't it|if it)\b",
+    re.IGNORECASE,
+)
+_SARCASTIC = re.compile(
+    r"\b(?:yeah,? right|oh,? (?:great|sure|joy|wonderful|fantastic|yeah|lovely)|as if|"
+    r"sure,? because|because who doesn't|who doesn't love|said no one|said nobody|"
+    r"how original|what a surprise|big surprise|lucky me|story of my life|just what i needed|"
+    r"just great|(?:\.\.\.|,) not|obviously\.{3}|so much fun\.{3})(?!\w)",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(
+    r"\b(?:he|she|they|you|someone|somebody|people|everyone|everybody|it|who|doctor|mom|mum|"
+    r"dad|mother|father|wife|husband|boss|friend|friends|sister|brother|teacher|[A-Z]\w+) "
+    r"(?:always |once |just |often |jokingly )?(?:says?|said|tells?|told|claims?|claimed|thinks?|"
+    r"thought|believes?|believed|wrote|writes|keeps saying|joked|jokes|insists|insisted|"
+    r"swears|reckons|assumed|assumes|was like|goes like)\b(?! (?:yes|no) to)",
+)
+_REPORT_OF_ME = re.compile(
+    r"\b(?:says?|said|claims?|claimed|thinks?|thought|believes?|told|telling|tells|swears|"
+    r"insists|joked|jokes|convinced|assumed|assumes|reckons|like)\b[^,]{0,20}\b(?:i|i'm|i've|my|we)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    text: str
+    start: int
+    question: bool
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A clause with its place in the message. `linked`: it continues the clause before."""
+
+    text: str
+    start: int
+    linked: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    begin = 0
+    for match in _SENTENCE.finditer(text):
+        if match[0].startswith(".") and _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start()]):  # fmt: skip
+            continue
+        yield from _sentence(text, begin, match.start(), "?" in match[0] or "？" in match[0])
+        begin = match.end()
+    yield from _sentence(text, begin, len(text), False)
+
+
+def _sentence(text: str, begin: int, end: int, question: bool) -> Iterator[Sentence]:
+    raw = text[begin:end]
+    stripped = raw.strip(" \t\r,.:()*•")
+    if stripped and len(stripped) <= 1200:
+        yield Sentence(stripped, begin + raw.index(stripped), question)
+
+
+def clauses(sentence: Sentence) -> Iterator[Piece]:
+    """The clauses of a sentence that may state something about the speaker."""
+    if _SARCASTIC.search(sentence.text):
+        return
+    pieces = list(_pieces(sentence))
+    if sentence.question:
+        pieces = _before_the_question(pieces)
+    reported = False
+    for piece in pieces:
+        reported = reported or _is_report(piece.text)
+        if not reported and not _SUPPOSED.search(piece.text):
+            yield piece
+        if re.match(r"if\b", piece.text, re.IGNORECASE) or _SUPPOSED.search(piece.text):
+            return
+
+
+def _pieces(sentence: Sentence) -> Iterator[Piece]:
+    begin, linked = 0, False
+    for match in _CLAUSE.finditer(sentence.text):
+        yield from _piece(sentence, begin, match.start(), linked)
+        begin, linked = match.end(), True
+    yield from _piece(sentence, begin, len(sentence.text), linked)
+
+
+def _piece(sentence: Sentence, begin: int, end: int, linked: bool) -> Iterator[Piece]:
+    raw = sentence.text[begin:end]
+    stripped = raw.strip(" ,.:\t")
+    if stripped:
+        yield Piece(stripped, sentence.start + begin + raw.index(stripped), linked)
+
+
+def _before_the_question(pieces: list[Piece]) -> list[Piece]:
+    """ "I'm a nurse, do you know …?" states its first clause; "I live where?" states nothing."""
+    for index, piece in enumerate(pieces):
+        if index and _QUESTION.match(piece.text) and not re.match(r"right$|ok$|okay$", piece.text):
+            return pieces[:index]
+    return []
+
+
+def _is_report(clause: str) -> bool:
+    return bool(_REPORTED.search(clause)) or bool(
+        re.match(r"(?i)(?:he|she|they|you|people|everyone|my|the|some|[a-z]+ says)\b", clause)
+        and _REPORT_OF_ME.search(clause)
+    )

@@ -1,0 +1,131 @@
+"""What of a message is the person's own words. The rest is covered, sign for sign.
+
+Covering keeps every offset, so that a quote found in the covered text stands at the same place in
+the message.
+"""
+
+import re
+from functools import lru_cache
+from typing import Protocol, cast
+
+SECRET = "\ue000"  # a private-use sign nobody types: a secret stood here
+COVER = "\ue001"  # code, a quotation, pasted material: not the person's own statement
+
+_PARAGRAPH = 1500  # signs; what is longer was pasted rather than said
+_READ = 8000  # signs of one message that are read at all
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_INLINE = re.compile(r"`[^`\n]{41,}`")
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]{0,4}(?:>|\|).*$|^(?:\t| {4,})\S.*$")
+_URL = re.compile(r"\b(?:https?://|www\.)[^\s<>，。；、）]+")
+_TAGS = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
+_SPEECH = re.compile(r"“[^“”\n]{1,600}”|\"[^\"\n]{1,600}\"|「[^「」\n]{1,600}」|『[^『』\n]{1,600}』")
+_LONG_SPEECH = re.compile(r"[.!?。！？]\s*[”\"」』]?$|^.(?:\S+\s+){6,}|[，；]|\b(?:I|I'm|my)\b|我")
+_SAID_BEFORE = re.compile(
+    r"(?:\b(?:says?|said|wrote|writes?|asked|told \w+|goes|was like|sentence|phrase|line|text)|"
+    r"[说问道讲喊写]|句话|这句|歌词|台词)\s*[,:，：]?\s*$",
+    re.IGNORECASE,
+)
+# "Translate this: …": everything after the colon is material to work on.
+_MATERIAL = re.compile(
+    r"\b(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|edit|fix|improve|"
+    r"polish|review|analy[sz]e|explain|continue|complete|format|convert|shorten|reword|debug|"
+    r"(?:here(?:'s| is)|below is|this is) (?:the|a|an|my|our|some) (?:text|email|e-mail|essay|letter|"
+    r"article|story|poem|paragraph|draft|code|log|transcript|dialog(?:ue)?|passage|lyrics|quote|"
+    r"cover letter|sentence|review|message))\b[^\n:]{0,80}(?::|\n)"
+    r"|(?:翻译|润色|改写|校对|修改|总结|概括|续写|扩写|缩写|解释|分析|纠正|改一?下|"
+    r"造句|仿写)[^\n:：。]{0,40}[:：\n]",
+    re.IGNORECASE,
+)
+_WRITE_FOR_ME = re.compile(
+    r"\b(?:write|compose|draft|generate|create|tell)\s+(?:me\s+|us\s+)?(?:a|an|the|some|my)\s+"
+    r"(?:\w+\s+){0,3}?(?:story|poem|song|rap|dialog(?:ue)?|script|scene|monologue|letter|essay|joke|"
+    r"speech|bio|caption|tweet|novel|haiku|limerick|email|e-mail|post)\b"
+    r"|(?:写|编|讲|来)(?:我|一下|给我)?(?:一?[个篇首段封则])(?:[^，。！？\n]{0,12}?)"
+    r"(?:故事|小说|诗|歌|剧本|台词|对话|文案|作文|信|笑话|演讲稿|邮件|文章)",
+    re.IGNORECASE,
+)
+_PLAY = re.compile(
+    r"\b(?:role-?\s?play(?:ing)?|let'?s (?:pretend|play|imagine)|pretend (?:that|to be|you|i|we|i'm)|"
+    r"act as|you are now|in character|(?:in|for) my (?:story|novel|fan ?fic(?:tion)?|d&d|dnd|rpg|"
+    r"screenplay|campaign|dream|manuscript)|my (?:character|protagonist|oc|player character|avatar)|"
+    r"imagine (?:that|you|i|i'm|we|being)|(?:once upon a time)|"
+    r"just kidding|only joking|(?:i'm|i am|was|just) joking|\bjk\b|\bj/k\b|/s\b|april fool)"
+    r"|角色扮演|扮演|假装(?:你|我|自己)|假设(?:你|我)|从前有|(?:小说|故事|剧本|游戏|梦)(?:里|中)[^，。]{0,6}我|"
+    r"我的(?:角色|主角|小说主角)|开个?玩笑|逗你(?:的|玩)|骗你的|说笑的|愚人节",
+    re.IGNORECASE,
+)
+
+# One sign for one sign: full-width forms and typographic quotes as their plain cousins.
+_PLAIN = str.maketrans(
+    {chr(code): chr(code - 0xFEE0) for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()}
+    | {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u00a0": " ", "\u3000": " "}
+)
+
+
+class _Converter(Protocol):
+    def convert(self, text: str) -> str: ...
+
+
+@lru_cache(maxsize=1)
+def _simplified_signs() -> dict[int, str]:
+    import opencc  # 20 ms, and only a process that reads Chinese pays it
+
+    converter = cast(_Converter, opencc.OpenCC("t2s"))
+    signs = [chr(code) for code in range(0x4E00, 0xA000)]
+    plain = converter.convert("\n".join(signs)).split("\n")
+    return {ord(a): b for a, b in zip(signs, plain, strict=True) if a != b and len(b) == 1}
+
+
+def simplified(text: str) -> str:
+    """Traditional characters as simplified ones, sign for sign: offsets stay true."""
+    return text.translate(_simplified_signs()).replace("妳", "你").replace("牠", "它")
+
+
+def plain(text: str) -> str:
+    """Full-width digits and letters, and curly apostrophes, as plain ones; the same length."""
+    return text.translate(_PLAIN)
+
+
+def _covered(match: re.Match[str]) -> str:
+    return COVER * len(match[0])
+
+
+def _cover_from(text: str, start: int) -> str:
+    return text[:start] + COVER * (len(text) - start)
+
+
+def _cover_speech(text: str) -> str:
+    def cover(match: re.Match[str]) -> str:
+        said = _SAID_BEFORE.search(text[max(0, match.start() - 24) : match.start()])
+        if said or _LONG_SPEECH.search(match[0]):
+            return _covered(match)
+        return match[0]
+
+    return _SPEECH.sub(cover, text)
+
+
+def _cover_pasted(text: str) -> str:
+    kept = []
+    for line in text.split("\n"):
+        limit = _PARAGRAPH if len(line) > _PARAGRAPH else len(line)
+        kept.append(line[:limit] + COVER * (len(line) - limit))
+    joined = "\n".join(kept)
+    return _cover_from(joined, _READ) if len(joined) > _READ else joined
+
+
+def is_play(text: str) -> bool:
+    """Whether the message as a whole is a game, a story or a joke."""
+    return _PLAY.search(text[:_READ]) is not None
+
+
+def own_words(text: str) -> str:
+    """The message with all that isn't the person's own statement covered; the same length."""
+    covered = _cover_pasted(plain(text))
+    for pattern in (_FENCE, _INLINE, _QUOTED_LINE, _URL, _TAGS):
+        covered = pattern.sub(_covered, covered)
+    covered = _cover_speech(covered)
+    for request in (_MATERIAL, _WRITE_FOR_ME):
+        if match := request.search(covered):
+            covered = _cover_from(covered, match.end())
+    return covered

@@ -1,0 +1,57 @@
+"""Reads a message in whichever of the two languages each of its sentences is in."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+
+from memories.extraction.rules import en_clauses, en_reader, zh_clauses, zh_reader
+from memories.extraction.rules.en_clauses import Sentence
+from memories.extraction.rules.rule import Found
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]+")
+_ENGLISH_I = re.compile(r"\b(?:I|I'm|I've|my|My)\b")
+
+
+def language_of(text: str) -> str:
+    """ "zh" or "en"; a sentence with both is in the language of its frame, not of its names."""
+    han = len(_HAN.findall(text))
+    if han == 0:
+        return "en"
+    if "我" in text:
+        return "zh"
+    if _ENGLISH_I.search(text):
+        return "en"
+    return "zh" if han >= len(_LATIN.findall(text)) else "en"
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    splitter = zh_clauses if language_of(text) == "zh" else en_clauses
+    return splitter.sentences(text)
+
+
+@dataclass
+class Reader:
+    """Goes through the sentences of one speaker and remembers whom they spoke of."""
+
+    today: date
+    speaker: str = ""
+    english: en_reader.Setting = field(init=False)
+    chinese: zh_reader.Setting = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.english = en_reader.Setting(today=self.today, speaker=self.speaker)
+        self.chinese = zh_reader.Setting(today=self.today, speaker=self.speaker)
+
+    def read(self, sentence: Sentence) -> list[Found]:
+        if language_of(sentence.text) == "zh":
+            return list(zh_reader.read(sentence, self.chinese))
+        return list(en_reader.read(sentence, self.english))
+
+    def note(self, text: str) -> None:
+        """Whom `text` speaks of is whom "she" or 她 may mean in the next sentence."""
+        if language_of(text) == "zh":
+            self.chinese = zh_reader.introduced(text, self.chinese)
+        else:
+            self.english = en_reader.introduced(text, self.english)

@@ -1,0 +1,121 @@
+"""Secrets in what people write: found, blanked out, and reported without being repeated.
+
+The same screen stands before everything that becomes a memory, extracted or written by a client.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memories.extraction.rules.masking import SECRET, plain
+from memories.extraction.rules.secrets import SHAPES, Shape
+from memories.extraction.types import Refused
+
+MARK_EN = "[redacted]"
+MARK_ZH = "[已隐去]"
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_COVERED = re.compile(rf"{SECRET}+")
+# Words that say what the secret was; alone they are nothing to remember.
+_LABEL = re.compile(
+    r"\[redacted\]|\[已隐去\]|pass ?word|pass ?code|pass ?phrase|passwd|pwd|\bpin\b|\botp\b|"
+    r"\b(?:api|access|secret|private|auth|bot|client|license|recovery|seed|door|gate|alarm|security|verification|"
+    r"key|keys|token|tokens|secret|code|phrase|card|credit|debit|bank|account|routing|sort|iban|number|"
+    r"ssn|social|passport|id|cvv|cvc|visa|mastercard|amex|wifi|wi-fi|login|username|user|email|"
+    r"remember|save|store|note|please|that|my|our|the|is|was|are|for|and|its|it|it's|this|here|a|an|"
+    r"new|old|no|use|to|of|on|in|at|me|i|you|with|by|has|have|been|changed|set|now|in case|i'm|"
+    r"called|bearer|authorization|expires|exp|hey|hi|ok|okay|so|just|can|could|will|your|"
+    r"github|openai|aws|google|gmail|netflix|facebook|bank's|work|home|office|laptop|phone|router|"
+    r"computer|server|database|db|admin|root|identity|driver's|driving|licence|license)\b|"
+    r"记住|记下|记得|请|帮我|一下|我的|我们|我家|家里|银行卡|信用卡|储蓄卡|身份证|护照|账号|帐号|账户|卡号|号码|号|"
+    r"密码|密碼|口令|验证码|密钥|令牌|安全码|门禁|无线|网络|手机|电脑|邮箱|微信|支付宝|登录|登陆|开机|解锁|"
+    r"保险箱|公司|服务器|数据库|银行|用户名|取款|就是|是|为|的|我|这|那|了|和|改成|改为|设成|设置|换成|叫|家|新|旧|"
+    r"身份證|證件|证件|社保|驾照|wi-?fi|[\W_]",
+    re.IGNORECASE,
+)
+# Most messages hold nothing that could be one: this looks first.
+_HINT = re.compile(
+    r"\d{3}|pass|pw|\bpin\b|code|key|token|secret|bearer|phrase|login|log in|user|://|otp|"
+    r"[密码碼令钥鑰号號帐账]|助记词|[A-Za-z0-9_+/-]{20}",
+    re.IGNORECASE,
+)
+_FEWEST_LEFT = 4  # signs of meaning left beside a blank, in either script
+
+
+@dataclass(frozen=True)
+class Span:
+    start: int
+    end: int
+    category: str
+
+
+@dataclass(frozen=True)
+class Screened:
+    """`text` holds no secret. `drop`: beside the secret it says nothing worth keeping."""
+
+    text: str
+    refused: tuple[Refused, ...]
+    drop: bool
+
+
+def find(text: str) -> tuple[Span, ...]:
+    """The secrets of `text`, in order and without overlap; the earlier row of SHAPES wins."""
+    if not _HINT.search(text):
+        return ()
+    folded = plain(text)
+    taken: list[Span] = []
+    for shape in SHAPES:
+        taken.extend(_of_shape(covered(folded, taken), shape))
+    return tuple(sorted(taken, key=lambda span: span.start))
+
+
+def _of_shape(text: str, shape: Shape) -> list[Span]:
+    return [
+        Span(match.start("s"), match.end("s"), shape.category)
+        for match in shape.pattern.finditer(text)
+        if SECRET not in match["s"] and shape.check(match["s"])
+    ]
+
+
+def cover(text: str) -> str:
+    """`text` with every secret covered sign for sign, so that offsets stay true."""
+    return covered(text, find(text))
+
+
+def covered(text: str, spans: Sequence[Span]) -> str:
+    for span in spans:
+        text = text[: span.start] + SECRET * (span.end - span.start) + text[span.end :]
+    return text
+
+
+def blanked(text: str) -> str:
+    """Covered secrets as a word that a person understands, in the language of the text."""
+    if SECRET not in text:
+        return text
+    return _COVERED.sub(MARK_ZH if _HAN.search(text) else MARK_EN, text)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a blanked text only says that there was a secret: "my password is [redacted]"."""
+    return len(_LABEL.sub("", text)) < _FEWEST_LEFT
+
+
+def says_nothing_but_secrets(text: str) -> bool:
+    """As `says_nothing`, for any text: without a blank it says what it says."""
+    return (MARK_EN in text or MARK_ZH in text) and says_nothing(text)
+
+
+def screen(text: str) -> Screened:
+    """What may be kept of `text`; the reply never contains a secret."""
+    spans = find(text)
+    if not spans:
+        return Screened(text=text, refused=(), drop=False)
+    kept = blanked(covered(text, spans))
+    drop = says_nothing(kept)
+    return Screened(text=kept, refused=refusals(spans, kept=not drop), drop=drop)
+
+
+def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[Refused, ...]:
+    """One for each kind of secret, not for each secret."""
+    categories = dict.fromkeys(span.category for span in spans)
+    return tuple(Refused(category=category, redacted=kept) for category in categories)
