@@ -5,4 +5,8 @@ class ConversationsConfig(AppConfig):
     name = "conversations"
 
     def ready(self) -> None:
-        from conversations import operations, user_data  # noqa: F401 - they register themselves
+        from conversations import (  # noqa: F401 - they register themselves
+            forget_operations,
+            operations,
+            user_data,
+        )

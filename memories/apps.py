@@ -5,4 +5,8 @@ class MemoriesConfig(AppConfig):
     name = "memories"
 
     def ready(self) -> None:
-        from memories import operations, user_data  # noqa: F401 - they register themselves
+        from memories import (  # noqa: F401 - they register themselves
+            forget_operations,
+            operations,
+            user_data,
+        )

@@ -44,9 +44,14 @@ class UserData(Protocol):
     `order` says when it is erased, low first: what points at others goes before them.
     """
 
-    name: str
-    order: int
-    models: tuple[type[Model], ...]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def models(self) -> tuple[type[Model], ...]: ...
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         """Everything of the person that is not being forgotten, one JSON-ready row at a time."""

@@ -1,0 +1,107 @@
+"""Handlers that erase what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db.models import Q
+
+from conversations.models import Conversation, Summary
+from conversations.services import erasing as said
+from conversations.services import forgetting, summaries
+from conversations.services.erasing import Target
+from memories.services import forgetting as known
+from memories.services.erasing import by_table
+from ops.access import as_user
+from ops.models import Kind, User
+from ops.registry import handles
+from ops.services import erasing
+from ops.services.receipts import Counts
+from ops.services.worker import Run
+
+
+@handles(Kind.FORGET_MESSAGE)
+def forget_message(run: Run) -> Mapping[str, Any]:
+    """Erase one or both messages of a turn with all that rests on it.
+
+    Running it twice is safe: each step looks up by ids what is still there, the messages go last.
+    """
+    user = run.user()
+    if user is None:
+        return erasing.finish(run, user=None, scope="message")
+    pk = run.payload["conversation"]
+    with as_user(user):
+        target = said.target_of(user, Q(pk__in=run.payload["messages"]), conversation=pk)
+    _erase(run, user, target, forget_memories=True)
+
+    def summarize_again() -> None:
+        conversation = Conversation.objects.filter(user=user, pk=pk).first()
+        emptied = Summary.everything.filter(user=user, conversation=pk, text="")
+        if conversation is not None and emptied.exists():
+            summaries.request(user=user, conversation=conversation)
+
+    return erasing.finish(run, user=user, scope="message", then=summarize_again)
+
+
+@handles(Kind.CLEAR_CONVERSATION)
+def clear_conversation(run: Run) -> Mapping[str, Any]:
+    """Erase all that was said in a conversation up to the request.
+
+    Running it twice is safe: what was said later has higher numbers and is never reached.
+    """
+    user = run.user()
+    if user is not None:
+        _erase_whole(run, user)
+    return erasing.finish(run, user=user, scope="clear", kept=_kept(run))
+
+
+@handles(Kind.FORGET_CONVERSATION)
+def forget_conversation(run: Run) -> Mapping[str, Any]:
+    """Erase a conversation; running it twice is safe, for the conversation's row goes last."""
+    user = run.user()
+    if user is not None:
+        _erase_whole(run, user)
+        row = Conversation.everything.filter(user=user, pk=run.payload["conversation"])
+        erasing.step(run, user=user, name="conversation", erase=lambda: by_table(row.delete()))
+    return erasing.finish(run, user=user, scope="conversation", kept=_kept(run))
+
+
+def _erase_whole(run: Run, user: User) -> None:
+    payload = run.payload
+    with as_user(user):
+        target = forgetting.whole(
+            user, conversation=payload["conversation"], through=payload["through"]
+        )
+    _erase(run, user, target, forget_memories=payload["forget_memories"])
+
+
+def _erase(run: Run, user: User, target: Target, *, forget_memories: bool) -> None:
+    """What is made from messages first, and the messages last: they tell what is made from them.
+
+    It hides once more: something may have been learned while the request was on its way.
+    """
+
+    def hide() -> Counts:
+        said.hide(user, target)
+        forgetting.hide_memories(user, target, forget=forget_memories)
+        return {}
+
+    erasing.step(run, user=user, name="hide", erase=hide)
+    if forget_memories:
+        known.erase_in_rounds(run, user=user, resting=target.resting)
+    asked = run.operation.created_at
+    steps: dict[str, Callable[[], Counts]] = {
+        "traces": lambda: said.erase_traces(user, target, until=asked),
+        "index": lambda: said.erase_index(user, target),
+        "summaries": lambda: said.erase_summaries(user, target),
+        "turns": lambda: said.erase_turns(user, target),
+        "messages": lambda: said.erase_messages(user, target),
+        "exports": lambda: erasing.erase_transfers(user),
+    }
+    for name, erase in steps.items():
+        erasing.step(run, user=user, name=name, erase=erase)
+
+
+def _kept(run: Run) -> tuple[str, ...]:
+    return () if run.payload["forget_memories"] else ("memories",)

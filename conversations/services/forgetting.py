@@ -1,0 +1,160 @@
+"""Asking for what was said to be forgotten: hidden now, erased by an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models import Q
+from django.utils import timezone
+
+from conversations.models import Conversation, Message, Turn
+from conversations.services import erasing as said
+from conversations.services.erasing import Target
+from memcenter.lib.errors import NotFound
+from memories.services import deriving, hot_cache
+from memories.services import erasing as known
+from ops.models import Kind, Operation, User
+from ops.services import erasing, receipts
+
+
+def forget_message(
+    *, user: User, message: Message, cascade: bool = False, requested_by_key: int | None = None
+) -> Operation:
+    """Hide a message now and erase it with its turn and all that rests on it.
+
+    With `cascade` the other message of the turn goes too. Asked again meanwhile, it gives the
+    same operation. Raises `NotFound` when it is gone or another's.
+    """
+    conversation = _lock(user, message.conversation_id)
+    if not Message.everything.filter(user=user, pk=message.pk).exists():
+        raise NotFound("There is no such message.")
+    before = erasing.asked_before(
+        Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]}
+    )
+    other = _other_of(user, message) if cascade else None
+    if before is not None and (other is None or other in before.payload["messages"]):
+        return before
+    pks = sorted({message.pk, *([other] if other else [])})
+    target = said.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
+    payload = {"conversation": conversation.pk, "messages": pks}
+    _hide(user, conversation, target)
+    deriving.hide(user=user, resting=target.resting)
+    return _begin(Kind.FORGET_MESSAGE, user, target, payload, requested_by_key)
+
+
+def forget_conversation(
+    *,
+    user: User,
+    conversation: Conversation,
+    forget_memories: bool = True,
+    requested_by_key: int | None = None,
+) -> Operation:
+    """Hide a conversation now and erase it with all that was made from it.
+
+    Without `forget_memories`, memories that rest on it stay and count as the person's own words.
+    Raises `NotFound` when it is gone or another's.
+    """
+    return _forget_all(
+        Kind.FORGET_CONVERSATION, user, conversation, forget_memories, requested_by_key
+    )
+
+
+def clear_conversation(
+    *,
+    user: User,
+    conversation: Conversation,
+    forget_memories: bool = True,
+    requested_by_key: int | None = None,
+) -> Operation:
+    """The same, but the empty conversation stays; what is said from now on is not touched."""
+    return _forget_all(
+        Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
+    )
+
+
+def whole(user: User, *, conversation: int, through: int) -> Target:
+    """All of a conversation up to and with the message of this number."""
+    upto = Q(number__lte=through)
+    return said.target_of(user, upto, conversation=conversation, is_whole=True)
+
+
+def hide_memories(user: User, target: Target, *, forget: bool) -> None:
+    """Hide what rests on it until it is erased or derived again, or let it stay as it is."""
+    if forget:
+        deriving.hide(user=user, resting=target.resting)
+    else:
+        deriving.keep(user=user, resting=target.resting)
+
+
+def _forget_all(
+    kind: Kind,
+    user: User,
+    conversation: Conversation,
+    forget_memories: bool,
+    requested_by_key: int | None,
+) -> Operation:
+    locked = _lock(user, conversation.pk)
+    payload = {"conversation": locked.pk, "through": locked.last_number}
+    before = erasing.asked_before(kind, user=user, payload=payload)
+    if before is not None:
+        return before
+    if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
+        raise NotFound("There is no such conversation.")
+    target = whole(user, conversation=locked.pk, through=locked.last_number)
+    _hide(user, locked, target)
+    if kind == Kind.FORGET_CONVERSATION:
+        Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
+    hide_memories(user, target, forget=forget_memories)
+    payload |= {"forget_memories": forget_memories}
+    return _begin(kind, user, target, payload, requested_by_key)
+
+
+def _lock(user: User, pk: int) -> Conversation:
+    """Nobody records into it meanwhile: recording holds this row as well."""
+    found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
+    if found is None:
+        raise NotFound("There is no such conversation.")
+    return found
+
+
+def _other_of(user: User, message: Message) -> int | None:
+    turn = Turn.everything.filter(
+        Q(user_message=message) | Q(assistant_message=message), user=user
+    ).first()
+    if turn is None:
+        return None
+    pair = {turn.user_message_id, turn.assistant_message_id}
+    return next(iter(pair - {message.pk}))
+
+
+def _hide(user: User, conversation: Conversation, target: Target) -> None:
+    said.hide(user, target)
+    texts = said.texts_of(user, target)
+    conversation.title = said.title_without(conversation.title, texts)
+    said.leave_conversation(conversation)
+
+
+def _begin(
+    kind: Kind,
+    user: User,
+    target: Target,
+    payload: Mapping[str, object],
+    requested_by_key: int | None,
+) -> Operation:
+    """Traces have nothing to hide them by, so those that show what goes are erased at once."""
+    traces = known.erase_traces(
+        user=user,
+        answers=target.messages,
+        conversation=target.conversation if target.is_whole else None,
+        until=timezone.now(),
+    )
+    hot_cache.drop(user.pk)
+    operation = erasing.begin(
+        kind,
+        user=user,
+        payload=payload,
+        about=target.waiting,
+        requested_by_key=requested_by_key,
+    )
+    receipts.note(operation, step="traces", counts=traces)
+    return operation

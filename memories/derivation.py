@@ -1,0 +1,118 @@
+"""What becomes of texts when something that they rest on is forgotten. Knows no database.
+
+A version (`Text`) rests on its sources (`Rest`) and, when it was merged, consolidated, restored
+or derived, on other versions (`inputs`, whose sources it has copies of).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memcenter.lib import shingles
+
+
+@dataclass(frozen=True)
+class Rest:
+    """One source. Copies of it have the same `key`; `statement` is what was drawn from it."""
+
+    key: Hashable
+    forgotten: bool
+    statement: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """One version. `rests` are oldest first: the first that no input has gave the candidate."""
+
+    id: int
+    memory: int
+    content: str
+    candidate: str = ""
+    by_person: bool = False
+    erased: bool = False
+    rests: Sequence[Rest] = ()
+    inputs: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a version says afterwards: `content` is empty when nothing holds it any longer."""
+
+    content: str
+    candidate: str
+    changed: bool
+
+    @property
+    def erased(self) -> bool:
+        return not self.content
+
+
+def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
+    """The outcome of each version; all of those of the memories in `gone` are erased.
+
+    A version is kept when its own words have lost nothing; it is derived again from the inputs
+    and the candidate that remain; without any it is erased. What was made from it follows: ids
+    grow, so inputs come before what was made from them.
+    """
+    by_id = {one.id: one for one in texts}
+    outcomes: dict[int, Outcome] = {}
+    for number in sorted(by_id):
+        text = by_id[number]
+        outcomes[number] = (
+            Outcome("", "", changed=not text.erased)
+            if text.erased or text.memory in gone
+            else _outcome(text, by_id, outcomes)
+        )
+    return outcomes
+
+
+def combine(pieces: Iterable[str]) -> str:
+    """One text of several, leaving out what another says already."""
+    found = [piece.strip() for piece in pieces if piece.strip()]
+    plain = [shingles.normalise(piece) for piece in found]
+    kept = [
+        piece
+        for at, piece in enumerate(found)
+        if not any(
+            plain[at] in other and (plain[at] != other or at > beside)
+            for beside, other in enumerate(plain)
+            if beside != at
+        )
+    ]
+    if len(kept) == 1:
+        return kept[0]
+    chinese = all(shingles.size_for(shingles.normalise(piece)) == shingles.HAN for piece in kept)
+    return ("；" if chinese else "; ").join(piece.rstrip(".。;； ") for piece in kept)
+
+
+def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outcome]) -> Outcome:
+    remaining = [one for one in text.rests if not one.forgotten]
+    inputs = [one for one in text.inputs if one in by_id]
+    kept = Outcome(text.content, text.candidate, changed=False)
+    if len(remaining) == len(text.rests) and not any(outcomes[one].changed for one in inputs):
+        return kept
+    if text.rests and not remaining:
+        return Outcome("", "", changed=True)
+    if text.by_person:
+        return kept
+    before, candidate = text.candidate or ("" if inputs else text.content), _candidate(text, by_id)
+    if not inputs:
+        same = candidate in ("", before)
+        return kept if same else Outcome(candidate, candidate, changed=True)
+    if candidate == before and not any(outcomes[one].changed for one in inputs):
+        return kept
+    content = combine([*(outcomes[one].content for one in inputs), candidate])
+    return Outcome(content, candidate, changed=content != text.content)
+
+
+def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
+    """What the version's own sources still say: another one's words when the first is forgotten."""
+    inputs = [one for one in text.inputs if one in by_id]
+    inherited = {rest.key for one in inputs for rest in by_id[one].rests}
+    own = [rest for rest in text.rests if rest.key not in inherited]
+    if not own:
+        return ""
+    if not own[0].forgotten:
+        return text.candidate or ("" if inputs else text.content)
+    return next((rest.statement for rest in own if not rest.forgotten and rest.statement), "")

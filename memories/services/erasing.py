@@ -1,0 +1,133 @@
+"""Erasing what is known and all that was made from it. Everything here is safe to repeat."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from memcenter.lib.shingles import Resemblance
+from memories.models import (
+    DailyNote,
+    FileVersion,
+    Fragment,
+    LexicalEntry,
+    Memory,
+    MemoryFile,
+    MemoryVersion,
+    RecallHit,
+    RecallTrace,
+    TargetKind,
+    Vector,
+)
+from memories.services import tombstones
+from ops.models import User
+
+Counts = Mapping[str, int]
+
+
+def erase_memories(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
+    """Erase memories with all that is of them alone, and leave tombstones."""
+    memories = Memory.everything.filter(user=user, pk__in=memory_ids)
+    public_ids = list(memories.values_list("public_id", flat=True))
+    versions = MemoryVersion.everything.filter(user=user, memory__in=memory_ids)
+    texts = texts_of(versions)
+    tombstones.leave(user=user, version_ids=list(versions.values_list("pk", flat=True)))
+    erased = Counter(erase_fragments(user=user, memory_ids=memory_ids))
+    erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=memory_ids)
+    erased += erase_lines(user=user, public_ids=public_ids)
+    erased += erase_hits(user=user, public_ids=public_ids)
+    erased += erase_resembling(user=user, texts=texts)
+    return erased + by_table(memories.delete())
+
+
+def texts_of(versions: QuerySet[MemoryVersion]) -> list[str]:
+    rows = versions.values_list("content", "summary", "candidate_text")
+    return [text for row in rows for text in row if text]
+
+
+def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) -> Counter[str]:
+    """Erase the words and the vectors of these targets, in every space."""
+    target = {"user": user, "target_kind": kind, "target_id__in": target_ids}
+    vectors = Vector.objects.filter(**target).delete()
+    return by_table(vectors) + by_table(LexicalEntry.objects.filter(**target).delete())
+
+
+def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
+    fragments = Fragment.objects.filter(user=user, memory__in=memory_ids)
+    pks = list(fragments.values_list("pk", flat=True))
+    erased = erase_index(user=user, kind=TargetKind.FRAGMENT, target_ids=pks)
+    return erased + by_table(fragments.delete())
+
+
+def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
+    hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
+    return by_table(hits.delete())
+
+
+def erase_traces(
+    *,
+    user: User,
+    answers: Collection[int] = (),
+    conversation: int | None = None,
+    until: datetime | None = None,
+) -> Counter[str]:
+    """Erase the traces of these answers and, up to a moment, of a whole conversation."""
+    concerned = Q(answer__in=answers)
+    if conversation is not None and until is not None:
+        concerned |= Q(conversation=conversation, created_at__lte=until)
+    return by_table(RecallTrace.objects.filter(concerned, user=user).delete())
+
+
+def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
+    """Erase the traces and the notes that repeat one of these texts.
+
+    A trace whose answer is still there asked what a surviving message asks, and stays.
+    """
+    wanted = Resemblance(texts)
+    if not wanted:
+        return Counter()
+    asked = RecallTrace.objects.filter(user=user).filter(
+        Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
+    )
+    traces = [pk for pk, text in asked.values_list("pk", "query") if wanted.held_by(text)]
+    notes = [
+        pk
+        for pk, text in DailyNote.everything.filter(user=user).values_list("pk", "text")
+        if wanted.held_by(text)
+    ]
+    erased = by_table(RecallTrace.objects.filter(user=user, pk__in=traces).delete())
+    erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
+    return erased + by_table(DailyNote.everything.filter(user=user, pk__in=notes).delete())
+
+
+def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
+    """Hide the note lines that are one of these texts, until they are erased."""
+    same = DailyNote.objects.filter(user=user, text__in=texts)
+    same.update(hidden_at=at)
+
+
+def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
+    """Take the lines of these memories out of the memory files and out of their old versions."""
+    if not public_ids:
+        return Counter()
+    marks = re.compile("|".join(rf"<!--\s*{re.escape(one)}\s*-->" for one in public_ids))
+    erased: Counter[str] = Counter()
+    for model in (MemoryFile, FileVersion):
+        rows = model._base_manager.filter(user=user, content__contains="<!--")
+        for pk, content in rows.values_list("pk", "content"):
+            lines = content.splitlines(keepends=True)
+            kept = [line for line in lines if not marks.search(line)]
+            if len(kept) < len(lines):
+                model._base_manager.filter(pk=pk).update(content="".join(kept))
+                erased[f"files:{model._meta.model_name}_line"] += len(lines) - len(kept)
+    return erased
+
+
+def by_table(deleted: tuple[int, Mapping[str, int]]) -> Counter[str]:
+    """What Django's `delete` counted, under the names of the tables."""
+    names = deleted[1].items()
+    return Counter({label.lower().replace(".", "_"): count for label, count in names if count})

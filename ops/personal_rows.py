@@ -1,0 +1,36 @@
+"""Personal data in tables that aren't quite plain rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from ops.models import User
+from ops.registry import Rows
+
+
+@dataclass(frozen=True)
+class RowsUnder(Rows):
+    """Rows that are hidden with the rows they belong to (`parents`, names of foreign keys)."""
+
+    parents: tuple[str, ...] = ()
+
+    def _visible(self, user: User) -> QuerySet[Any]:
+        rows = super()._visible(user)
+        for parent in self.parents:
+            rows = rows.filter(Q(**{parent: None}) | Q(**{f"{parent}__hidden_at": None}))
+        return rows
+
+
+@dataclass(frozen=True)
+class DerivedRows(Rows):
+    """Rows that say again, for machines, what other rows say: erased, and exported with those."""
+
+    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def count(self, user: User) -> int:
+        return 0

@@ -1,0 +1,86 @@
+"""Forgetting a person: everything, and the account itself."""
+
+from __future__ import annotations
+
+import base64
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from memcenter.lib.errors import NotFound
+from ops import registry
+from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
+from ops.services import erasing, keys
+
+_TOKEN_PREFIX = "rt_"
+
+
+def forget_user(*, user: User, requested_by_key: int | None = None) -> tuple[Operation, str]:
+    """Hide everything of a person at once and enqueue its erasure.
+
+    Signs the person out everywhere and revokes their keys. Gives the operation and the token
+    that reads it and its receipt for 30 days without a key. Asked again meanwhile, it gives the
+    same. Raises `NotFound` when there is no such person (any longer).
+    """
+    locked = User.objects.select_for_update().filter(pk=user.pk).first()
+    if locked is None:
+        raise NotFound("There is no such user.")
+    payload = {"user": locked.pk}
+    before = erasing.asked_before(Kind.FORGET_USER, user=locked, payload=payload)
+    if before is not None:
+        return before, receipt_token(before)
+    now = timezone.now()
+    locked.hidden_at = user.hidden_at = now
+    locked.set_unusable_password()  # sessions carry a hash of it: all of them end
+    locked.save(update_fields=["hidden_at", "password", "updated_at"])
+    _shut_doors(locked, now=now)
+    hide_rows(locked, now=now)
+    operation = erasing.begin(
+        Kind.FORGET_USER,
+        user=locked,
+        payload=payload,
+        about=Q(),
+        requested_by_key=requested_by_key,
+    )
+    token = receipt_token(operation)
+    operation.token_digest = keys.digest(token)
+    operation.token_expires_at = now + timedelta(days=settings.RECEIPT_TOKEN_DAYS)
+    operation.save(update_fields=["token_digest", "token_expires_at"])
+    return operation, token
+
+
+def receipt_token(operation: Operation) -> str:
+    """Made from the instance's secret, so that whoever asks again is told the same one."""
+    made = salted_hmac("ops.receipt_token", operation.public_id, algorithm="sha256").digest()
+    return _TOKEN_PREFIX + base64.urlsafe_b64encode(made).decode().rstrip("=")
+
+
+def _shut_doors(user: User, *, now: datetime) -> None:
+    ApiKey.objects.filter(user=user, revoked_at__isnull=True).update(revoked_at=now)
+    SignInLink.objects.filter(user=user).delete()
+    Webhook.objects.filter(user=user).update(is_active=False)
+
+
+def hide_rows(user: User, *, now: datetime) -> None:
+    """Hide every row of theirs that can be hidden, in all tables of the registry."""
+    for participant in registry.participants():
+        for model in participant.models:
+            names = {column.name for column in model._meta.concrete_fields}
+            if {"user", "hidden_at"} <= names:
+                rows = model._base_manager.filter(user_id=user.pk, hidden_at__isnull=True)
+                rows.update(hidden_at=now)
+
+
+def erase_sessions(user_id: int) -> int:
+    """Their rows among all sessions: only the decoded content tells whose one is."""
+    own = [
+        session.pk
+        for session in Session.objects.iterator()
+        if session.get_decoded().get("_auth_user_id") == str(user_id)
+    ]
+    count, _ = Session.objects.filter(pk__in=own).delete()
+    return count

@@ -1,0 +1,80 @@
+"""Receipts: what one forget erased, counted where it was erased and chained when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from ops.models import Operation, Receipt
+from ops.services import audit
+
+Counts = Mapping[str, int]
+
+
+def note(operation: Operation, *, step: str, counts: Counts) -> None:
+    """Write down what a step erased, in the transaction that erased it.
+
+    A step that runs again adds to what it counted before. `counts` are by table, or by
+    `store:what` where it isn't the database.
+    """
+    done = _steps_of(operation)
+    same: dict[str, Any] = next((one for one in done if one["step"] == step), {})
+    if not same:
+        same |= {"step": step, "erased": {}}
+        done.append(same)
+    for what, count in counts.items():
+        if count:
+            same["erased"][what] = same["erased"].get(what, 0) + count
+    Operation.objects.filter(pk=operation.pk).update(steps_done=done)
+
+
+def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
+    """What all steps erased so far, by store."""
+    erased: dict[str, dict[str, int]] = {}
+    for one in _steps_of(operation):
+        for name, count in one["erased"].items():
+            store, _, what = name.rpartition(":")
+            places = erased.setdefault(store or "database", {})
+            places[what] = places.get(what, 0) + count
+    return erased
+
+
+def issue(operation: Operation, *, scope: str, kept: Iterable[str] = ()) -> Receipt:
+    """The operation's receipt, chained into the audit log; once, however often it is asked for."""
+    found = Receipt.objects.filter(operation=operation).first()
+    if found is not None:
+        return found
+    audit.hold_chain()
+    receipt = Receipt(
+        operation=operation,
+        subject=operation.subject,
+        scope=scope,
+        requested_at=operation.created_at,
+        finished_at=timezone.now(),
+        erased=erased_by(operation),
+        kept=list(kept),
+        previous_hash=audit.last_hash(),
+    )
+    receipt.hash = audit.hash_of(receipt)
+    receipt.save(force_insert=True)
+    audit.append(
+        f"forget.{scope}",
+        actor=_actor(operation),
+        surface="worker",
+        subject=operation.subject,
+        target=receipt.public_id,
+        details={"operation": operation.public_id, "receipt_hash": receipt.hash},
+    )
+    return receipt
+
+
+def _steps_of(operation: Operation) -> list[dict[str, Any]]:
+    """From the row, not from `operation`: that may have been read before the last step."""
+    return list(Operation.objects.values_list("steps_done", flat=True).get(pk=operation.pk))
+
+
+def _actor(operation: Operation) -> str:
+    key = operation.requested_by_key
+    return "user" if key is None else f"key {key}"
