@@ -51,12 +51,6 @@ def terms(text: str) -> list[str]:
     return [term[:_LONGEST] for term in _kept(found)]
 
 
-def telling(text: str) -> str:
-    """The text as it is written, without its stop words; the whole of it if nothing is left."""
-    kept = [word for word in _written(text) if not _is_stop(word.casefold())]
-    return " ".join(kept) or text
-
-
 def unusual(text: str) -> list[str]:
     """The terms of the text's words that are rare in the language itself: names, ids, jargon.
 

@@ -10,7 +10,6 @@ Vector = NDArray[np.float32]
 
 
 def query_vector(query: Query, *, embedder: Embedder) -> Vector:
-    """The unit vector between the query's dense texts, shape (dimensions,)."""
-    total: Vector = embedder.embed(query.dense_texts).sum(axis=0)
-    norm = np.linalg.norm(total)
-    return total / norm if norm else total
+    """The unit vector of what the query asks, shape (dimensions,)."""
+    vector: Vector = embedder.embed([query.dense_text])[0]
+    return vector

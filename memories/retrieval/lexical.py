@@ -47,13 +47,14 @@ def count_terms(
 
 
 def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
-    """The statistics of a pool that is all there is; of `known`, with the pool's own lengths."""
+    """The statistics of a pool that is all there is, or those known, completed by the pool's."""
     documents = counts.length.size
     found = (counts.frequency > 0).sum(axis=0).tolist()
     frequency = known.document_frequency if known else {}
+    average = float(counts.length.mean()) if documents else 0.0
     return Corpus(
         total=max(documents, known.total if known else 0),
-        average_length=float(counts.length.mean()) if documents else 0.0,
+        average_length=(known.average_length if known else 0.0) or average,
         document_frequency={
             term: max(here, frequency.get(term, 0))
             for term, here in zip(counts.terms, found, strict=True)

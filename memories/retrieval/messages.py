@@ -1,7 +1,7 @@
 """Ranking messages and episodes, which lean on what was said around them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,33 +86,31 @@ def relevance(
     )
     statistics = lexical.corpus_of(counts, known=corpus)
     found = signs(query, units, counts=counts, corpus=statistics)
-    features = _said(found, counts=counts, around=around, corpus=corpus)
-    features |= _manner(query, units, counts=counts, around=around)
+    features = _said(found, counts=counts, around=around, corpus=statistics)
+    features |= _manner(query, units, around=around)
     total = _summed(features, around=around, weights=weights.message)
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
     return scaled(total, alike=1.0) * best, features
 
 
-def _said(
-    found: Signs, *, counts: Counts, around: _Around, corpus: Corpus | None
-) -> dict[str, Floats]:
-    with_previous = _with_previous(counts, around=around)
+def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> dict[str, Floats]:
+    doubled = replace(corpus, average_length=2 * corpus.average_length)
+    with_previous = lexical.bm25(_with_previous(counts, around=around), corpus=doubled)
     return {
-        "lexical": scaled(_bm25(counts, corpus=corpus)),
-        "lexical_previous": scaled(_bm25(with_previous, corpus=corpus)),
+        "lexical": scaled(lexical.bm25(counts, corpus=corpus)),
+        "lexical_previous": scaled(with_previous),
         "dense": scaled(found.dense),
         "dense_mix": scaled(_mixed(found.dense, around=around)),
         "on_date": found.on_date,
     }
 
 
-def _manner(
-    query: Query, units: Sequence[Unit], *, counts: Counts, around: _Around
-) -> dict[str, Floats]:
+def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str, Floats]:
+    words = np.array([unit.length or len(unit.terms) for unit in units], dtype=float)
     asks = np.array(["?" in unit.text or "？" in unit.text for unit in units], dtype=float)
     return {
         "named_speaker": _by_the_named(query, units),
-        "length": fusion.standardised(np.log1p(counts.length)),
+        "length": fusion.standardised(np.log1p(words)),
         "question": asks,
         "after_question": _at(asks, around.before),
         "tells_when": _tells_when(query, units),
@@ -164,10 +162,6 @@ def _at(values: Floats, places: Places) -> Floats:
     """The values at those places, 0 where the place is one past the end."""
     taken: Floats = np.append(values, 0.0)[places]
     return taken
-
-
-def _bm25(counts: Counts, *, corpus: Corpus | None) -> Floats:
-    return lexical.bm25(counts, corpus=lexical.corpus_of(counts, known=corpus))
 
 
 def _with_previous(counts: Counts, *, around: _Around) -> Counts:

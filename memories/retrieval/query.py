@@ -14,19 +14,21 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 
+_QUESTION_MARKS = "?？ "
+
 
 @dataclass(frozen=True)
 class Query:
     """`terms` are looked for; `unusual` are those rare in the language itself; `named` are the
-    speakers that the question names. `dense_texts` are what `dense.query_vector` embeds: the
-    question without those names, and that again without stop words. Both only blur the bundled
-    embedder, and the two texts together find more than either.
+    speakers that the question names. `dense_text` is what to embed: the question without those
+    names and without its question mark, so that it reads more like the statement it looks for.
+    (Without its stop words too it finds less once words and neighbours count as well.)
     """
 
     text: str
     language: str
     terms: tuple[str, ...]
-    dense_texts: tuple[str, ...]
+    dense_text: str
     unusual: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     dates: tuple[Date, ...] = ()
@@ -40,7 +42,7 @@ def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
         text=text,
         language=segment.language(text),
         terms=tuple(dict.fromkeys(segment.terms(text))),
-        dense_texts=tuple(dict.fromkeys((nameless, segment.telling(nameless)))),
+        dense_text=nameless.rstrip(_QUESTION_MARKS) or text.rstrip(_QUESTION_MARKS) or text,
         unusual=tuple(dict.fromkeys(segment.unusual(nameless))),
         named=named,
         dates=dates.mentioned(text),

@@ -9,11 +9,12 @@ from datetime import datetime
 class Unit:
     """Something that can be found.
 
-    `terms` are those of `segment.terms(text)`; a caller may send only the ones that the query
-    has too, and the number of all in `length`. `cosine` is to the vector of `Query.dense_text`
-    (None while there is no vector). The last four are for what stands in a sequence, messages
-    and episodes: `position` counts them in their conversation, `session` groups what was said on
-    one day of it (made from `at` where empty), `speaker` is a name where the product gave one.
+    `terms` are those of `segment.terms(text)`. A caller may send only those that the query has
+    too, or none, but then the number of all in `length`, which counts as a sign by itself.
+    `cosine` is to the vector of `Query.dense_text` (None while there is no vector). The last four
+    are for what stands in a sequence, messages and episodes: `position` counts them in their
+    conversation, `session` groups what was said on one day of it (made from `at` where empty),
+    `speaker` is a name where the product gave one.
     """
 
     type: str  # memory | message | episode | summary | note

@@ -26,7 +26,7 @@ def test_a_known_corpus_says_how_rare_a_word_is_outside_the_pool() -> None:
     counts = lexical.count_terms(["cat", "dog"], DOCUMENTS)
     known = Corpus(total=1_000, average_length=9.0, document_frequency={"cat": 900})
     merged = lexical.corpus_of(counts, known=known)
-    assert merged.total == 1_000 and merged.document_frequency == {"cat": 900, "dog": 2}
+    assert merged == Corpus(1_000, 9.0, {"cat": 900, "dog": 2})
     common, rare = lexical.idf(["cat", "dog"], corpus=merged)
     assert 0 < common < 0.2 < rare
 
