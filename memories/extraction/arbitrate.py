@@ -66,7 +66,12 @@ def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
         finding = _long(candidate, memory)
     else:
         old = read(memory.content)
-        finding = compare(Pair(new=new, old=old, similarity=memory.similarity, decided=decided))
+        finding = compare(
+            Pair(
+                new=new, old=old, similarity=memory.similarity, decided=decided,
+                corrects=candidate.corrects or new.corrects,
+            )
+        )  # fmt: skip
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
     if finding.verdict is Verdict.REPLACE and finding.reason != "says_more" and not decided:

@@ -216,7 +216,7 @@ def _weight(point: Point, *, spread: Counter[str], age: float) -> float:
     if re.search(r"\d|(?<=[a-z] )[A-Z][a-z]+", point.text):
         weight *= 1.2
     # A third of its bytes is about its tokens: what says as much in less goes first.
-    return weight * (1 - 0.3 * age) / (len(point.text.encode()) / 3) ** 0.3
+    return weight * (1 - 0.3 * age) / math.pow(len(point.text.encode()) / 3, 0.3)
 
 
 def _repeats(point: Point, other: Point) -> bool:

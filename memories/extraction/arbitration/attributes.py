@@ -63,7 +63,7 @@ def _one_value(pair: Pair) -> Finding:
         return changed(pair)
     if new.main == old.main or not new.main or not old.main:
         return detail(pair)
-    if new.main < old.main or old.main < new.main:
+    if _values(new) <= _values(old) or _values(old) <= _values(new):
         return detail(pair)
     if pair.across and not comparable(new, old):
         return across_languages(pair)
@@ -83,6 +83,8 @@ def _many_values(pair: Pair) -> Finding:
     new, old = pair.new, pair.old
     gained, lost = new.words - old.words, old.words - new.words
     if new.main & old.main and opposed(gained, lost):
+        return contradicts(pair)
+    if new.slot == "household" and ("alone" in new.main) != ("alone" in old.main):
         return contradicts(pair)
     if pair.across and not comparable(new, old):
         return across_languages(pair)

@@ -25,10 +25,11 @@ from memories.extraction.arbitration.pairing import (
     Finding,
     Pair,
 )
-from memories.extraction.arbitration.statement import FAMILIES, Statement
+from memories.extraction.arbitration.statement import FAMILIES, Statement, Time
 from memories.extraction.arbitration.wordlists import words
 from memories.extraction.types import Verdict
 
+_ONLY_CHILD = frozenset(["onli", "独生子女", "独生子", "独生女"])
 _PLANS = words(
     """
     plan intend schedul 打算 计划 准备 预定
@@ -37,7 +38,21 @@ _PLANS = words(
 
 
 def compare(pair: Pair) -> Finding:
-    pair = replace(pair, new=_as_diet(pair.new), old=_as_diet(pair.old))
+    """How the known statement stands to the new one.
+
+    Who corrects means something that was said: where both would hold side by side, the matter
+    that is the same gives way.
+    """
+    finding = _compare(pair)
+    same_slot = pair.new.slot == pair.old.slot and pair.similarity >= SAME_MATTER
+    if finding == BESIDE and pair.corrects and same_slot and pair.new.holds == pair.old.holds:
+        alike = _same_subject(pair.new, pair.old) and _same_topic(pair.new, pair.old)
+        return Finding(Verdict.REPLACE, "corrected") if alike else finding
+    return finding
+
+
+def _compare(pair: Pair) -> Finding:
+    pair = replace(pair, new=_plainly(pair.new), old=_plainly(pair.old))
     new, old = pair.new, pair.old
     if new.plain.casefold() == old.plain.casefold():
         return Finding(Verdict.SKIP, "same_text")
@@ -60,10 +75,12 @@ def compare(pair: Pair) -> Finding:
     return _unknown_attribute(pair)
 
 
-def _as_diet(said: Statement) -> Statement:
-    """Who eats no meat is a vegetarian."""
+def _plainly(said: Statement) -> Statement:
+    """Who eats no meat is a vegetarian; an only child has no siblings."""
     if said.slot == "habit" and said.main == {"meat"} and not said.positive:
         return replace(said, slot="diet", main=frozenset(["vegetarian"]), positive=True)
+    if said.slot == "kin" and said.main & _ONLY_CHILD:
+        return replace(said, main=frozenset(["sibling"]), positive=False)
     return said
 
 
@@ -106,7 +123,7 @@ def _tells_of_the_same_being(new: Statement, old: Statement) -> bool:
 def _clash(pair: Pair) -> Finding | None:
     """A liking or habit against a diet, an allergy, a fear or a refusal."""
     for stance, joy in ((pair.new, pair.old), (pair.old, pair.new)):
-        enjoys = joy.slot in ("like", "habit") and joy.holds
+        enjoys = joy.slot in ("like", "habit", "favorite") and joy.holds
         refuses = stance.slot in ("diet", "allergy", "fear") and stance.holds
         refuses |= stance.slot in ("like", "habit") and not stance.holds
         if not (enjoys and refuses and ruled_out(stance.main, joy.words)):
@@ -125,7 +142,8 @@ def _same_family(pair: Pair) -> Finding:
     """A trade and the firm where one plies it: each adds to the other."""
     new, old = pair.new, pair.old
     if not (new.holds and old.holds):
-        return BESIDE
+        left = new.main <= old.words and new.time is Time.ENDED and old.holds
+        return Finding(Verdict.REPLACE, "no_longer") if left else BESIDE
     if new.words <= old.words:
         return Finding(Verdict.SKIP, "weaker")
     if old.words <= new.words:

@@ -49,7 +49,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"(?P<half>早上|上午|下午|晚上|凌晨|中午)?(?P<h>\d{1,2})点(?P<min>半|\d{1,2}分?)?")),
     ("weekday", re.compile(r"(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])")),
     ("weekday", re.compile(rf"\b(?P<en>{'|'.join(_WEEKDAYS_EN)})s?\b")),
-    ("year", re.compile(r"\b(?P<y>(?:19|20)\d\d)年?(?!\d)")),
+    ("year", re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)年?(?!\d)")),
     ("number", re.compile(r"(?P<n>\d+(?:[.,]\d+)?)")),
 )  # fmt: skip
 
@@ -60,12 +60,29 @@ def take_figures(text: str) -> tuple[frozenset[str], str]:
     rest = re.sub(
         rf"\b(?:{'|'.join(_COUNTS)})\b(?! of\b)", lambda word: str(_COUNTS[word.group()]), rest
     )
-    figures: set[str] = set()
+    figures = _often(rest)
     for kind, form in _FORMS:
         for found in form.finditer(rest):
             figures.add(f"{kind}:{_written(kind, found.groupdict())}")
         rest = form.sub(" ", rest)
     return frozenset(figures), rest
+
+
+# How often: "twice a week" and "every day" give one class, so that they can differ.
+_OFTEN = re.compile(
+    r"(?P<n>\d+)(?: times?)? (?:a|per|each|every) (?P<unit>day|week|month|year)"
+    r"|\b(?:every|each) (?P<unit2>day|week|month|year)\b"
+    r"|[每一]个?(?P<unit3>[天日周月年])(?:[^，,]{0,8}?(?P<n2>\d+)次)?|天天"
+)
+_UNITS = {"天": "day", "日": "day", "周": "week", "月": "month", "年": "year"}
+
+
+def _often(text: str) -> set[str]:
+    found = _OFTEN.search(text.replace("daily", "every day").replace("weekly", "every week"))
+    if not found:
+        return set()
+    unit = found["unit"] or found["unit2"] or _UNITS.get(found["unit3"] or "天", "day")
+    return {f"often:{found['n'] or found['n2'] or 1}/{unit}"}
 
 
 def differ(left: frozenset[str], right: frozenset[str]) -> bool:

@@ -28,6 +28,8 @@ PARENTS = {
     "green_tea": "tea", "black_tea": "tea", "latte": "coffee", "wine": "alcohol",
     "beer": "alcohol", "shrimp": "seafood", "shellfish": "seafood", "crab": "seafood",
     "steak": "beef", "bacon": "pork", "beef": "meat", "pork": "meat", "lamb": "meat",
+    "sister": "sibling", "brother": "sibling", "bmw": "car", "tesla": "car", "audi": "car",
+    "toyota": "car", "honda": "car", "volkswagen": "car", "mercedes": "car",
     "parrot": "bird", "cat": "pet", "dog": "pet", "bird": "pet", "rabbit": "pet",
     "hamster": "pet", "fish": "pet", "turtle": "pet", "horse": "pet", "snake": "pet",
     "golden_retriever": "dog", "labrador": "dog", "poodle": "dog", "corgi": "dog", "husky": "dog",

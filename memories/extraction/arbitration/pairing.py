@@ -26,6 +26,7 @@ class Pair:
     new: Statement
     old: Statement
     similarity: float
+    corrects: bool
     decided: bool  # the speaker corrected, or told us to remember
 
     @property

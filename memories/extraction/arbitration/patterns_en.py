@@ -22,7 +22,8 @@ PETS_EN = (
 
 STOP = words(
     """
-    a an the is are am was were be been being do doe did has have had having got get and or
+    day week month year a an the is are am was were be been being do doe did has have had having
+    got get and or
     also but of to in on at for with by from as that this these those it its my your his her
     their our i me he she they them we us you user own realli veri quit much so too some any
     just now current like love enjoy prefer own there here than then will would can could

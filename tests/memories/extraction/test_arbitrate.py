@@ -33,8 +33,11 @@ def labelled(language: str) -> Iterator[Labelled]:
 
 
 ALL = [pair for language in ("en", "zh", "across") for pair in labelled(language)]
-# What the rules can't see: two words for one thing that are in no dictionary of ours.
-NOT_SEEN = {"在备考研究生"}
+# What the rules can't see: it takes knowledge of the world, or words that we don't have.
+NOT_SEEN = {
+    "在备考研究生", "会打鼓", "姐姐生了个儿子", "Commutes by bike",
+    "Sister Amy gave birth to a boy",
+}  # fmt: skip
 UNRELATED = {
     "en": [
         "Allergic to peanuts", "Lives in Hangzhou", "Has a cat named Biscuit", "Sister is vegan",
@@ -98,8 +101,13 @@ def verdict_of(pair: Labelled) -> Verdict:
 
 @pytest.mark.parametrize(
     "pair",
-    [pair for pair in ALL if pair.candidate not in NOT_SEEN],
-    ids=lambda pair: f"{pair.category}: {pair.known} / {pair.candidate}",
+    [
+        pytest.param(pair, marks=pytest.mark.xfail(strict=True))
+        if pair.candidate in NOT_SEEN
+        else pair
+        for pair in ALL
+    ],
+    ids=[f"{pair.category}: {pair.known} / {pair.candidate}" for pair in ALL],
 )
 def test_a_labelled_pair_gets_its_verdict(pair: Labelled) -> None:
     assert verdict_of(pair) in pair.accepted
