@@ -190,6 +190,8 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "DEFAULT_GENERATOR_CLASS": "memcenter.rest.schema.OneSlashGenerator",
+    "POSTPROCESSING_HOOKS": [],
 }
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 600, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)

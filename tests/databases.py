@@ -32,6 +32,7 @@ def start() -> None:
     """Start the servers and migrate as the owner; tests then run as the app's role."""
     postgres.start()
     redis_server.start()
+    (folder.path / "static").mkdir(exist_ok=True)  # where static files are served from
     _migrate_as_owner()
 
 

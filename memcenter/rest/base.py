@@ -1,0 +1,157 @@
+"""The one base of our views: read, find out whose it is, answer within that person's rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from memcenter.lib.errors import Invalid, NotFound
+from memcenter.rest import idempotency, people
+from memcenter.rest.endpoint import Asked, Call, Endpoint
+from memcenter.rest.fields import QueryWords
+from memcenter.rest.pagination import CursorPage
+from memcenter.rest.throttling import KeyThrottle
+from ops.access import as_system, as_user
+from ops.models import ApiKey, User
+
+_PAGING = {"cursor", "limit"}
+
+
+class MemcenterView(APIView):
+    """A view whose methods are declared by `@endpoint` and are called as `get(call, **ids)`.
+
+    The order: key, scope and rate; then the input is checked; then whose it is; then `prepare`;
+    then the handler, in that person's transaction.
+    """
+
+    throttle_classes = (KeyThrottle,)
+    metadata_class = None
+    endpoint: Endpoint | None = None
+    own_transaction: ClassVar[bool] = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        self.args, self.kwargs = args, kwargs
+        self.headers = self.default_response_headers
+        self.request = wrapped = self.initialize_request(request, *args, **kwargs)
+        handler = getattr(self, (request.method or "").lower(), None)
+        self.endpoint = getattr(handler, "endpoint", None)
+        try:
+            self.initial(wrapped, *args, **kwargs)
+            if self.endpoint is None or handler is None:
+                raise MethodNotAllowed(request.method or "")
+            response = self._answer(handler, self.endpoint)
+        except Exception as error:
+            response = self.handle_exception(error)
+        self.response = self.finalize_response(wrapped, response, *args, **kwargs)
+        return self.response
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """There is one renderer: whatever the caller says it accepts, it gets JSON."""
+        renderer = self.renderer_classes[0]()
+        return renderer, renderer.media_type
+
+    def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
+        asked = read(self.request, endpoint, ids=self.kwargs)
+        once = idempotency.read(asked) if endpoint.idempotent else None
+        if once is not None and (before := once.replay()) is not None:
+            return before
+        user = people.whose(asked, endpoint)
+        call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
+        if endpoint.prepare is not None:
+            call = Call(user=call.user, asked=asked, ready=endpoint.prepare(call))
+        with _transaction(user):
+            if once is None or (user is not None and user.pk is None):
+                return handler(call, **self.kwargs)  # type: ignore[no-any-return]
+            once.begin()
+            if (before := once.answered_meanwhile()) is not None:
+                return before
+            response: Response = handler(call, **self.kwargs)
+            once.keep(response, user=user)
+            return response
+
+
+def _transaction(user: User | None) -> AbstractContextManager[None]:
+    if user is None:
+        return as_system()
+    return nullcontext() if user.pk is None else as_user(user)
+
+
+def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
+    """Read and check what was asked. Raises `Invalid` or DRF's `ValidationError`, by field."""
+    if any("\x00" in value for value in ids.values()):
+        raise NotFound("There is nothing of this id.")
+    query = _query(request, endpoint)
+    if request.method in ("GET", "HEAD"):
+        raw = query
+    else:
+        raw = _body(request)
+        raw = _with_user_id(raw, query) if request.method != "DELETE" else _merged(raw, query)
+        if endpoint.strict:
+            _refuse_unknown({**query, **raw}, endpoint)
+    key = request.auth if isinstance(request.auth, ApiKey) else None
+    page = CursorPage.read(request) if endpoint.paged else None
+    return Asked(request=request, key=key, ids=ids, data=_checked(raw, endpoint), page=page)
+
+
+def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
+    """Empty means absent; a name that may be said several times is joined by commas."""
+    query = {}
+    for name, values in request.query_params.lists():
+        several = endpoint.takes is not None and isinstance(
+            _checker(endpoint.takes, endpoint.partial).fields.get(name), QueryWords
+        )
+        value = ",".join(values) if several else values[-1]
+        if "\x00" in name or "\x00" in value:
+            raise Invalid.field(
+                name.replace("\x00", ""), "The text must not contain NUL characters."
+            )
+        if value:
+            query[name] = value
+    return query
+
+
+def _body(request: Request) -> dict[str, Any]:
+    return request.data if type(request.data) is dict else {}
+
+
+def _with_user_id(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
+    """`user_id` may stand in the query of any call."""
+    return _merged(body, {"user_id": query["user_id"]} if "user_id" in query else {})
+
+
+def _merged(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
+    for name in body.keys() & query.keys():
+        if body[name] != query[name]:
+            raise Invalid.field(name, "The query and the body say different things.")
+    return {**query, **body}
+
+
+def _refuse_unknown(raw: Mapping[str, Any], endpoint: Endpoint) -> None:
+    known = _checker(endpoint.takes, False).fields.keys() if endpoint.takes else ()
+    unknown = sorted(set(raw) - set(known))
+    if unknown:
+        text = "Unknown here; nothing is erased on a guess."
+        raise Invalid(f"{unknown[0]}: {text}", fields={name: [text] for name in unknown})
+
+
+def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
+    if endpoint.takes is None:
+        return raw
+    checked: Mapping[str, Any] = _checker(endpoint.takes, endpoint.partial).run_validation(raw)
+    return checked
+
+
+@functools.cache
+def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
+    """One instance for all requests: validating keeps no state, copying its fields would cost."""
+    return kind(partial=partial)

@@ -1,0 +1,120 @@
+"""How a view's method declares itself: its scope, its input and its answers in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+
+from memcenter.rest import schema
+from memcenter.rest.pagination import CursorPage
+from ops.models import ApiKey, Scope, User
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+OwnerLookup = Callable[[str], User | None]
+REFUSE, CREATE, PRETEND = "refuse", "create", "pretend"
+_SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that has been read and checked, before it is known whose data it is about."""
+
+    request: Request
+    key: ApiKey | None
+    ids: Mapping[str, str]
+    data: Mapping[str, Any]
+    page: CursorPage | None
+
+    @property
+    def user_id(self) -> str | None:
+        value = self.data.get("user_id")
+        return value if isinstance(value, str) else None
+
+    @property
+    def writes(self) -> bool:
+        return self.request.method not in ("GET", "HEAD")
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a handler gets. `ready` is what the endpoint's `prepare` made before the transaction.
+
+    `user.pk` is None where the endpoint pretends that an unknown person is there: a temporary
+    conversation makes nobody appear.
+    """
+
+    user: User
+    asked: Asked
+    ready: Any = None
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        return self.asked.data
+
+    @property
+    def key_id(self) -> int | None:
+        return self.asked.key.pk if self.asked.key else None
+
+    @property
+    def page(self) -> CursorPage:
+        if self.asked.page is None:
+            raise RuntimeError("the endpoint is not declared as paged")
+        return self.asked.page
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One method of a view.
+
+    `takes` reads the query of a GET, the body of others, both of a DELETE; with `strict` unknown
+    names are refused, because they would decide what is erased. `unknown_user` says what becomes
+    of a `user_id` that nobody has yet. `owners` finds whose an id of ours is, by the name of the
+    path part or field. `prepare` runs before the transaction: calls of models belong there.
+    `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
+    answers while everything of the person is being forgotten. `all_users_for` is the scope by
+    which an unbound key may leave the person out and ask about all.
+    """
+
+    scope: str
+    takes: type[Serializer[Any]] | None = None
+    partial: bool = False
+    strict: bool = False
+    paged: bool = False
+    unknown_user: Callable[[Asked], str] = lambda asked: REFUSE
+    owners: Mapping[str, OwnerLookup] = field(default_factory=dict)
+    whose: Callable[[Asked], User | None] | Callable[[Asked], None] | None = None
+    prepare: Callable[[Call], Any] | None = None
+    idempotent: bool = True
+    without_key: str | None = None
+    while_forgetting: bool = False
+    all_users_for: str | None = None
+
+
+def endpoint(
+    *,
+    answers: Mapping[int, Any],
+    summary: str,
+    scope: str | None = None,
+    unknown_user: str | Callable[[Asked], str] = REFUSE,
+    **options: Any,
+) -> Callable[[Handler], Handler]:
+    """Declare a method of a `MemcenterView`; also writes its part of the OpenAPI schema."""
+    chosen = unknown_user if callable(unknown_user) else (lambda asked: unknown_user)
+
+    def declare(handler: Handler) -> Handler:
+        method = handler.__name__
+        declared = Endpoint(
+            scope=scope or _SCOPE_OF.get(method, Scope.WRITE), unknown_user=chosen, **options
+        )
+        described: Handler = extend_schema(
+            **schema.describe(handler.__qualname__, method, declared, answers, summary)
+        )(handler)
+        described.endpoint = declared  # type: ignore[attr-defined]
+        return described
+
+    return declare

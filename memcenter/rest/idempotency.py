@@ -1,0 +1,114 @@
+"""`Idempotency-Key`: the same write again gets the same answer, once it has been given."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Conflict, Invalid
+from memcenter.rest.endpoint import Asked
+from memcenter.rest.renderers import as_json
+from ops.access import as_system
+from ops.models import ApiKey, IdempotencyRecord, User
+
+HEADER = "Idempotency-Key"
+MAX_LENGTH = 200
+
+
+class Passing(Response):
+    """An answer that is never kept: what it is about lives only in Redis, and so may the answer."""
+
+
+class Once:
+    """One keyed write.
+
+    The record is written in the handler's own transaction and guarded by an advisory lock that
+    ends with it: whatever the write did and the record of it commit together, and a call that
+    dies leaves neither a record nor a lock behind.
+    """
+
+    def __init__(self, *, api_key: ApiKey, key: str, fingerprint: str) -> None:
+        self._api_key = api_key
+        self._key = key
+        self._fingerprint = fingerprint
+
+    def replay(self) -> Response | None:
+        """The answer that was given before. Raises `Conflict` where it can't be given again."""
+        with as_system():
+            record = self._rows().first()
+            if record is not None and record.expires_at <= timezone.now():
+                record.delete()
+                record = None
+        return None if record is None else self._again(record)
+
+    def begin(self) -> None:
+        """Hold the key until the transaction ends. Raises `Conflict` while another call does."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
+                [f"idempotency:{self._api_key.pk}:{self._key}"],
+            )
+            if not cursor.fetchone()[0]:
+                raise Conflict("The first call with this Idempotency-Key is still running.")
+
+    def answered_meanwhile(self) -> Response | None:
+        record = self._rows().first()
+        return None if record is None else self._again(record)
+
+    def keep(self, response: Response, *, user: User | None) -> None:
+        """Only success is kept: after an error the same key may try again."""
+        if isinstance(response, Passing) or not 200 <= response.status_code < 300:
+            return
+        try:
+            with transaction.atomic():
+                IdempotencyRecord.objects.create(
+                    user=user,
+                    api_key=self._api_key,
+                    key=self._key,
+                    fingerprint=self._fingerprint,
+                    status_code=response.status_code,
+                    body=orjson.loads(as_json(response.data)),
+                    expires_at=timezone.now() + timedelta(hours=settings.IDEMPOTENCY_HOURS),
+                )
+        except IntegrityError as error:  # taken for another person, whose rows are not seen here
+            raise Conflict("This Idempotency-Key was used for another request.") from error
+
+    def _rows(self) -> Any:
+        return IdempotencyRecord.objects.filter(api_key=self._api_key, key=self._key)
+
+    def _again(self, record: IdempotencyRecord) -> Response:
+        if record.fingerprint != self._fingerprint:
+            raise Conflict("This Idempotency-Key was used for another request.")
+        if record.body_erased or record.status_code is None:
+            raise Conflict("What was answered to this Idempotency-Key has been forgotten.")
+        return Response(
+            record.body, status=record.status_code, headers={"Idempotency-Replayed": "true"}
+        )
+
+
+def read(asked: Asked) -> Once | None:
+    """The keyed write that this request is, if it is one. Raises `Invalid` for an unusable key."""
+    key = asked.request.headers.get(HEADER)
+    if key is None or asked.key is None or not asked.writes:
+        return None
+    if not 1 <= len(key) <= MAX_LENGTH or not key.isprintable():
+        raise Invalid.field(HEADER, f"Must be 1 to {MAX_LENGTH} printable characters.")
+    return Once(api_key=asked.key, key=key, fingerprint=_fingerprint(asked))
+
+
+def _fingerprint(asked: Asked) -> str:
+    request = asked.request
+    parts = [
+        request.method,
+        request.path.rstrip("/"),
+        sorted(request.query_params.lists()),
+        request.data if isinstance(request.data, dict) else None,
+    ]
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -1,0 +1,165 @@
+"""Pages by cursor: a place in an order that writes can't shift."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+import orjson
+from django.core.exceptions import ValidationError
+from django.db.models import Model, Q, QuerySet
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from memcenter.lib.errors import Invalid
+
+Row = TypeVar("Row", bound=Model)
+DEFAULT_LIMIT, MAX_LIMIT = 20, 100
+_BIGGEST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Order:
+    """By `field`, then by id. The field must not be null (annotate a stand-in where it can be)."""
+
+    field: str
+    descending: bool = True
+
+
+NEWEST = Order("created_at")
+
+
+@dataclass(frozen=True)
+class _Cursor:
+    """The row next to the page, and on which side the page lies."""
+
+    backwards: bool
+    order: str
+    value: Any
+    id: int
+
+    def encoded(self) -> str:
+        value = self.value.isoformat() if isinstance(self.value, datetime) else self.value
+        parts = [self.backwards, self.order, value, self.id]
+        return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
+
+
+@dataclass(frozen=True)
+class CursorPage:
+    """`?cursor=&limit=` of one request."""
+
+    request: Request
+    limit: int
+    cursor: _Cursor | None
+
+    @classmethod
+    def read(cls, request: Request) -> CursorPage:
+        """Raises `Invalid` naming `cursor` or `limit`."""
+        limit = _limit(request.query_params.get("limit"))
+        return cls(request, limit, _decoded(request.query_params.get("cursor")))
+
+    def of(
+        self, rows: QuerySet[Row], *, order: Order, show: Callable[[Row], Any]
+    ) -> dict[str, Any]:
+        """The page as the API answers it."""
+        found, more = self._fetch(rows, order)
+        backwards = self.cursor is not None and self.cursor.backwards
+        has_next = bool(found) if backwards else more
+        has_previous = more if backwards else self.cursor is not None and bool(found)
+        return {
+            "results": [show(row) for row in found],
+            "next": self._link(order, found[-1], backwards=False) if has_next else None,
+            "previous": self._link(order, found[0], backwards=True) if has_previous else None,
+        }
+
+    def _fetch(self, rows: QuerySet[Row], order: Order) -> tuple[list[Row], bool]:
+        cursor = self.cursor
+        descending = order.descending
+        if cursor is not None:
+            descending ^= cursor.backwards
+            rows = rows.filter(_beyond(rows.model, order, cursor, descending=descending))
+        sign = "-" if descending else ""
+        found = list(rows.order_by(f"{sign}{order.field}", f"{sign}pk")[: self.limit + 1])
+        more = len(found) > self.limit
+        found = found[: self.limit]
+        if cursor is not None and cursor.backwards:
+            found.reverse()
+        return found, more
+
+    def _link(self, order: Order, row: Row, *, backwards: bool) -> str:
+        value = getattr(row, order.field)
+        cursor = _Cursor(backwards, _name(order), value, row.pk).encoded()
+        return replace_query_param(self.request.build_absolute_uri(), "cursor", cursor)
+
+
+def listed(results: list[Any]) -> dict[str, Any]:
+    """A list that has no further pages."""
+    return {"results": results, "next": None, "previous": None}
+
+
+def _beyond(model: type[Model], order: Order, cursor: _Cursor, *, descending: bool) -> Q:
+    if cursor.order != _name(order):
+        raise _bad_cursor()
+    value = _python_value(model, order, cursor.value)
+    side = "lt" if descending else "gt"
+    if order.field in ("pk", "id"):
+        return Q(**{f"pk__{side}": cursor.id})
+    same_or_beyond = Q(**{f"{order.field}__{side}e": value})
+    beyond = Q(**{f"{order.field}__{side}": value}) | Q(
+        **{order.field: value, f"pk__{side}": cursor.id}
+    )
+    return same_or_beyond & beyond  # the first half is what an index can begin at
+
+
+def _python_value(model: type[Model], order: Order, value: Any) -> Any:
+    names = {column.name: column for column in model._meta.concrete_fields}
+    column = names.get(order.field)
+    try:
+        if column is not None:
+            value = column.to_python(value)
+        elif isinstance(value, str):  # an annotation that stands in for a nullable time
+            value = datetime.fromisoformat(value)
+    except (ValidationError, ValueError, TypeError, OverflowError) as error:
+        raise _bad_cursor() from error
+    if value is None or (isinstance(value, datetime) and value.tzinfo is None):
+        raise _bad_cursor()
+    return value
+
+
+def _limit(text: str | None) -> int:
+    if not text:
+        return DEFAULT_LIMIT
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        raise Invalid.field("limit", f"Must be a whole number from 1 to {MAX_LIMIT}.")
+    if not 1 <= int(text) <= MAX_LIMIT:
+        raise Invalid.field("limit", f"Must be a whole number from 1 to {MAX_LIMIT}.")
+    return int(text)
+
+
+def _decoded(text: str | None) -> _Cursor | None:
+    if not text:
+        return None
+    try:
+        padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+        parts = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        backwards, order, value, number = parts
+    except (UnicodeEncodeError, binascii.Error, ValueError, TypeError) as error:
+        raise _bad_cursor() from error
+    known = isinstance(backwards, bool) and isinstance(order, str) and type(number) is int
+    if not known or not 0 < number <= _BIGGEST_ID or isinstance(value, list | dict):
+        raise _bad_cursor()
+    if isinstance(value, str) and "\x00" in value:
+        raise _bad_cursor()
+    return _Cursor(backwards, order, value, number)
+
+
+def _name(order: Order) -> str:
+    return ("-" if order.descending else "") + order.field
+
+
+def _bad_cursor() -> Invalid:
+    return Invalid.field("cursor", "Take the cursor from a page's next or previous.")

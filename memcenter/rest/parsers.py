@@ -1,0 +1,75 @@
+"""JSON in: an object, of bounded size and depth, without NUL characters."""
+
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+import orjson
+from django.conf import settings
+from rest_framework.parsers import BaseParser
+
+from memcenter.lib.errors import ApplicationError, Invalid
+
+MAX_DEPTH = 64
+
+
+class OrjsonParser(BaseParser):
+    """Takes any content type: a client that forgets to say JSON still sends JSON.
+
+    Raises `Invalid` for what isn't an object in JSON, naming the place, and `too_large`.
+    """
+
+    media_type = "*/*"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        raw = stream.read(settings.MAX_BODY_BYTES + 1)
+        if len(raw) > settings.MAX_BODY_BYTES:
+            raise too_large()
+        return parse_object(raw)
+
+
+def too_large() -> ApplicationError:
+    limit = f"{settings.MAX_BODY_BYTES:,}"
+    return ApplicationError(f"The body is larger than {limit} bytes.", code="too_large")
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise Invalid(f"The body is not valid JSON: {error.msg} ({place}).") from error
+    if not isinstance(data, dict):
+        raise Invalid("The body must be a JSON object.")
+    if b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+        _check(data)
+    return data
+
+
+def _check(data: Mapping[str, Any]) -> None:
+    for name, value in data.items():
+        for text in _texts({name: value}, field=name):
+            if "\x00" in text:
+                raise Invalid.field(
+                    name.replace("\x00", ""), "The text must not contain NUL characters."
+                )
+
+
+def _texts(value: Any, *, field: str) -> Iterator[str]:
+    """Every string inside, keys too. Iterative, so that depth can't exhaust the stack."""
+    waiting = [(value, 0)]
+    while waiting:
+        item, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise Invalid.field(field, f"It is nested more than {MAX_DEPTH} levels deep.")
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            yield from item
+            waiting.extend((inner, depth + 1) for inner in item.values())
+        elif isinstance(item, list):
+            waiting.extend((inner, depth + 1) for inner in item)
