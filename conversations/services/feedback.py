@@ -1,0 +1,16 @@
+"""What a person thinks of a message."""
+
+from conversations.models import Feedback, Message
+from ops.models import User
+
+
+def rate_message(
+    *, user: User, message: Message, rating: str | None, comment: str = ""
+) -> Feedback | None:
+    """Keep, change or with None take back what the person thinks of one message."""
+    if rating is None:
+        Feedback.objects.filter(user=user, message=message).delete()
+        return None
+    given = {"user": user, "rating": rating, "comment": comment}
+    feedback, _ = Feedback.objects.update_or_create(message=message, defaults=given)
+    return feedback

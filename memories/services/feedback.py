@@ -1,0 +1,13 @@
+"""What a person thinks of a memory."""
+
+from memories.models import Memory
+from ops.models import User
+
+
+def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
+    """Keep, change or with None take back what the person thinks of one memory."""
+    memory.feedback = rating or ""
+    memory.feedback_reason = comment if rating else ""
+    rows = Memory.visible.filter(user=user, pk=memory.pk)
+    rows.update(feedback=memory.feedback, feedback_reason=memory.feedback_reason)
+    return memory
