@@ -1,1 +1,20 @@
-urlpatterns: list[object] = []
+from django.contrib import admin
+from django.urls import include, path
+
+from memcenter import health
+from memcenter.rest.schema_pages import DocsView, SchemaView
+
+handler400 = "memcenter.rest.exceptions.bad_request"
+handler404 = "memcenter.rest.exceptions.not_found"
+handler500 = "memcenter.rest.exceptions.server_error"
+
+urlpatterns = [
+    path("readyz", health.ready, name="ready"),
+    path("api/schema/", SchemaView.as_view(), name="schema"),
+    path("api/docs/", DocsView.as_view(), name="docs"),
+    path("api/v1/", include("conversations.api.urls")),
+    path("api/v1/", include("memories.api.urls")),
+    path("api/v1/", include("ops.api.urls")),
+    path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
+]

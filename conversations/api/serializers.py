@@ -1,0 +1,275 @@
+"""What comes in, and the shapes of what goes out (for the schema; `shown.py` builds them)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from conversations.models import ConversationKind, Rating, Role
+from memcenter.rest.fields import (
+    Flag,
+    Moment,
+    OneOf,
+    Personal,
+    QueryFlag,
+    Text,
+    Whole,
+)
+
+_MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
+_CLIENT_ID = {"min_length": 1, "max_length": 200}
+_NAMED_BY = {
+    "memory": "memory_id",
+    "message": "message_id",
+    "conversation": "conversation_id",
+    "project": "project_key",
+}
+
+
+class UtteranceInput(serializers.Serializer[Any]):
+    content = Text(**_MESSAGE)
+    created_at = Moment(required=False)
+    speaker = Text(required=False, allow_blank=True, max_length=100)
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS},
+            {
+                "type": "object",
+                "properties": {
+                    "content": {"type": "string", "maxLength": settings.MAX_MESSAGE_CHARS},
+                    "created_at": {"type": "string", "format": "date-time"},
+                    "speaker": {"type": "string", "maxLength": 100},
+                },
+                "required": ["content"],
+            },
+        ]
+    }
+)
+class Utterance(serializers.Field[Any, Any, Any, Any]):
+    """What somebody said: the text, or the text with its time and speaker."""
+
+    _inside = UtteranceInput()
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if isinstance(data, str):
+            data = {"content": data}
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be a text or an object with content.")
+        checked: dict[str, Any] = self._inside.run_validation(data)
+        return checked
+
+
+class ToolInput(serializers.Serializer[Any]):
+    name = Text(max_length=200)
+    input = serializers.JSONField(required=False)
+    output = serializers.JSONField(required=False)
+    ok = Flag(required=False)
+
+
+class TurnInput(Personal):
+    conversation_id = Text(**_CLIENT_ID)
+    user_message = Utterance()
+    assistant_message = Utterance()
+    user_message_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    assistant_message_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
+    project_key = Text(required=False, allow_blank=True, allow_null=True, max_length=100)
+    temporary = Flag(required=False)
+    occurred_at = Moment(required=False, allow_null=True)
+    tools = serializers.ListField(child=ToolInput(), required=False, max_length=100)
+
+
+class ConversationInput(Personal):
+    conversation_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    title = Text(required=False, allow_blank=True, max_length=200)
+    kind = OneOf(choices=ConversationKind.choices, required=False)
+    temporary = Flag(required=False)
+
+
+class ConversationChange(Personal):
+    title = Text(required=False, allow_blank=True, max_length=200)
+
+
+class ConversationQuery(Personal):
+    query = Text(required=False, max_length=1_000)
+
+
+class MessageInputShape(Personal):
+    role = OneOf(choices=Role.choices)
+    content = Text(**_MESSAGE)
+    message_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    created_at = Moment(required=False, allow_null=True)
+    speaker = Text(required=False, allow_blank=True, max_length=100)
+    completed = Flag(required=False)
+
+
+class FeedbackInput(Personal):
+    message_id = Text(required=False, **_CLIENT_ID)
+    memory_id = Text(required=False, **_CLIENT_ID)
+    rating = OneOf(choices=Rating.choices, allow_null=True)
+    comment = Text(required=False, allow_blank=True, max_length=2_000)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("message_id" in attrs) == ("memory_id" in attrs):
+            raise serializers.ValidationError(
+                {"message_id": "Give either message_id or memory_id."}
+            )
+        return attrs
+
+
+class ContextInput(Personal):
+    message = Text(**_MESSAGE)
+    conversation_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
+    project_key = Text(required=False, allow_null=True, max_length=100)
+    project_name = Text(required=False, allow_null=True, max_length=200)
+    kinds = serializers.ListField(child=Text(max_length=16), required=False, max_length=20)
+    token_budget = Whole(required=False, allow_null=True, min_value=100, max_value=32_000)
+    top_k = Whole(required=False, allow_null=True, min_value=1, max_value=50)
+    include_window = Flag(required=False)
+    language = Text(required=False, allow_null=True, max_length=16)
+
+
+class OfConversation(Personal):
+    conversation_id = Text(**_CLIENT_ID)
+
+
+class EpisodeQuery(OfConversation):
+    query = Text(required=False, max_length=4_000)
+
+
+class ForgetInput(Personal):
+    scope = OneOf(choices=(*_NAMED_BY, "user"))
+    memory_id = Text(required=False, **_CLIENT_ID)
+    message_id = Text(required=False, **_CLIENT_ID)
+    conversation_id = Text(required=False, **_CLIENT_ID)
+    project_key = Text(required=False, min_length=1, max_length=100)
+    cascade = Flag(required=False)
+    forget_memories = Flag(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        wanted = _NAMED_BY.get(attrs["scope"])
+        if wanted is not None and wanted not in attrs:
+            raise serializers.ValidationError({wanted: "Say which one."})
+        others = [name for name in _NAMED_BY.values() if name in attrs and name != wanted]
+        if others:
+            text = f"Doesn't go with the scope {attrs['scope']}."
+            raise serializers.ValidationError(dict.fromkeys(others, text))
+        return attrs
+
+
+class ClearInput(Personal):
+    conversation_id = Text(**_CLIENT_ID)
+    forget_memories = Flag(required=False)
+
+
+class ConversationRemoval(Personal):
+    forget_memories = QueryFlag(required=False)
+
+
+class MessageRemoval(Personal):
+    cascade = QueryFlag(required=False)
+
+
+# --- going out --------------------------------------------------------------------------------
+
+
+class Recorded(serializers.Serializer[Any]):
+    conversation_id = serializers.CharField()
+    user_message_id = serializers.CharField()
+    assistant_message_id = serializers.CharField()
+    op_ids = serializers.ListField(child=serializers.CharField())
+
+
+class Conversation(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    external_id = serializers.CharField(allow_null=True)
+    user_id = serializers.CharField(allow_null=True)
+    title = serializers.CharField()
+    kind = serializers.CharField()
+    temporary = serializers.BooleanField()
+    message_count = serializers.IntegerField()
+    last_message_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+class MessageFeedback(serializers.Serializer[Any]):
+    rating = serializers.CharField()
+    comment = serializers.CharField()
+
+
+class Message(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    external_id = serializers.CharField(allow_null=True)
+    conversation_id = serializers.CharField()
+    role = serializers.CharField()
+    speaker = serializers.CharField()
+    content = serializers.CharField()
+    completed = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+    token_count = serializers.IntegerField()
+    in_window = serializers.BooleanField()
+    feedback = MessageFeedback(allow_null=True)
+
+
+class RatedThing(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    rating = serializers.CharField(allow_null=True)
+    comment = serializers.CharField()
+
+
+class Section(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    text = serializers.CharField()
+    tokens = serializers.IntegerField()
+
+
+class WindowMessage(serializers.Serializer[Any]):
+    role = serializers.CharField()
+    content = serializers.CharField()
+    message_id = serializers.CharField()
+
+
+class ContextItem(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    id = serializers.CharField()
+    text = serializers.CharField()
+    score = serializers.FloatField()
+    rank = serializers.IntegerField()
+    components = serializers.DictField(child=serializers.FloatField())
+
+
+class Context(serializers.Serializer[Any]):
+    request_id = serializers.CharField(allow_null=True)
+    block = serializers.CharField()
+    tokens = serializers.IntegerField()
+    sections = Section(many=True)
+    window = WindowMessage(many=True)
+    items = ContextItem(many=True)
+    took_ms = serializers.FloatField()
+
+
+class Summary(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    version = serializers.IntegerField()
+    covered_message_count = serializers.IntegerField()
+    covered_from_message_id = serializers.CharField(allow_null=True)
+    covered_through_message_id = serializers.CharField(allow_null=True)
+    updated_at = serializers.DateTimeField()
+
+
+class Episode(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    user_message_id = serializers.CharField()
+    assistant_message_id = serializers.CharField()
+    similarity = serializers.FloatField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    user_message = serializers.CharField()
+    assistant_message = serializers.CharField()

@@ -1,0 +1,123 @@
+"""Conversations."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rest_framework.response import Response
+
+from conversations import owners, selectors
+from conversations.api import serializers, shown
+from conversations.api.finding import thread_for_writing, thread_of
+from conversations.api.views_turns import unless_temporary
+from conversations.services import forgetting, temporary, threads
+from conversations.services.temporary import TemporaryConversation
+from memcenter.lib import ids
+from memcenter.lib.errors import Invalid
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import PRETEND, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.idempotency import Passing
+from memcenter.rest.pagination import NEWEST
+from memcenter.rest.schema import Accepted, page_of
+
+_OWNERS = {"conversation_id": owners.of_conversation}
+
+
+class ConversationsView(MemcenterView):
+    @endpoint(
+        summary="List the conversations of a user, newest first",
+        takes=serializers.ConversationQuery,
+        answers={200: page_of(serializers.Conversation)},
+        paged=True,
+    )
+    def get(self, call: Call) -> Response:
+        rows = selectors.conversations_of(call.user, query=call.data.get("query", ""))
+        show = partial(shown.conversation, user=call.user)
+        return Response(call.page.of(rows, order=NEWEST, show=show))
+
+    @endpoint(
+        summary="Start a conversation",
+        takes=serializers.ConversationInput,
+        answers={200: serializers.Conversation, 201: serializers.Conversation},
+        unknown_user=unless_temporary,
+    )
+    def post(self, call: Call) -> Response:
+        data = call.data
+        reference, brief = data.get("conversation_id"), bool(data.get("temporary"))
+        if reference is not None and ids.is_ours(reference):
+            raise Invalid.field("conversation_id", "Ids that begin like ours are given by us only.")
+        fields = {"title": data.get("title", ""), "kind": data.get("kind")}
+        if brief and reference is None:
+            made = temporary.create(user=call.user, external_id=None, **fields)
+            return Passing(shown.conversation(made, user=call.user), status=201)
+        if reference is None:
+            row = threads.create(user=call.user, external_id=None, **fields)
+            return Response(shown.conversation(row, user=call.user), status=201)
+        return self._named(call, reference, brief=brief)
+
+    def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
+        """Under a client's own id: the one that is there already is given back."""
+        thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
+        title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
+        if title and is_new:
+            if isinstance(thread, TemporaryConversation):
+                thread = temporary.rename(thread, title=title)
+            else:
+                thread = threads.rename(user=call.user, conversation=thread, title=title)
+        answer = shown.conversation(thread, user=call.user)
+        status = 201 if is_new else 200
+        if isinstance(thread, TemporaryConversation):
+            return Passing(answer, status=status)
+        return Response(answer, status=status)
+
+
+class ConversationView(MemcenterView):
+    @endpoint(
+        summary="One conversation, by our id or the client's",
+        takes=Personal,
+        answers={200: serializers.Conversation},
+        unknown_user=PRETEND,
+        owners=_OWNERS,
+    )
+    def get(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_of(call, conversation_id)
+        return Response(shown.conversation(thread, user=call.user))
+
+    @endpoint(
+        summary="Rename a conversation",
+        takes=serializers.ConversationChange,
+        answers={200: serializers.Conversation},
+        unknown_user=PRETEND,
+        owners=_OWNERS,
+    )
+    def patch(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_of(call, conversation_id)
+        if "title" in call.data:
+            title = call.data["title"]
+            if isinstance(thread, TemporaryConversation):
+                thread = temporary.rename(thread, title=title)
+                return Passing(shown.conversation(thread, user=call.user))
+            thread = threads.rename(user=call.user, conversation=thread, title=title)
+        return Response(shown.conversation(thread, user=call.user))
+
+    @endpoint(
+        summary="Forget a conversation and what was learned only from it",
+        takes=serializers.ConversationRemoval,
+        answers={202: Accepted},
+        strict=True,
+        unknown_user=PRETEND,
+        owners=_OWNERS,
+    )
+    def delete(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_of(call, conversation_id)
+        if isinstance(thread, TemporaryConversation):
+            temporary.erase(thread)
+            return Passing(shown.accepted(None), status=202)
+        operation = forgetting.forget_conversation(
+            user=call.user,
+            conversation=thread,
+            forget_memories=call.data.get("forget_memories", True),
+            requested_by_key=call.key_id,
+        )
+        return Response(shown.accepted(operation.public_id), status=202)

@@ -1,0 +1,125 @@
+"""Messages."""
+
+from __future__ import annotations
+
+from rest_framework.response import Response
+
+from conversations import owners, selectors
+from conversations.api import serializers, shown
+from conversations.api.finding import thread_for_writing, thread_of
+from conversations.api.views_turns import unless_temporary
+from conversations.models import Conversation, Message
+from conversations.services import forgetting, temporary, turns
+from conversations.services.temporary import TemporaryConversation
+from conversations.services.turns import MessageInput
+from memcenter.lib.errors import NotFound
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import PRETEND, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.idempotency import Passing
+from memcenter.rest.pagination import Order, listed
+from memcenter.rest.schema import Accepted, page_of
+
+_SPOKEN = Order("number", descending=False)
+_OWNERS = {"conversation_id": owners.of_conversation}
+
+
+class ConversationMessagesView(MemcenterView):
+    @endpoint(
+        summary="List the messages of a conversation, oldest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Message)},
+        paged=True,
+        unknown_user=PRETEND,
+        owners=_OWNERS,
+    )
+    def get(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_of(call, conversation_id)
+        if isinstance(thread, TemporaryConversation):
+            return Response(listed(_temporary(thread)))
+        window = _window_ids(call, thread)
+
+        def show(row: Message) -> dict[str, object]:
+            inside = row.pk in window
+            return shown.message(row, conversation_id=thread.public_id, in_window=inside)
+
+        rows = selectors.messages_of(call.user, thread).select_related("feedback")
+        return Response(call.page.of(rows, order=_SPOKEN, show=show))
+
+    @endpoint(
+        summary="Record one message",
+        takes=serializers.MessageInputShape,
+        answers={200: serializers.Message, 201: serializers.Message},
+        unknown_user=unless_temporary,
+        owners=_OWNERS,
+    )
+    def post(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_for_writing(call, conversation_id, kind=None, brief=False)
+        data = call.data
+        message = MessageInput(
+            content=data["content"],
+            role=data["role"],
+            external_id=data.get("message_id"),
+            created_at=data.get("created_at"),
+            speaker=data.get("speaker", ""),
+            completed=data.get("completed", True),
+        )
+        if isinstance(thread, TemporaryConversation):
+            said, repeated = temporary.append(thread, messages=(message,))
+            answer = shown.message(said[0], conversation_id=thread.public_id, in_window=True)
+            return Passing(answer, status=200 if repeated else 201)
+        recorded = turns.record_message(user=call.user, conversation=thread, message=message)
+        answer = shown.message(
+            recorded.message,
+            conversation_id=thread.public_id,
+            in_window=recorded.message.pk in _window_ids(call, thread),
+        )
+        return Response(answer, status=200 if recorded.repeated else 201)
+
+
+class MessageView(MemcenterView):
+    @endpoint(
+        summary="One message",
+        takes=Personal,
+        answers={200: serializers.Message},
+        owners={"message_id": owners.of_message},
+    )
+    def get(self, call: Call, message_id: str) -> Response:
+        row = _message(call, message_id)
+        thread = row.conversation
+        inside = row.pk in _window_ids(call, thread)
+        return Response(shown.message(row, conversation_id=thread.public_id, in_window=inside))
+
+    @endpoint(
+        summary="Forget a message and everything that rests on its turn",
+        takes=serializers.MessageRemoval,
+        answers={202: Accepted},
+        strict=True,
+        owners={"message_id": owners.of_message},
+    )
+    def delete(self, call: Call, message_id: str) -> Response:
+        operation = forgetting.forget_message(
+            user=call.user,
+            message=_message(call, message_id),
+            cascade=call.data.get("cascade", False),
+            requested_by_key=call.key_id,
+        )
+        return Response(shown.accepted(operation.public_id), status=202)
+
+
+def _message(call: Call, message_id: str) -> Message:
+    row = selectors.message_of(call.user, message_id)
+    if row.conversation.hidden_at is not None:
+        raise NotFound("There is no such message.")
+    return row
+
+
+def _window_ids(call: Call, thread: Conversation) -> set[int]:
+    return {one.pk for one in selectors.window_of(call.user, thread).messages}
+
+
+def _temporary(thread: TemporaryConversation) -> list[dict[str, object]]:
+    return [
+        shown.message(row, conversation_id=thread.public_id, in_window=True)
+        for row in temporary.read(thread)
+    ]

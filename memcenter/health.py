@@ -1,0 +1,54 @@
+"""`/readyz`: whether this process could do its work now."""
+
+from collections.abc import Callable
+
+import redis
+from django.core.cache import cache
+from django.db import DatabaseError, InterfaceError, connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+from memcenter.rest import throttling
+from ops.tasks import HEARTBEAT_KEY
+
+
+@require_safe
+def ready(request: HttpRequest) -> JsonResponse:
+    """200 when database, broker and worker answer, else 503; each says `ok` or what is wrong."""
+    states = {name: check() or "ok" for name, check in CHECKS.items()}
+    good = all(state == "ok" for state in states.values())
+    return JsonResponse(
+        {"status": "ready" if good else "not ready", "checks": states}, status=200 if good else 503
+    )
+
+
+def _database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        return "The database doesn't answer."
+    return ""
+
+
+def _broker() -> str:
+    try:
+        throttling.client().ping()
+    except (redis.RedisError, OSError):
+        return "The broker doesn't answer."
+    return ""
+
+
+def _worker() -> str:
+    try:
+        beat = cache.get(HEARTBEAT_KEY)
+    except (redis.RedisError, OSError):
+        return "Unknown while the broker doesn't answer."
+    return "" if beat else "No worker has been heard of in the last minute."
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": _database,
+    "broker": _broker,
+    "worker": _worker,
+}

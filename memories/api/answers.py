@@ -1,0 +1,183 @@
+"""The shapes of what goes out, for the schema; `shown.py` builds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class TurnIds(serializers.Serializer[Any]):
+    user_message_id = serializers.CharField()
+    assistant_message_id = serializers.CharField()
+
+
+class SearchHit(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    id = serializers.CharField()
+    text = serializers.CharField()
+    snippet = serializers.CharField()
+    score = serializers.FloatField()
+    components = serializers.DictField(child=serializers.FloatField())
+    conversation_id = serializers.CharField(required=False)
+    turn = TurnIds(required=False)
+    created_at = serializers.DateTimeField(allow_null=True)
+    occurred_at = serializers.DateTimeField(required=False)
+
+
+class SearchAnswer(serializers.Serializer[Any]):
+    request_id = serializers.CharField()
+    results = SearchHit(many=True)
+    took_ms = serializers.FloatField()
+
+
+class MemorySource(serializers.Serializer[Any]):
+    conversation_id = serializers.CharField(allow_null=True)
+    user_message_id = serializers.CharField(allow_null=True)
+    assistant_message_id = serializers.CharField(allow_null=True)
+    quote = serializers.CharField()
+    origin = serializers.CharField()
+    reference = serializers.CharField()
+    comment = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class NumberedSource(MemorySource):
+    version = serializers.IntegerField()
+
+
+class Memory(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    user_id = serializers.CharField(allow_null=True)
+    project_key = serializers.CharField(allow_null=True)
+    kind = serializers.CharField()
+    content = serializers.CharField()
+    summary = serializers.CharField()
+    data = serializers.DictField()  # type: ignore[assignment] # the contract's own name
+    tags = serializers.ListField(child=serializers.CharField())
+    importance = serializers.FloatField()
+    confidence = serializers.FloatField()
+    status = serializers.CharField()
+    pinned = serializers.BooleanField()
+    origin = serializers.CharField()
+    metadata = serializers.DictField()
+    feedback = serializers.CharField(allow_null=True)
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    valid_from = serializers.DateTimeField(allow_null=True)
+    valid_until = serializers.DateTimeField(allow_null=True)
+    access_count = serializers.IntegerField()
+    last_accessed_at = serializers.DateTimeField(allow_null=True)
+    version = serializers.IntegerField()
+    deleted_at = serializers.DateTimeField(allow_null=True)
+    purge_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    sources = MemorySource(many=True)
+    conflicts_with = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class WrittenMemory(Memory):
+    result = serializers.ChoiceField(choices=("created", "updated", "skipped"))
+    redacted = serializers.BooleanField(required=False)
+    superseded = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class MemoryVersion(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    kind = serializers.CharField()
+    content = serializers.CharField()
+    summary = serializers.CharField()
+    candidate_text = serializers.CharField()
+    change = serializers.CharField()
+    actor = serializers.CharField()
+    reason = serializers.CharField()
+    erased_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    sources = MemorySource(many=True)
+
+
+class MemoryRecall(serializers.Serializer[Any]):
+    request_id = serializers.CharField()
+    query = serializers.CharField()
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    components = serializers.DictField(child=serializers.FloatField())
+    conversation_id = serializers.CharField(allow_null=True)
+    message_id = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class MemoryRelation(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    kind = serializers.CharField()
+    strength = serializers.FloatField()
+    direction = serializers.ChoiceField(choices=("from", "to"))
+    content = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class Decision(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    result = serializers.CharField()
+    memory_id = serializers.CharField(required=False)
+
+
+class Decisions(serializers.Serializer[Any]):
+    results = Decision(many=True)
+
+
+class BulkResult(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    result = serializers.CharField()
+
+
+class BulkResults(serializers.Serializer[Any]):
+    results = BulkResult(many=True)
+    op_id = serializers.CharField(required=False)
+
+
+class Stage(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    took_ms = serializers.FloatField()
+    count = serializers.IntegerField()
+
+
+class TracedHit(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    id = serializers.CharField()
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    components = serializers.DictField(child=serializers.FloatField())
+    in_block = serializers.BooleanField()
+
+
+class Trace(serializers.Serializer[Any]):
+    request_id = serializers.CharField()
+    query = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    took_ms = serializers.FloatField()
+    stages = Stage(many=True)
+    hits = TracedHit(many=True)
+
+
+class MemoryFigures(serializers.Serializer[Any]):
+    total = serializers.IntegerField()
+    by_kind = serializers.DictField(child=serializers.IntegerField())
+    by_status = serializers.DictField(child=serializers.IntegerField())
+
+
+class RecallFigures(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    p50_ms = serializers.FloatField(allow_null=True)
+    p99_ms = serializers.FloatField(allow_null=True)
+
+
+class Metrics(serializers.Serializer[Any]):
+    memories = MemoryFigures()
+    average_importance = serializers.FloatField(allow_null=True)
+    conversations = serializers.IntegerField()
+    messages = serializers.IntegerField()
+    episodes = serializers.IntegerField()
+    storage_bytes = serializers.IntegerField()
+    recall = RecallFigures()
+    cache_hit_rate = serializers.FloatField(allow_null=True)

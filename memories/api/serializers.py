@@ -1,0 +1,135 @@
+"""What comes in; `answers.py` has the shapes of what goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+
+from memcenter.rest.fields import (
+    Flag,
+    Moment,
+    Object,
+    OneOf,
+    Personal,
+    QueryFlag,
+    QueryWords,
+    Share,
+    Text,
+    Texts,
+    Whole,
+)
+from memories.models import Kind, MemoryStatus, Origin
+from memories.services.review import DECISIONS
+from memories.services.shelves import TYPES
+
+# The reference documents' words stand beside ours; services translate them.
+KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
+SORTS = ("created_at", "updated_at", "importance", "confidence", "access_count")
+NULLABLE_SORTS = ("last_accessed_at", "occurred_at")
+ACTIONS = (
+    "enable",
+    "disable",
+    "pin",
+    "unpin",
+    "tag",
+    "untag",
+    "recycle",
+    "restore",
+    "forget",
+)
+_ID = {"min_length": 1, "max_length": 200}
+_all_sorts = (*SORTS, *NULLABLE_SORTS)
+
+
+class Between(Personal):
+    """`from` and `to`, which Python won't have as names of attributes."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {
+            **super().get_fields(),
+            "from": Moment(required=False),
+            "to": Moment(required=False),
+        }
+
+
+class SearchQuery(Between):
+    query = Text(max_length=8_000)
+    types = QueryWords(among=TYPES, required=False, help_text=", ".join(TYPES))
+    conversation_id = Text(required=False, **_ID)
+    project_key = Text(required=False, max_length=100)
+    kind = OneOf(choices=KINDS, required=False)
+    tag = Text(required=False, max_length=50)
+    status = OneOf(choices=MemoryStatus.choices, required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=100)
+
+
+class MemoryQuery(Between):
+    query = Text(required=False, max_length=1_000)
+    kind = QueryWords(among=KINDS, required=False, help_text="One or several, with commas.")
+    tag = Text(required=False, max_length=50)
+    status = OneOf(choices=[*MemoryStatus.values, "deleted"], required=False)
+    project_key = Text(required=False, max_length=100)
+    origin = OneOf(choices=Origin.choices, required=False)
+    pinned = QueryFlag(required=False)
+    sort = OneOf(choices=[*_all_sorts, *(f"-{name}" for name in _all_sorts)], required=False)
+
+
+class _MemoryFields(Personal):
+    tags = Texts(required=False, max_text=50, max_length=20)
+    importance = Share(required=False)
+    confidence = Share(required=False)
+    data = Object(required=False)  # type: ignore[assignment] # the contract's own name
+    summary = Text(required=False, allow_blank=True, max_length=settings.MAX_MEMORY_CHARS)
+    metadata = Object(required=False)
+    occurred_at = Moment(required=False, allow_null=True)
+    valid_from = Moment(required=False, allow_null=True)
+    valid_until = Moment(required=False, allow_null=True)
+
+
+class MemoryInputShape(_MemoryFields):
+    content = Text(max_length=settings.MAX_MEMORY_CHARS)
+    kind = OneOf(choices=KINDS, required=False, allow_null=True)
+    project_key = Text(required=False, allow_null=True, max_length=100)
+    agent_id = Text(required=False, allow_blank=True, max_length=200)
+    app_id = Text(required=False, allow_blank=True, max_length=200)
+    run_id = Text(required=False, allow_blank=True, max_length=200)
+    importance = Share(required=False, allow_null=True)
+    confidence = Share(required=False, allow_null=True)
+
+
+class MemoryChange(_MemoryFields):
+    content = Text(required=False, max_length=settings.MAX_MEMORY_CHARS)
+    kind = OneOf(choices=KINDS, required=False)
+    status = OneOf(choices=(MemoryStatus.ACTIVE, MemoryStatus.DISABLED), required=False)
+    pinned = Flag(required=False)
+
+
+class MemoryRemoval(Personal):
+    recycle = QueryFlag(required=False)
+
+
+class RestoreInput(Personal):
+    version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+
+
+class DecisionInput(serializers.Serializer[Any]):
+    id = Text(**_ID)
+    decision = OneOf(choices=DECISIONS)
+    valid_from = Moment(required=False, allow_null=True)
+
+
+class ConfirmInput(Personal):
+    decisions = serializers.ListField(child=DecisionInput(), min_length=1, max_length=1_000)
+
+
+class BulkInput(Personal):
+    ids = Texts(min_length=1, max_length=1_000)
+    action = OneOf(choices=ACTIONS)
+    tag = Text(required=False, min_length=1, max_length=50)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["action"] in ("tag", "untag") and "tag" not in attrs:
+            raise serializers.ValidationError({"tag": "Say which tag."})
+        return attrs

@@ -1,0 +1,155 @@
+"""Rows as the API shows them: plain dicts, because lists can't afford serializers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memories.models import (
+    Memory,
+    MemoryVersion,
+    RecallHit,
+    RecallTrace,
+    Relation,
+    Source,
+)
+from memories.services.search import SearchHit
+from ops.models import User
+
+
+def memory(row: Memory, *, user: User) -> dict[str, Any]:
+    answer = {
+        "id": row.public_id,
+        "user_id": user.external_id,
+        "project_key": row.project.key if row.project else None,
+        "kind": row.kind,
+        "content": row.content,
+        "summary": row.summary,
+        "data": row.data,
+        "tags": row.tags,
+        "importance": row.importance,
+        "confidence": row.confidence,
+        "status": row.status,
+        "pinned": row.pinned,
+        "origin": row.origin,
+        "metadata": row.metadata,
+        "feedback": row.feedback or None,
+        "occurred_at": row.occurred_at,
+        "valid_from": row.valid_from,
+        "valid_until": row.valid_until,
+        "access_count": row.access_count,
+        "last_accessed_at": row.last_accessed_at,
+        "version": row.current_version,
+        "deleted_at": row.deleted_at,
+        "purge_at": row.purge_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "sources": [source(one) for one in getattr(row, "shown_sources", ())],
+    }
+    other = row.conflicts_with
+    if other is not None and other.hidden_at is None and other.deleted_at is None:
+        answer["conflicts_with"] = [other.public_id]
+    return answer
+
+
+def source(row: Source) -> dict[str, Any]:
+    turn = row.turn
+    return {
+        "conversation_id": turn.conversation.public_id if turn else None,
+        "user_message_id": turn.user_message.public_id if turn else None,
+        "assistant_message_id": turn.assistant_message.public_id if turn else None,
+        "quote": row.quote,
+        "origin": row.origin,
+        "reference": row.reference,
+        "comment": row.comment,
+        "created_at": row.created_at,
+    }
+
+
+def numbered_source(row: Source) -> dict[str, Any]:
+    return {**source(row), "version": row.version.number}
+
+
+def version(row: MemoryVersion) -> dict[str, Any]:
+    return {
+        "version": row.number,
+        "kind": row.kind,
+        "content": row.content,
+        "summary": row.summary,
+        "candidate_text": row.candidate_text,
+        "change": row.change,
+        "actor": row.actor,
+        "reason": row.reason,
+        "erased_at": row.erased_at,
+        "created_at": row.created_at,
+        "sources": [source(one) for one in getattr(row, "shown_sources", ())],
+    }
+
+
+def recall(row: RecallHit) -> dict[str, Any]:
+    trace = row.trace
+    return {
+        "request_id": trace.request_id,
+        "query": trace.query,
+        "rank": row.rank,
+        "score": row.score,
+        "components": row.components,
+        "conversation_id": trace.conversation.public_id if trace.conversation else None,
+        "message_id": trace.answer.public_id if trace.answer else None,
+        "created_at": trace.created_at,
+    }
+
+
+def relation(row: Relation, *, seen_from: Memory) -> dict[str, Any]:
+    outward = row.memory_id == seen_from.pk
+    other = row.other if outward else row.memory
+    return {
+        "id": other.public_id,
+        "kind": row.kind,
+        "strength": row.strength,
+        "direction": "to" if outward else "from",
+        "content": other.content,
+        "created_at": row.created_at,
+    }
+
+
+def hit(found: SearchHit) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "type": found.type,
+        "id": found.id,
+        "text": found.text,
+        "snippet": found.snippet,
+        "score": found.score,
+        "components": found.components,
+        "created_at": found.created_at,
+    }
+    if found.conversation_id is not None:
+        answer["conversation_id"] = found.conversation_id
+    if found.user_message_id is not None:
+        answer["turn"] = {
+            "user_message_id": found.user_message_id,
+            "assistant_message_id": found.assistant_message_id,
+        }
+    if found.occurred_at is not None:
+        answer["occurred_at"] = found.occurred_at
+    return answer
+
+
+def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
+    return {
+        "request_id": row.request_id,
+        "query": row.query,
+        "created_at": row.created_at,
+        "took_ms": row.took_ms,
+        "stages": row.stages,
+        "hits": [
+            {
+                "type": one.type,
+                "id": one.target_public_id,
+                "rank": one.rank,
+                "score": one.score,
+                "components": one.components,
+                "in_block": one.in_block,
+            }
+            for one in hits
+        ],
+    }

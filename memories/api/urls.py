@@ -1,0 +1,20 @@
+from memcenter.rest.routing import routes
+from memories.api import views_history as history
+from memories.api import views_memories as memories
+from memories.api import views_review as review
+from memories.api import views_search as search
+
+urlpatterns = routes(
+    ("search", search.SearchView),
+    ("debug/<str:request_id>", search.DebugView),
+    ("memory/metrics", search.MetricsView),
+    ("memory/long_term", memories.LongTermView),
+    ("memory/long_term/confirm", review.ConfirmView),
+    ("memory/long_term/bulk", review.BulkView),
+    ("memory/long_term/<str:memory_id>", memories.LongTermMemoryView),
+    ("memory/long_term/<str:memory_id>/restore", history.MemoryRestoreView),
+    ("memory/long_term/<str:memory_id>/versions", history.MemoryVersionsView),
+    ("memory/long_term/<str:memory_id>/sources", history.MemorySourcesView),
+    ("memory/long_term/<str:memory_id>/recalls", history.MemoryRecallsView),
+    ("memory/long_term/<str:memory_id>/relations", history.MemoryRelationsView),
+)

@@ -1,0 +1,111 @@
+"""What explains a memory: its versions, sources, recalls and relations; and going back."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.db.models import Prefetch
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Invalid
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.pagination import Order
+from memcenter.rest.schema import page_of
+from memories import selectors
+from memories.api import answers, serializers, shown
+from memories.api.views_memories import OWNERS
+from memories.services import curating, indexing, writing
+from ops.access import as_user
+
+_NEWEST = Order("id")
+
+
+class MemoryVersionsView(MemcenterView):
+    @endpoint(
+        summary="The versions of a memory, newest first",
+        takes=Personal,
+        answers={200: page_of(answers.MemoryVersion)},
+        paged=True,
+        owners=OWNERS,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        sources = Prefetch("sources", selectors.sources_of(memory), to_attr="shown_sources")
+        rows = selectors.versions_of(memory).prefetch_related(sources)
+        return Response(call.page.of(rows, order=Order("number"), show=shown.version))
+
+
+class MemorySourcesView(MemcenterView):
+    @endpoint(
+        summary="What a memory rests on, newest first",
+        takes=Personal,
+        answers={200: page_of(answers.NumberedSource)},
+        paged=True,
+        owners=OWNERS,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        rows = selectors.sources_of(selectors.memory_of(call.user, memory_id))
+        return Response(call.page.of(rows, order=_NEWEST, show=shown.numbered_source))
+
+
+class MemoryRecallsView(MemcenterView):
+    @endpoint(
+        summary="When a memory was put into a prompt, newest first",
+        takes=Personal,
+        answers={200: page_of(answers.MemoryRecall)},
+        paged=True,
+        owners=OWNERS,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        rows = selectors.recalls_of(call.user, memory)
+        return Response(call.page.of(rows, order=_NEWEST, show=shown.recall))
+
+
+class MemoryRelationsView(MemcenterView):
+    @endpoint(
+        summary="How a memory bears on others",
+        takes=Personal,
+        answers={200: page_of(answers.MemoryRelation)},
+        paged=True,
+        owners=OWNERS,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        show = partial(shown.relation, seen_from=memory)
+        rows = selectors.relations_of(memory)
+        return Response(call.page.of(rows, order=_NEWEST, show=show))
+
+
+def _prepare_restore(call: Call) -> Any:
+    """The old text's vectors, made before the transaction; None when no version is asked for."""
+    number = call.data.get("version")
+    if number is None:
+        return None
+    with as_user(call.user):
+        memory = selectors.memory_of(call.user, call.asked.ids["memory_id"])
+        old = selectors.versions_of(memory).filter(number=number).first()
+    if old is None:
+        raise Invalid.field("version", "There is no such version.")
+    return indexing.embed_memory(old.content)
+
+
+class MemoryRestoreView(MemcenterView):
+    @endpoint(
+        summary="Take a memory out of the recycle bin, or back to an old version",
+        takes=serializers.RestoreInput,
+        answers={200: answers.Memory},
+        owners=OWNERS,
+        prepare=_prepare_restore,
+    )
+    def post(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        memory = curating.take_back(user=call.user, memory=memory)
+        if call.ready is not None:
+            vectors, pieces = call.ready
+            number = call.data["version"]
+            writing.restore_version(memory, number=number, vectors=vectors, pieces=pieces)
+        return Response(shown.memory(selectors.memory_of(call.user, memory_id), user=call.user))

@@ -1,0 +1,64 @@
+"""How much is remembered, of one person or of all, and how fast it is recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.models import Avg, Count, Model
+
+from conversations.models import Conversation, Episode, Message
+from memories.models import Fragment, LexicalEntry, Memory, MemoryVersion, RecallTrace, Vector
+from ops.models import User
+
+_STORED: Sequence[type[Model]] = (Message, Memory, MemoryVersion, Fragment, Vector, LexicalEntry)
+
+
+def figures_of(user: User | None) -> dict[str, Any]:
+    """As `GET /memory/metrics` answers; of all people when `user` is None."""
+    mine = {} if user is None else {"user": user}
+    memories = Memory.objects.filter(**mine)
+    return {
+        "memories": {
+            "total": memories.count(),
+            "by_kind": _counted(memories, "kind"),
+            "by_status": _counted(memories, "status"),
+        },
+        "average_importance": memories.aggregate(mean=Avg("importance"))["mean"],
+        "conversations": Conversation.objects.filter(**mine).count(),
+        "messages": Message.objects.filter(**mine).count(),
+        "episodes": Episode.objects.filter(**mine).count(),
+        "storage_bytes": sum(_bytes(model, user) for model in _STORED),
+        "recall": _recall(user),
+        "cache_hit_rate": None,
+    }
+
+
+def _counted(rows: Any, column: str) -> dict[str, int]:
+    return dict(rows.order_by().values_list(column).annotate(count=Count("pk")))
+
+
+def _bytes(model: type[Model], user: User | None) -> int:
+    """What the rows take in their tables, indexes apart."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    condition, values = ("", []) if user is None else ("WHERE user_id = %s", [user.pk])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT coalesce(sum(pg_column_size(one.*)), 0) FROM {table} one {condition}", values
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _recall(user: User | None) -> dict[str, Any]:
+    table = connection.ops.quote_name(RecallTrace._meta.db_table)
+    condition, values = ("", []) if user is None else ("AND user_id = %s", [user.pk])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY took_ms)"
+            f" FROM {table} WHERE kind = 'recall' {condition}",
+            values,
+        )
+        count, percentiles = cursor.fetchone()
+    p50, p99 = percentiles or (None, None)
+    return {"count": count, "p50_ms": p50, "p99_ms": p99}

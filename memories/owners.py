@@ -1,0 +1,19 @@
+"""Whose an id of ours is, for keys that are bound to nobody. Read across users, so as system."""
+
+from memories.models import Memory, RecallTrace
+from ops.access import as_system
+from ops.models import User
+
+
+def of_memory(public_id: str) -> User | None:
+    if not public_id.startswith("mem_"):
+        return None
+    with as_system():
+        row = Memory.visible.filter(public_id=public_id).select_related("user").first()
+    return row.user if row is not None else None
+
+
+def of_request(request_id: str) -> User | None:
+    with as_system():
+        row = RecallTrace.objects.filter(request_id=request_id).select_related("user").first()
+    return row.user if row is not None else None

@@ -1,0 +1,48 @@
+"""Who may read an operation: whoever asked for it, whoever reaches its user, a token's holder."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.utils import timezone
+
+from memcenter.lib.errors import NotFound
+from memcenter.rest.endpoint import Asked
+from memcenter.rest.people import reachable
+from ops import selectors
+from ops.access import as_system
+from ops.models import ApiKey, Operation, Scope, User
+from ops.services import keys
+
+TOKEN = "receipt_token"
+
+
+def check(asked: Asked) -> None:
+    """Raises `NotFound` for strangers. Gives nobody: operations outlive the person they name."""
+    with as_system():
+        operation = selectors.operation_by(asked.ids["op_id"])
+        user = selectors.user_of(operation)
+    token = asked.data.get(TOKEN)
+    if token is not None and _is_its_token(operation, token):
+        return
+    if asked.key is None or not _reaches(asked.key, operation, user, user_id=asked.user_id):
+        raise NotFound("There is no such operation.")
+
+
+def _is_its_token(operation: Operation, token: str) -> bool:
+    digest, until = operation.token_digest, operation.token_expires_at
+    if digest is None or until is None or until <= timezone.now():
+        return False
+    return secrets.compare_digest(digest, keys.digest(token))
+
+
+def _reaches(key: ApiKey, operation: Operation, user: User | None, *, user_id: str | None) -> bool:
+    if user is not None and user_id not in (None, user.external_id):
+        return False
+    if operation.requested_by_key == key.pk:
+        return True
+    if key.user_id is not None:
+        return user is not None and key.user_id == user.pk
+    if operation.subject is None:
+        return Scope.ADMIN in key.scopes
+    return reachable(user) is not None

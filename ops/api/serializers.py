@@ -1,0 +1,81 @@
+"""What comes in, and the shapes of what goes out (for the schema; `shown.py` builds them)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from memcenter.rest.fields import Flag, OneOf, Personal, Text
+from ops.models import Kind, Status, Theme
+
+
+class SettingsInput(Personal):
+    summary_enabled = Flag(required=False)
+    episodic_enabled = Flag(required=False)
+    longterm_enabled = Flag(required=False)
+    confirm_before_remembering = Flag(required=False)
+    language = Text(required=False, allow_blank=True, max_length=16)
+    timezone = Text(required=False, max_length=64)
+    theme = OneOf(choices=Theme.choices, required=False)
+
+
+class OperationQuery(Personal):
+    status = OneOf(choices=Status.choices, required=False)
+    kind = OneOf(choices=Kind.choices, required=False)
+
+
+class OneOperationQuery(Personal):
+    receipt_token = Text(required=False, max_length=200)
+
+
+# --- going out --------------------------------------------------------------------------------
+
+
+class Settings(serializers.Serializer[Any]):
+    user_id = serializers.CharField(allow_null=True)
+    summary_enabled = serializers.BooleanField()
+    episodic_enabled = serializers.BooleanField()
+    longterm_enabled = serializers.BooleanField()
+    confirm_before_remembering = serializers.BooleanField()
+    language = serializers.CharField()
+    timezone = serializers.CharField()
+    theme = serializers.CharField()
+    updated_at = serializers.DateTimeField(allow_null=True)
+
+
+class Progress(serializers.Serializer[Any]):
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    step = serializers.CharField()
+
+
+class Operation(serializers.Serializer[Any]):
+    op_id = serializers.CharField()
+    kind = serializers.CharField()
+    status = serializers.CharField()
+    progress = Progress()
+    attempts = serializers.IntegerField()
+    last_error = serializers.CharField()
+    run_after = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    receipt_id = serializers.CharField(required=False)
+
+
+class Receipt(serializers.Serializer[Any]):
+    receipt_id = serializers.CharField()
+    op_id = serializers.CharField()
+    scope = serializers.CharField()
+    subject = serializers.UUIDField(allow_null=True)
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField()
+    erased = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField()),
+        help_text="How many entries went, by store and table.",
+    )
+    kept = serializers.ListField(child=serializers.CharField())
+    scan = serializers.DictField(help_text="How many places were looked through, and the residue.")
+    previous_hash = serializers.CharField()
+    hash = serializers.CharField()

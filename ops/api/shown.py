@@ -1,0 +1,58 @@
+"""Rows as the API shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ops.models import Operation, Receipt, User, UserSettings
+
+
+def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
+    return {
+        "user_id": user.external_id,
+        "summary_enabled": row.summary_enabled,
+        "episodic_enabled": row.episodic_enabled,
+        "longterm_enabled": row.longterm_enabled,
+        "confirm_before_remembering": row.confirm_before_remembering,
+        "language": row.language,
+        "timezone": row.timezone,
+        "theme": row.theme,
+        "updated_at": row.updated_at,
+    }
+
+
+def operation(row: Operation) -> dict[str, Any]:
+    receipt = getattr(row, "receipt", None)  # the reverse side raises where there is none
+    return {
+        "op_id": row.public_id,
+        "kind": row.kind,
+        "status": row.status,
+        "progress": {
+            "done": row.progress_done,
+            "total": row.progress_total,
+            "step": row.progress_step,
+        },
+        "attempts": row.attempt,
+        "last_error": row.last_error,
+        "run_after": row.run_after,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "finished_at": row.finished_at,
+        **({"receipt_id": receipt.public_id} if receipt is not None else {}),
+    }
+
+
+def receipt(row: Receipt, *, op_id: str) -> dict[str, Any]:
+    return {
+        "receipt_id": row.public_id,
+        "op_id": op_id,
+        "scope": row.scope,
+        "subject": row.subject,
+        "requested_at": row.requested_at,
+        "finished_at": row.finished_at,
+        "erased": row.erased,
+        "kept": row.kept,
+        "scan": row.scan,
+        "previous_hash": row.previous_hash,
+        "hash": row.hash,
+    }

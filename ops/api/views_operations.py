@@ -1,0 +1,83 @@
+"""Operations and receipts."""
+
+from __future__ import annotations
+
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Conflict
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.pagination import Order
+from memcenter.rest.schema import page_of
+from ops import selectors
+from ops.api import access, serializers, shown
+from ops.services import outbox
+
+_NEWEST = Order("id")
+
+
+class OperationsView(MemcenterView):
+    @endpoint(
+        summary="List the operations of a user, newest first",
+        takes=serializers.OperationQuery,
+        answers={200: page_of(serializers.Operation)},
+        paged=True,
+        while_forgetting=True,
+    )
+    def get(self, call: Call) -> Response:
+        status, kind = call.data.get("status", ""), call.data.get("kind", "")
+        rows = selectors.operations_of(call.user, status=status, kind=kind)
+        return Response(call.page.of(rows, order=_NEWEST, show=shown.operation))
+
+
+class OperationView(MemcenterView):
+    @endpoint(
+        summary="How far an operation is; also by a receipt token, without a key",
+        takes=serializers.OneOperationQuery,
+        answers={200: serializers.Operation},
+        whose=access.check,
+        without_key=access.TOKEN,
+    )
+    def get(self, call: Call, op_id: str) -> Response:
+        return Response(shown.operation(selectors.operation_by(op_id)))
+
+
+class OperationReceiptView(MemcenterView):
+    @endpoint(
+        summary="What a finished forget erased; also by a receipt token, without a key",
+        takes=serializers.OneOperationQuery,
+        answers={200: serializers.Receipt},
+        whose=access.check,
+        without_key=access.TOKEN,
+    )
+    def get(self, call: Call, op_id: str) -> Response:
+        operation = selectors.operation_by(op_id)
+        return Response(shown.receipt(selectors.receipt_of(operation), op_id=op_id))
+
+
+class OperationRetryView(MemcenterView):
+    @endpoint(
+        summary="Try a failed operation again",
+        takes=Personal,
+        answers={200: serializers.Operation},
+        whose=access.check,
+    )
+    def post(self, call: Call, op_id: str) -> Response:
+        outbox.retry(selectors.operation_by(op_id))
+        return Response(shown.operation(selectors.operation_by(op_id)))
+
+
+class OperationCancelView(MemcenterView):
+    @endpoint(
+        summary="Withdraw an operation that still waits",
+        takes=Personal,
+        answers={200: serializers.Operation},
+        whose=access.check,
+    )
+    def post(self, call: Call, op_id: str) -> Response:
+        operation = selectors.operation_by(op_id)
+        if not selectors.can_be_cancelled(operation):
+            raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
+        outbox.cancel(operation)
+        return Response(shown.operation(selectors.operation_by(op_id)))
