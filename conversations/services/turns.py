@@ -58,10 +58,12 @@ def record_turn(
     tools: Sequence[Mapping[str, Any]] = (),
     occurred_at: datetime | None = None,
     priority: Priority = Priority.TURN,
+    forget_done: bool = False,
 ) -> RecordedTurn:
     """Record a completed turn together with the operations that learn from it.
 
-    Repeating it with the same client ids changes nothing and gives what is there. Raises
+    Repeating it with the same client ids changes nothing and gives what is there. `forget_done`
+    says that what the message asks to be forgotten was forgotten already. Raises
     `Invalid` naming the field, and `Conflict` when a client id comes with another text.
     """
     said = replace(user_message, role=Role.USER)
@@ -79,9 +81,8 @@ def record_turn(
         return RecordedTurn(conversation, question, answer, turn, (), repeated=is_old)
     turn = _pair(question, answer, project_key=project_key, tools=tools)
     _note_messages(conversation)
-    return RecordedTurn(
-        conversation, question, answer, turn, _enqueue(user, turn, priority), repeated=False
-    )
+    operations = _enqueue(user, turn, priority, forget_done=forget_done)
+    return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
 
 
 def record_message(
@@ -243,12 +244,15 @@ def _note_messages(conversation: Conversation) -> None:
     )
 
 
-def _enqueue(user: User, turn: Turn, priority: Priority) -> tuple[Operation, ...]:
+def _enqueue(
+    user: User, turn: Turn, priority: Priority, *, forget_done: bool = False
+) -> tuple[Operation, ...]:
     """Learning comes first; indexing the messages and the episode follows."""
     payload = {"turn": turn.pk}
     operations = []
     if users.settings_of(user).longterm_enabled:
-        operations.append(_operation(Kind.EXTRACT_TURN, user, payload, priority))
+        to_learn = payload | ({"forget_done": True} if forget_done else {})
+        operations.append(_operation(Kind.EXTRACT_TURN, user, to_learn, priority))
     operations.append(_operation(Kind.INDEX_EPISODE, user, payload, max(priority, Priority.INDEX)))
     return tuple(operations)
 

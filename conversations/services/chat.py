@@ -1,0 +1,90 @@
+"""One exchange in the chat of the web app: recall, answer, record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from conversations import demo_assistant, selectors
+from conversations.models import Conversation
+from conversations.services import context, turns
+from conversations.services.context import Context
+from conversations.services.turns import MessageInput, RecordedTurn
+from memories.extraction.types import Said, TurnText
+from memories.models import Memory
+from memories.services import providers, requests, search, traces
+from memories.services.requests import Asked
+from ops.access import as_user
+from ops.models import User
+from ops.services import users
+
+_TITLE = 60
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What was said and answered, what was recalled for it, and what it made us forget."""
+
+    turn: RecordedTurn
+    context: Context
+    forgotten: Sequence[str]
+
+
+def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
+    """Answer `text` with the demo assistant and record the turn.
+
+    "Forget that …" is done before the answer, so that the answer can say what was forgotten. It
+    opens its own transactions; call it outside of any. Raises as `record_turn` does.
+    """
+    with as_user(user):
+        speakers = selectors.speakers_of(user)
+    prepared = search.prepare_query(text, speakers=speakers)
+    asked = _asked_to_forget(text)
+    with as_user(user):
+        forgotten = _forget(asked, user=user, conversation=conversation)
+        found = context.build(prepared, user=user, conversation=conversation)
+        remembering = users.settings_of(user).longterm_enabled
+    reply = demo_assistant.answer(
+        text,
+        remembered=[one.text for one in found.items if one.type == "memory"],
+        forgotten=forgotten if asked else None,
+        remembering=remembering,
+    )
+    with as_user(user):
+        _give_title(conversation, text)
+        turn = turns.record_turn(
+            user=user,
+            conversation=conversation,
+            user_message=MessageInput(text),
+            assistant_message=MessageInput(reply),
+            forget_done=bool(asked),
+        )
+        traces.answered(user=user, request_id=found.request_id, answer=turn.assistant_message)
+    return Exchange(turn, found, forgotten)
+
+
+def _asked_to_forget(text: str) -> list[Asked]:
+    now = timezone.localtime()
+    said = TurnText(user=Said(text, now), assistant=Said("", now))
+    return requests.prepare(providers.extractor().extract(said).forget)
+
+
+def _forget(asked: Sequence[Asked], *, user: User, conversation: Conversation) -> list[str]:
+    if not asked:
+        return []
+    newest = Conversation.objects.values_list("last_number", flat=True).get(pk=conversation.pk)
+    meant: list[Memory] = requests.find(
+        asked, user=user, conversation=conversation, before=newest + 1
+    )
+    requests.forget(meant, user=user)
+    return [one.content for one in meant]
+
+
+def _give_title(conversation: Conversation, text: str) -> None:
+    """A conversation is called by how it began, until the person names it."""
+    if not conversation.title:
+        title = " ".join(text.split())
+        conversation.title = title if len(title) <= _TITLE else f"{title[:_TITLE].rstrip()}…"
+        conversation.save(update_fields=["title", "updated_at"])

@@ -1,0 +1,101 @@
+import pytest
+
+from conversations.models import Conversation, Message
+from conversations.services import chat, threads
+from memories.models import Memory, Origin, RecallTrace
+from memories.services import remembering
+from memories.services.remembering import MemoryInput
+from ops.access import as_user
+from ops.models import User
+from ops.services import worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return threads.create(user=alice, external_id=None)
+
+
+def remember(user: User, content: str) -> Memory:
+    prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
+    return remembering.remember(prepared, user=user).memory
+
+
+def say(text: str, conversation: Conversation) -> str:
+    done = chat.exchange(text, user=conversation.user, conversation=conversation)
+    return done.turn.assistant_message.content
+
+
+def test_the_demo_assistant_answers_from_what_is_remembered(
+    alice: User, conversation: Conversation
+) -> None:
+    remember(alice, "Has a cat named Biscuit")
+    assert "Biscuit" in say("What is my cat called?", conversation)
+
+
+def test_the_answer_knows_its_recall(alice: User, conversation: Conversation) -> None:
+    remember(alice, "Has a cat named Biscuit")
+    say("What is my cat called?", conversation)
+    trace = RecallTrace.objects.get()
+    assert trace.answer == Message.objects.get(role="assistant")
+
+
+def test_a_conversation_is_called_by_how_it_began(conversation: Conversation) -> None:
+    say("Planning a trip to Hangzhou", conversation)
+    say("With my cat", conversation)
+    conversation.refresh_from_db()
+    assert conversation.title == "Planning a trip to Hangzhou"
+
+
+@pytest.mark.parametrize(
+    ("content", "other", "request_text"),
+    [
+        ("Has a cat named Biscuit", "Likes green tea", "Please forget that I have a cat."),
+        ("养了一只叫豆豆的猫", "喜欢喝绿茶", "请忘掉我养猫的事"),
+    ],
+)
+def test_asking_to_forget_forgets_and_says_what(
+    alice: User, conversation: Conversation, content: str, other: str, request_text: str
+) -> None:
+    remember(alice, content)
+    kept = remember(alice, other)
+    assert content in say(request_text, conversation)
+    worker.drain()
+    assert list(Memory.everything.all()) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("content", "request_text"),
+    [
+        ("Likes coffee", "Forget that I like tea."),
+        ("喜欢喝咖啡", "忘掉我喜欢喝茶这件事"),
+        ("Sister is vegan", "Forget that I am a nurse."),
+    ],
+)
+def test_what_is_merely_alike_is_not_forgotten(
+    alice: User, conversation: Conversation, content: str, request_text: str
+) -> None:
+    memory = remember(alice, content)
+    say(request_text, conversation)
+    worker.drain()
+    assert list(Memory.everything.all()) == [memory]
+
+
+def test_asking_to_forget_what_is_not_known_forgets_nothing(
+    alice: User, conversation: Conversation
+) -> None:
+    remember(alice, "Likes green tea")
+    say("Forget that I have a motorbike.", conversation)
+    worker.drain()
+    assert Memory.objects.count() == 1
+
+
+def test_told_in_one_conversation_known_in_the_next(
+    alice: User, conversation: Conversation
+) -> None:
+    say("I'm a nurse and I live in Leeds.", conversation)
+    worker.drain()
+    with as_user(alice):
+        other = threads.create(user=alice, external_id=None)
+    assert "Leeds" in say("Where do I live?", other)
