@@ -50,6 +50,12 @@ def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None
             time.sleep(_LOOK_EVERY)
 
 
+def retry(people: Sequence[User]) -> None:
+    with as_system():
+        for operation in _operations_of(people).filter(status=Status.FAILED).order_by("pk"):
+            outbox.retry(operation)
+
+
 def outcome_of(people: Sequence[User]) -> Outcome:
     found: Counter[str] = Counter()
     for user in people:

@@ -120,6 +120,7 @@ def test_the_second_run_changes_nothing_and_no_password() -> None:
 
     shown = run()
 
+    assert "Maya: nothing new, 82 messages were there" in shown
     assert printed("Login 登录", shown) == ["linxiao", "maya"]
     assert all("given before" in line for line in printed("Password 密码", shown))
     assert authenticate(username="linxiao", password=password) is not None
@@ -255,6 +256,25 @@ def test_failed_operations_are_named_and_end_it_with_an_error(talk: Path, handle
     assert caught.value.returncode == 1
     assert printed("Failed 失败", out.getvalue()) == ["3"]
     assert "3 x extract_turn: The model answers nonsense." in out.getvalue()
+
+
+def test_failed_operations_are_tried_again_when_asked(
+    talk: Path, handle: Handle, alice: User
+) -> None:
+    def broken(run: worker.Run) -> None:
+        raise Invalid("The model answers nonsense.")
+
+    handle(broken)
+    other = outbox.enqueue(Kind.EXTRACT_TURN, subject=alice.subject, payload={})
+    with pytest.raises(CommandError):
+        run(talk)
+    handle(lambda run: None)
+    with pytest.raises(CommandError, match="--retry"):
+        run(talk)
+
+    assert printed("Failed 失败", run(talk, retry=True)) == ["0"]
+    other.refresh_from_db()
+    assert other.status == Status.FAILED
 
 
 def test_other_peoples_failures_are_not_this_files(talk: Path, alice: User) -> None:

@@ -36,6 +36,8 @@ class Source:
 
 class Command(BaseCommand):
     help = "Load the example people, or files of conversations, and wait until they are learned."
+    # It serves no page; checking them all would only delay the first line.
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -48,6 +50,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-wait", action="store_true", help="record only; a worker learns from it later"
         )
+        parser.add_argument(
+            "--retry", action="store_true", help="also try again what failed for these people"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._terminal = Terminal(self.stdout)
@@ -59,6 +64,8 @@ class Command(BaseCommand):
         try:
             for source in sources:
                 people.append(self._load(source))
+            if options["retry"]:
+                learning.retry(people)
             if not options["no_wait"]:
                 learning.wait(people, since=began, terminal=self._terminal)
         except KeyboardInterrupt:
@@ -69,7 +76,7 @@ class Command(BaseCommand):
         if stopped:
             raise CommandError("Stopped. The same again completes it.", returncode=_STOPPED)
         if outcome.failed:
-            raise CommandError("Some operations failed; see above.")
+            raise CommandError("Some operations failed; --retry tries them again.")
 
     def _sources(self, paths: Sequence[Path]) -> Iterator[Source]:
         if not paths:
@@ -145,13 +152,11 @@ class Command(BaseCommand):
 
 
 def _summary(name: str, loaded: importing.Loaded, *, seconds: float) -> str:
-    pace = f", {loaded.turns / seconds:.0f} turns/s" if loaded.turns else ""
+    new = f"{loaded.turns} turns, {loaded.messages} messages" if loaded.messages else "nothing new"
     repeated = f", {loaded.repeated} messages were there" if loaded.repeated else ""
     skipped = f", {len(loaded.skipped)} messages left out" if loaded.skipped else ""
-    return (
-        f"{name}: {loaded.turns} turns, {loaded.messages} messages in "
-        f"{loaded.conversations} conversations{repeated}{skipped} ({seconds:.1f} s{pace})"
-    )
+    pace = f", {loaded.turns / seconds:.0f} turns/s" if loaded.turns else ""
+    return f"{name}: {new}{repeated}{skipped} ({seconds:.1f} s{pace})"
 
 
 def _id_from(path: Path) -> str:
