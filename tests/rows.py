@@ -18,7 +18,7 @@ def personal_models() -> list[type[Model]]:
 
 def rows_of(user: User) -> Rows:
     """Every personal row of a person, hidden ones too."""
-    found: Rows = {"ops_user": list(User.objects.filter(pk=user.pk).values())}
+    found: Rows = {"ops_user": [dict(row) for row in User.objects.filter(pk=user.pk).values()]}
     for model in personal_models():
         if model is not User:
             rows = model._base_manager.filter(user_id=user.pk).order_by("pk")

@@ -14,6 +14,7 @@ from memories.models import (
     MemoryFile,
     MemoryStatus,
     MemoryVersion,
+    Origin,
     Project,
     RecallHit,
     RecallTrace,
@@ -260,7 +261,7 @@ def test_it_survives_being_killed_at_any_step(
 
 def test_what_was_consolidated_from_it_is_hidden_and_derived_again(alice: User) -> None:
     runs = [make_memory(alice, text) for text in ("Runs by the river", "Runs up the hill")]
-    whole = make_memory(alice, "Runs by the river and up the hill", origin="extracted")
+    whole = make_memory(alice, "Runs by the river and up the hill", origin=Origin.EXTRACTED)
     make_version(
         whole,
         "Runs by the river and up the hill",
