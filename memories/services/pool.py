@@ -66,10 +66,10 @@ def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
     ids = {*cosine, *words}
     if shelf.neighbours is not None and len(cosine) > NEAREST:
         ids |= shelf.neighbours(ids)
+    lengths = _lengths(ids, shelf, user=user)
     units, rows = [], {}
     for pk, row in shelf.eligible.in_bulk(list(ids)).items():
-        terms = words.get(pk, [])
-        unit = shelf.unit(row, terms, cosine.get(pk), len(terms))
+        unit = shelf.unit(row, words.get(pk, []), cosine.get(pk), lengths.get(pk, 0))
         units.append(unit)
         rows[unit.id] = row
     units.sort(key=lambda unit: unit.id)
@@ -129,6 +129,12 @@ def _matching(query: Query, shelf: Shelf, *, user: User) -> dict[int, list[str]]
         target_id__in=shelf.eligible.order_by().values("pk"),
     ).order_by("-target_id")
     return dict(rows.values_list("target_id", "terms")[:MATCHING])
+
+
+def _lengths(ids: Iterable[int], shelf: Shelf, *, user: User) -> dict[int, int]:
+    """How many words each text has, also where none of them was asked for."""
+    rows = LexicalEntry.objects.filter(user=user, target_kind=shelf.kind, target_id__in=list(ids))
+    return dict(rows.values_list("target_id", "length"))
 
 
 def _corpus(

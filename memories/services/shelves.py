@@ -152,6 +152,10 @@ def _episode_unit(row: Episode, terms: list[str], cosine: float | None, length: 
         length=length,
         at=row.created_at,
         conversation=row.conversation.public_id,
+        # Turns follow each other every two messages: close enough to know the neighbours by.
+        position=row.turn.assistant_message.number // 2,
+        session=f"{row.conversation.public_id} {row.created_at.date()}",
+        speaker=row.turn.user_message.speaker,
     )
 
 
