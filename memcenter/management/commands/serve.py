@@ -3,12 +3,13 @@ import hashlib
 import io
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db import connection
 
 from memcenter.embedded.folder import DataFolder, EmbeddedError
@@ -48,13 +49,13 @@ class Command(BaseCommand):
                 announce=lambda: self.stdout.write(_announcement(folder)),
             ).run()
         except EmbeddedError as error:
-            raise CommandError(str(error)) from error
+            sys.exit(str(error))
 
 
 def _is_embedded(folder: DataFolder) -> bool:
     """Whether manage.py pointed us at the folder's own databases."""
     if not env.text("REDIS_URL"):
-        raise CommandError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
+        raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
 
 
