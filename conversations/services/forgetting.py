@@ -28,9 +28,7 @@ def forget_message(
     conversation = _lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
         raise NotFound("There is no such message.")
-    before = erasing.asked_before(
-        Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]}
-    )
+    before = erasing.take_up(Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]})
     other = _other_of(user, message) if cascade else None
     if before is not None and (other is None or other in before.payload["messages"]):
         return before
@@ -95,7 +93,7 @@ def _forget_all(
 ) -> Operation:
     locked = _lock(user, conversation.pk)
     payload = {"conversation": locked.pk, "through": locked.last_number}
-    before = erasing.asked_before(kind, user=user, payload=payload)
+    before = erasing.take_up(kind, user=user, payload=payload)
     if before is not None:
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:

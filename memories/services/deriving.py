@@ -53,7 +53,7 @@ def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
         return []
     graph = read(user, touched)
     outcomes = derivation.plan(graph.texts, gone=gone)
-    changed = [one for one, outcome in outcomes.items() if outcome.changed]
+    changed = {one for one, outcome in outcomes.items() if outcome.changed}
     versions = MemoryVersion.everything.filter(user=user, pk__in=changed, hidden_at__isnull=True)
     texts = erasing.texts_of(MemoryVersion.everything.filter(user=user, pk__in=changed))
     versions.update(hidden_at=now)
@@ -81,8 +81,9 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
     touched = sorted({*sources.values_list("memory", flat=True).distinct(), *left})
     if not touched:
         return Derived(Counter(), more=False)
-    hide(user=user, resting=resting, gone=left)
-    graph = read(user, touched[:limit])
+    now = touched[:limit]
+    hide(user=user, resting=resting & Q(memory__in=now), gone=left.intersection(now))
+    graph = read(user, now)
     outcomes = derivation.plan(graph.texts, gone=left)
     erased = _apply(user, graph, outcomes, gone=left)
     return Derived(erased, more=len(touched) > limit)
@@ -141,8 +142,8 @@ def _apply(
 
 def _stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
     return any(
-        one.memory == memory and not outcomes[one.id].erased and _is_open(graph, outcomes, one)
-        for one in graph.texts
+        not outcomes[one.id].erased and _is_open(graph, outcomes, one)
+        for one in graph.by_memory[memory]
     )
 
 
@@ -179,7 +180,7 @@ def _mark_versions(
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
     """Give a memory the newest text that still holds, and make it findable by that."""
-    own = [one for one in graph.texts if one.memory == memory.pk]
+    own = graph.by_memory[memory.pk]
     if not any(outcomes[one.id].changed for one in own):
         return
     if memory.origin == Origin.EXTRACTED:

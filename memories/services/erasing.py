@@ -26,7 +26,7 @@ from memories.models import (
 from memories.services import tombstones
 from ops.models import User
 
-Counts = Mapping[str, int]
+_MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
 
 def erase_memories(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
@@ -112,15 +112,13 @@ def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
 
 def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
     """Take the lines of these memories out of the memory files and out of their old versions."""
-    if not public_ids:
-        return Counter()
-    marks = re.compile("|".join(rf"<!--\s*{re.escape(one)}\s*-->" for one in public_ids))
+    wanted = set(public_ids)
     erased: Counter[str] = Counter()
     for model in (MemoryFile, FileVersion):
         rows = model._base_manager.filter(user=user, content__contains="<!--")
         for pk, content in rows.values_list("pk", "content"):
             lines = content.splitlines(keepends=True)
-            kept = [line for line in lines if not marks.search(line)]
+            kept = [line for line in lines if wanted.isdisjoint(_MARK.findall(line))]
             if len(kept) < len(lines):
                 model._base_manager.filter(pk=pk).update(content="".join(kept))
                 erased[f"files:{model._meta.model_name}_line"] += len(lines) - len(kept)

@@ -37,9 +37,7 @@ def forget_memories(
     found = set(_lock(user, Q(pk__in=wanted)))
     if not found:
         raise NotFound("There is no such memory.")
-    before = erasing.asked_before(
-        Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)}
-    )
+    before = erasing.take_up(Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)})
     if before is not None:
         return before
     gone = with_archived(user, found)
@@ -57,7 +55,7 @@ def forget_project(
     if found is None:
         raise NotFound("There is no such project.")
     payload = {"project": found.pk}
-    before = erasing.asked_before(Kind.FORGET_PROJECT, user=user, payload=payload)
+    before = erasing.take_up(Kind.FORGET_PROJECT, user=user, payload=payload)
     if before is not None:
         return before
     Project.objects.filter(pk=found.pk).update(hidden_at=timezone.now())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.db.models import Q
 
@@ -22,6 +23,13 @@ class Graph:
     memories: Sequence[Memory]
     versions: Mapping[int, MemoryVersion]
     texts: Sequence[Text]
+
+    @cached_property
+    def by_memory(self) -> Mapping[int, Sequence[Text]]:
+        found: dict[int, list[Text]] = defaultdict(list)
+        for text in self.texts:
+            found[text.memory].append(text)
+        return found
 
 
 def read(user: User, memory_ids: Iterable[int]) -> Graph:
@@ -91,6 +99,6 @@ def _text(version: MemoryVersion, *, rests: Sequence[Rest], inputs: Sequence[int
 def current_text(graph: Graph, memory: Memory) -> Text:
     return next(
         one
-        for one in graph.texts
-        if one.memory == memory.pk and graph.versions[one.id].number == memory.current_version
+        for one in graph.by_memory[memory.pk]
+        if graph.versions[one.id].number == memory.current_version
     )

@@ -67,14 +67,18 @@ def begin(
     )
 
 
-def asked_before(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
-    """The forget of these same ids that isn't done yet."""
-    return (
+def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
+    """The forget of these same ids that isn't done yet; one that had failed is tried again."""
+    found = (
         Operation.objects.filter(subject=user.subject, kind=kind, status__in=_UNFINISHED)
         .filter(payload__contains=dict(payload))
         .order_by("pk")
         .first()
     )
+    if found is not None and found.status == Status.FAILED:
+        outbox.retry(found)
+        found.refresh_from_db()
+    return found
 
 
 def withdraw(*, user: User, about: Q) -> None:

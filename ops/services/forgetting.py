@@ -30,7 +30,7 @@ def forget_user(*, user: User, requested_by_key: int | None = None) -> tuple[Ope
     if locked is None:
         raise NotFound("There is no such user.")
     payload = {"user": locked.pk}
-    before = erasing.asked_before(Kind.FORGET_USER, user=locked, payload=payload)
+    before = erasing.take_up(Kind.FORGET_USER, user=locked, payload=payload)
     if before is not None:
         return before, receipt_token(before)
     now = timezone.now()

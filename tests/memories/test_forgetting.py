@@ -192,6 +192,13 @@ def test_asking_twice_gives_the_operation_that_waits(tea: Memory) -> None:
     assert Operation.objects.filter(kind=Kind.FORGET_MEMORY).count() == 1
 
 
+def test_asking_again_after_it_failed_tries_again(tea: Memory) -> None:
+    operation = forget(tea)
+    Operation.objects.filter(pk=operation.pk).update(status=Status.FAILED)
+    assert forget(tea).status == Status.PENDING
+    assert drained(operation).status == Status.SUCCEEDED
+
+
 def test_asking_again_when_it_is_gone_is_not_found(tea: Memory) -> None:
     drained(forget(tea))
     with pytest.raises(NotFound):
