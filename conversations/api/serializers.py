@@ -9,11 +9,14 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.models import ConversationKind, Rating, Role
+from conversations.services.threads import check_external_id
+from memcenter.lib.errors import Invalid
 from memcenter.rest.fields import (
     Flag,
     Moment,
     OneOf,
     Personal,
+    Prose,
     QueryFlag,
     Text,
     Whole,
@@ -29,8 +32,21 @@ _NAMED_BY = {
 }
 
 
+class ClientId(Text):
+    """A client's own id of something."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"required": False, "allow_null": True, "max_length": 200} | options))
+
+    def to_internal_value(self, data: Any) -> str:
+        try:
+            return check_external_id(super().to_internal_value(data), field=self.field_name or "")
+        except Invalid as error:
+            raise serializers.ValidationError(error.message) from error
+
+
 class UtteranceInput(serializers.Serializer[Any]):
-    content = Text(**_MESSAGE)
+    content = Prose(**_MESSAGE)
     created_at = Moment(required=False)
     speaker = Text(required=False, allow_blank=True, max_length=100)
 
@@ -76,8 +92,8 @@ class TurnInput(Personal):
     conversation_id = Text(**_CLIENT_ID)
     user_message = Utterance()
     assistant_message = Utterance()
-    user_message_id = Text(required=False, allow_null=True, **_CLIENT_ID)
-    assistant_message_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    user_message_id = ClientId()
+    assistant_message_id = ClientId()
     conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
     project_key = Text(required=False, allow_blank=True, allow_null=True, max_length=100)
     temporary = Flag(required=False)
@@ -86,7 +102,7 @@ class TurnInput(Personal):
 
 
 class ConversationInput(Personal):
-    conversation_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    conversation_id = ClientId()
     title = Text(required=False, allow_blank=True, max_length=200)
     kind = OneOf(choices=ConversationKind.choices, required=False)
     temporary = Flag(required=False)
@@ -102,8 +118,8 @@ class ConversationQuery(Personal):
 
 class MessageInputShape(Personal):
     role = OneOf(choices=Role.choices)
-    content = Text(**_MESSAGE)
-    message_id = Text(required=False, allow_null=True, **_CLIENT_ID)
+    content = Prose(**_MESSAGE)
+    message_id = ClientId()
     created_at = Moment(required=False, allow_null=True)
     speaker = Text(required=False, allow_blank=True, max_length=100)
     completed = Flag(required=False)
@@ -124,7 +140,7 @@ class FeedbackInput(Personal):
 
 
 class ContextInput(Personal):
-    message = Text(**_MESSAGE)
+    message = Prose(**_MESSAGE)
     conversation_id = Text(required=False, allow_null=True, **_CLIENT_ID)
     conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
     project_key = Text(required=False, allow_null=True, max_length=100)

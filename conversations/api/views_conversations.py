@@ -12,8 +12,6 @@ from conversations.api.finding import thread_for_writing, thread_of
 from conversations.api.views_turns import unless_temporary
 from conversations.services import forgetting, temporary, threads
 from conversations.services.temporary import TemporaryConversation
-from memcenter.lib import ids
-from memcenter.lib.errors import Invalid
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
 from memcenter.rest.fields import Personal
@@ -45,8 +43,6 @@ class ConversationsView(MemcenterView):
     def post(self, call: Call) -> Response:
         data = call.data
         reference, brief = data.get("conversation_id"), bool(data.get("temporary"))
-        if reference is not None and ids.is_ours(reference):
-            raise Invalid.field("conversation_id", "Ids that begin like ours are given by us only.")
         fields = {"title": data.get("title", ""), "kind": data.get("kind")}
         if brief and reference is None:
             made = temporary.create(user=call.user, external_id=None, **fields)

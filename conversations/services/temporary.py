@@ -7,6 +7,7 @@ named in one only need not exist. Redis without persistence may lose them earlie
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -17,6 +18,8 @@ import redis
 from django.conf import settings
 from django.db.models import Model
 from django.utils import timezone
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from conversations.models import ConversationKind, Role
 from conversations.services.threads import check_external_id
@@ -25,6 +28,7 @@ from memcenter.lib import ids, tokens
 from memcenter.lib.errors import Conflict, Invalid
 from ops.models import User
 
+logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"
 
 
@@ -57,7 +61,12 @@ class TemporaryConversation:
 
 @functools.cache
 def client() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=2,
+        socket_connect_timeout=2,
+        retry=Retry(NoBackoff(), 0),
+    )
 
 
 def create(
@@ -87,18 +96,28 @@ def create(
 
 
 def find(*, user: User, reference: str) -> TemporaryConversation | None:
-    """The person's temporary conversation of our id or the client's."""
-    public_id: str | None = reference
-    if not reference.startswith("conv_"):
-        known = client().hget(_index(owner_key(user)), reference)
-        public_id = _text(known) if known else None
-    found = _get(public_id) if public_id else None
+    """The person's temporary conversation of our id or the client's.
+
+    With Redis gone there is none: what is kept must go on without it.
+    """
+    try:
+        public_id: str | None = reference
+        if not reference.startswith("conv_"):
+            known = client().hget(_index(owner_key(user)), reference)
+            public_id = _text(known) if known else None
+        found = _get(public_id) if public_id else None
+    except redis.RedisError:
+        logger.warning("Redis can't be reached; temporary conversations are not found.")
+        return None
     return found if found is not None and found.owner == owner_key(user) else None
 
 
 def owner_of(public_id: str) -> User | None:
     """Whose it is, as far as the chat product names them; the row is not read and need not be."""
-    found = _get(public_id)
+    try:
+        found = _get(public_id)
+    except redis.RedisError:
+        return None
     if found is None or not found.owner.startswith("external:"):
         return None
     return User(external_id=found.owner.removeprefix("external:"))

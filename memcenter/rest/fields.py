@@ -24,6 +24,16 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class Prose(Text):
+    """A text with something in it besides spaces."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not text.strip():
+            self.fail("blank")
+        return text
+
+
 class UserId(Text):
     """The chat product's own id of the person."""
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import redis
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
@@ -31,7 +33,12 @@ def now() -> float:
 @functools.cache
 def client() -> redis.Redis:
     """A client that gives up soon: limiting must never hold up what it limits."""
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=0.5, socket_connect_timeout=0.5)
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=0.5,
+        socket_connect_timeout=0.5,
+        retry=Retry(NoBackoff(), 0),
+    )
 
 
 class KeyThrottle(BaseThrottle):

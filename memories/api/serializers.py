@@ -13,6 +13,7 @@ from memcenter.rest.fields import (
     Object,
     OneOf,
     Personal,
+    Prose,
     QueryFlag,
     QueryWords,
     Share,
@@ -55,7 +56,7 @@ class Between(Personal):
 
 
 class SearchQuery(Between):
-    query = Text(max_length=8_000)
+    query = Prose(max_length=8_000)
     types = QueryWords(among=TYPES, required=False, help_text=", ".join(TYPES))
     conversation_id = Text(required=False, **_ID)
     project_key = Text(required=False, max_length=100)
@@ -89,7 +90,7 @@ class _MemoryFields(Personal):
 
 
 class MemoryInputShape(_MemoryFields):
-    content = Text(max_length=settings.MAX_MEMORY_CHARS)
+    content = Prose(max_length=settings.MAX_MEMORY_CHARS)
     kind = OneOf(choices=KINDS, required=False, allow_null=True)
     project_key = Text(required=False, allow_null=True, max_length=100)
     agent_id = Text(required=False, allow_blank=True, max_length=200)
@@ -100,7 +101,7 @@ class MemoryInputShape(_MemoryFields):
 
 
 class MemoryChange(_MemoryFields):
-    content = Text(required=False, max_length=settings.MAX_MEMORY_CHARS)
+    content = Prose(required=False, max_length=settings.MAX_MEMORY_CHARS)
     kind = OneOf(choices=KINDS, required=False)
     status = OneOf(choices=(MemoryStatus.ACTIVE, MemoryStatus.DISABLED), required=False)
     pinned = Flag(required=False)
