@@ -1,0 +1,79 @@
+"""LoCoMo: are the turns that answer a question among the first that the search gives?
+
+    .venv/bin/python bench/locomo.py FILE…
+
+Each dialogue becomes one user through `manage.py demo`; each question with evidence is asked
+through `GET /search?types=message`. Recall is the share of a question's evidence turns among the
+first k, averaged over the questions of categories 1-4 (5 has no answer in the dialogue).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.product import Product, print_result, running
+from bench.ranking import Asked, by_group, figures, print_table
+
+AT = (5, 10, 25, 50)
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop", 5: "adversarial"}
+_TURN = re.compile(r"D(\d+):0*(\d+)")
+
+
+def main(paths: list[str]) -> None:
+    with running() as product:
+        product.manage("demo", *[Path(path).resolve() for path in paths])
+        asked = [one for path in paths for one in ask_all(product, Path(path))]
+    answerable = [one for one in asked if one.group != CATEGORIES[5]]
+    total = figures(answerable, at=AT)
+    groups = {name: figures(rows, at=AT) for name, rows in by_group(asked).items()}
+    print_table(groups | {"categories 1-4": total})
+    print_result(total | {"categories": groups})
+
+
+def ask_all(product: Product, path: Path) -> Iterator[Asked]:
+    dialogue = json.loads(path.read_text(encoding="utf-8"))
+    user = f"{dialogue['speaker_a']}-{dialogue['speaker_b']}"
+    names = turn_names(product, user)
+    for question in dialogue["qa"]:
+        wanted = evidence(question) & set(names.values())
+        if not wanted:
+            continue
+        found = product.get(
+            "/search", user_id=user, query=question["question"], types="message", limit=50
+        )
+        yield Asked(
+            group=CATEGORIES[question["category"]],
+            wanted=frozenset(wanted),
+            found=[names[one["id"]] for one in found["results"]],
+        )
+
+
+def turn_names(product: Product, user: str) -> dict[str, str]:
+    """Our message ids -> the file's turn ids."""
+    return {
+        message["id"]: message["external_id"].removeprefix("locomo:")
+        for conversation in product.all("/conversations", user_id=user)
+        for message in product.all(f"/conversations/{conversation['id']}/messages", user_id=user)
+    }
+
+
+def evidence(question: dict[str, Any]) -> set[str]:
+    """The ids of the evidence, also where the file writes "D8:6; D9:17" or "D30:05"."""
+    return {
+        f"D{session}:{turn}"
+        for entry in question.get("evidence", [])
+        for session, turn in _TURN.findall(str(entry))
+    }
+
+
+if __name__ == "__main__":
+    if not sys.argv[1:]:
+        raise SystemExit(__doc__)
+    main(sys.argv[1:])

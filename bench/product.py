@@ -1,0 +1,135 @@
+"""A product of its own for one benchmark: a temporary folder, a free port, gone afterwards."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+ROOT = Path(__file__).resolve().parent.parent
+_OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
+_START_SECONDS = 120
+
+
+@dataclass
+class Product:
+    """A running Memory Center and one connection to it that stays open."""
+
+    port: int
+    api_key: str
+    environment: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+
+    def get(self, path: str, **query: object) -> Any:
+        return self._ask("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    def post(self, path: str, body: object) -> Any:
+        return self._ask("POST", path, json.dumps(body).encode())
+
+    def all(self, path: str, **query: object) -> Iterator[Any]:
+        """Every row of a list, page by page."""
+        page = self.get(path, **query, limit=100)
+        yield from page["results"]
+        while page["next"]:
+            page = self._ask("GET", page["next"].split(str(self.port), 1)[1])
+            yield from page["results"]
+
+    def manage(self, *arguments: object) -> str:
+        """Run a management command beside it; gives what it prints."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *map(str, arguments)],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise SystemExit(f"manage.py {arguments[0]} failed:\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
+        path = path if path.startswith("/api/") else f"/api/v1{path}"
+        headers = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
+        self._connection.request(method, path, body=body, headers=headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status >= 400:
+            raise SystemExit(f"{method} {path} answered {answer.status}: {content[:500]!r}")
+        return json.loads(content)
+
+
+@contextmanager
+def running(**settings: str) -> Iterator[Product]:
+    """Start it with these settings, wait until it answers, stop it and leave nothing behind."""
+    folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
+    port = _free_port()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    # Every request of a benchmark comes through one key.
+    limits = {"MEMCENTER_RATE_LIMIT": "100000000"}
+    environment = (
+        kept | {"MEMCENTER_DATA_DIR": str(folder / "data"), "PORT": str(port)} | limits | settings
+    )
+    log = folder / "serve.log"
+    with log.open("wb") as sink:
+        server = subprocess.Popen(
+            [sys.executable, "manage.py", "serve"],
+            cwd=ROOT,
+            env=environment,
+            stdout=sink,
+            stderr=sink,
+        )
+    try:
+        _wait(port, server, log)
+        first = json.loads((folder / "data" / "first-login.json").read_text())
+        yield Product(port, first["api_key"], environment)
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + _START_SECONDS
+    while time.monotonic() < until and server.poll() is None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+        try:
+            connection.request("GET", "/healthz")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            time.sleep(0.2)
+        finally:
+            connection.close()
+    raise SystemExit(f"It did not start:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which `share` of the sorted values lie."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def print_result(figures: dict[str, Any]) -> None:
+    """The last line: one JSON object."""
+    print(json.dumps(figures, ensure_ascii=False))
