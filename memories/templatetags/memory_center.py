@@ -2,10 +2,13 @@ from datetime import datetime, timedelta
 
 from django import template
 from django.template import Context
-from django.utils import timezone
+from django.urls import NoReverseMatch, reverse
+from django.utils import dateformat, timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
+from conversations.models import Conversation, Turn
 from memories.browsing.standing import Standing, standing_of
 
 register = template.Library()
@@ -13,8 +16,15 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def memory_standing(context: Context) -> Standing:
-    """Whether memory is on and how much there is; reads, so render inside `as_user`."""
-    return standing_of(context["request"].user)
+    """Whether memory is on and how much there is; reads, so render inside `as_user`.
+
+    Read once for each request: the header and the page below it both say it.
+    """
+    request = context["request"]
+    if not hasattr(request, "memory_standing"):
+        request.memory_standing = standing_of(request.user)
+    standing: Standing = request.memory_standing
+    return standing
 
 
 @register.filter
@@ -23,3 +33,51 @@ def ago(moment: datetime) -> str:
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
+
+
+@register.filter
+def day(moment: datetime) -> str:
+    """ "3 Nov", with the year where it is another one; the person's own day."""
+    local = timezone.localtime(moment)
+    this_year = local.year == timezone.localtime().year
+    near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
+    return dateformat.format(local, near if this_year else far)
+
+
+@register.filter
+def day_and_time(moment: datetime) -> str:
+    return f"{day(moment)}, {dateformat.time_format(timezone.localtime(moment), 'H:i')}"
+
+
+@register.filter
+def days_left(moment: datetime) -> str:
+    """How long until then, in whole days and never less than is true."""
+    left = moment - timezone.now()
+    if left < timedelta(days=1):
+        return _("less than a day left")
+    return ngettext("%(n)d day left", "%(n)d days left", left.days) % {"n": left.days}
+
+
+@register.filter
+def percent(share: float) -> str:
+    return f"{round(100 * share)}%"
+
+
+@register.filter
+def surely(confidence: float) -> str:
+    """How sure we are, in words."""
+    if confidence >= 0.85:
+        return _("I am sure of it.")
+    if confidence >= 0.6:
+        return _("I am fairly sure.")
+    return _("I am not sure of it.")
+
+
+@register.simple_tag
+def chat_url(conversation: Conversation, turn: Turn | None = None) -> str:
+    """The conversation in the chat, at the turn's message; its first tab where there is no chat."""
+    try:
+        address = reverse("conversation", args=[conversation.public_id])
+    except NoReverseMatch:
+        return f"{reverse('memory_conversation')}?conversation={conversation.public_id}"
+    return f"{address}#{turn.user_message.public_id}" if turn else address

@@ -1,0 +1,99 @@
+"""What the pages share: who may see them, in whose transaction, and where a form leads back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+from urllib.parse import urlsplit
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from memcenter.lib.errors import NotFound
+from ops.access import as_user
+from ops.models import User
+
+Given = ParamSpec("Given")
+
+
+def personal_page(
+    view: Callable[Concatenate[HttpRequest, Given], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, Given], HttpResponse]:
+    """For signed-in people. What isn't theirs is a 404; no cache keeps what they saw.
+
+    A fragment asked for by somebody signed out is a 401: a sign-in page swapped into a list
+    would help nobody.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs) -> HttpResponse:
+        if is_htmx(request) and not request.user.is_authenticated:
+            return HttpResponse(status=401)
+        try:
+            response = for_members(request, *args, **kwargs)
+        except NotFound as error:
+            raise Http404(error.message) from error
+        patch_vary_headers(response, ["HX-Request", "HX-Target", "Cookie"])
+        patch_cache_control(response, private=True, no_store=True)
+        return response
+
+    for_members = login_required(view)
+    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponse]", guarded)
+
+
+def person(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
+    """The signed-in person's transaction: services, selectors and rendering go inside it."""
+    return as_user(person(request))
+
+
+def is_htmx(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def target(request: HttpRequest) -> str:
+    """The id of the element that htmx will replace; empty for a whole page."""
+    return request.headers.get("HX-Target", "") if is_htmx(request) else ""
+
+
+def render_page(
+    request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """A page, or its partial `dialog` where htmx will put it into the element of that name."""
+    if target(request) != "dialogs":
+        return render(request, template, context, status=status)
+    response = render(request, f"{template}#dialog", context, status=status)
+    response["HX-Reswap"] = "innerHTML"  # whatever the link's surroundings say
+    return response
+
+
+def leave(request: HttpRequest, address: str) -> HttpResponse:
+    """Lead on after a form; the whole page, so that no dialog swallows it."""
+    if is_htmx(request):
+        return HttpResponse(headers={"HX-Redirect": address})
+    return redirect(address)
+
+
+def way_back(request: HttpRequest, *, default: str) -> str:
+    """Where to go after a form: `next` if it stays on this site, else `default`."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    return wanted if _is_ours(wanted) else default
+
+
+def here(request: HttpRequest) -> str:
+    """The address that the person sees, also while htmx asks for a part of it."""
+    shown = urlsplit(request.headers.get("HX-Current-URL", ""))
+    path = f"{shown.path}?{shown.query}" if shown.query else shown.path
+    return path if is_htmx(request) and _is_ours(path) else request.get_full_path()
+
+
+def _is_ours(address: str) -> bool:
+    return address.startswith("/") and url_has_allowed_host_and_scheme(address, allowed_hosts=None)

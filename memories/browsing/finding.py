@@ -1,0 +1,36 @@
+"""The search box over a person's own memories: by meaning, by words, and by what was just typed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.conf import settings
+
+from memories.browsing.paging import Listed, listed
+from memories.models import Memory
+from memories.selectors import MemoryFilter, memories_of
+from memories.services import pool
+from memories.services.pool import PreparedQuery
+from memories.services.search import rank
+from memories.services.shelves import memory_shelf
+from ops.models import User
+
+MOST = 50
+
+
+def found(prepared: PreparedQuery, *, user: User, filters: MemoryFilter) -> list[Listed]:
+    """The best matches, best first, also among disabled ones: this is for looking after them.
+
+    What contains the typed text comes even where it is not a word yet; the rest must pass the
+    relevance floor, so that a search doesn't end in everything there is. Keeps no trace.
+    """
+    eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
+    candidates = pool.fill(prepared, memory_shelf(eligible), user=user)
+    literal = prepared.text.strip().casefold()
+    best: list[int] = []
+    for one in rank(prepared, candidates, limit=None):
+        row = candidates.rows[one.unit.id]
+        contains = isinstance(row, Memory) and literal in row.content.casefold()
+        if contains or one.relevance >= settings.RELEVANCE_FLOOR:
+            best.append(row.pk)
+    return listed(user, best[:MOST])

@@ -1,0 +1,114 @@
+"""One page of a person's memories, by cursor: the cost doesn't grow with how many there are."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.dateparse import parse_datetime
+
+from memories.models import Memory, Source
+from memories.selectors import IN_USE, MemoryFilter, memories_of
+from ops.models import User
+
+SIZE = 20
+DEFAULT_SORT = "changed"
+# The column and whether the highest comes first; the primary key decides among equals.
+SORTS = {
+    "changed": ("updated_at", True),
+    "new": ("created_at", True),
+    "old": ("created_at", False),
+    "used": ("access_count", True),
+    "important": ("importance", True),
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A memory as a list shows it, with the newest of its sources."""
+
+    memory: Memory
+    source: Source | None
+
+
+@dataclass(frozen=True)
+class Page:
+    """`cursor` leads to the next page; empty at the end."""
+
+    rows: Sequence[Listed]
+    cursor: str = ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    key: Any
+    pk: int
+
+
+def page_of(
+    user: User, filters: MemoryFilter, *, sort: str = DEFAULT_SORT, after: str = ""
+) -> Page:
+    """The next `SIZE` memories after a cursor; a cursor that makes no sense starts anew."""
+    column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
+    place = _decode(after, column)
+    # One status at a time: then the index gives each in order, and nothing has to be sorted.
+    places: list[_Place] = []
+    for status in [filters.status] if filters.status else IN_USE:
+        rows = memories_of(user, replace(filters, status=status)).prefetch_related(None)
+        if place is not None:
+            rows = rows.filter(_beyond(place, column, descending=descending))
+        order = (f"-{column}", "-pk") if descending else (column, "pk")
+        keys = rows.order_by(*order).values_list(column, "pk")[: SIZE + 1]
+        places += [_Place(key, pk) for key, pk in keys]
+    places.sort(key=lambda one: (one.key, one.pk), reverse=descending)
+    cursor = _encode(places[SIZE - 1]) if len(places) > SIZE else ""
+    return Page(listed(user, [one.pk for one in places[:SIZE]]), cursor)
+
+
+def listed(user: User, pks: Sequence[int]) -> list[Listed]:
+    """These memories in this order, in two queries."""
+    rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
+    sources = {one.memory_id: one for one in _newest_sources(user, pks)}
+    return [Listed(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
+
+
+def _newest_sources(user: User, pks: Sequence[int]) -> QuerySet[Source]:
+    return (
+        Source.objects.filter(user=user, memory__in=pks)
+        .select_related("turn__conversation", "turn__user_message", "message")
+        .order_by("memory_id", "-pk")
+        .distinct("memory_id")
+    )
+
+
+def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
+    """How many there are, counted no further than one above `most`."""
+    return memories_of(user, filters).prefetch_related(None).order_by()[: most + 1].count()
+
+
+def _beyond(place: _Place, column: str, *, descending: bool) -> Q:
+    """Past this place. The first condition lets the index begin there instead of at the top."""
+    near, far = ("lte", "lt") if descending else ("gte", "gt")
+    return Q(**{f"{column}__{near}": place.key}) & (
+        Q(**{f"{column}__{far}": place.key}) | Q(**{column: place.key, f"pk__{far}": place.pk})
+    )
+
+
+def _encode(place: _Place) -> str:
+    key = place.key.isoformat() if isinstance(place.key, datetime) else place.key
+    return base64.urlsafe_b64encode(json.dumps([key, place.pk]).encode()).decode().rstrip("=")
+
+
+def _decode(cursor: str, column: str) -> _Place | None:
+    try:
+        key, pk = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        key = parse_datetime(key) if column.endswith("_at") else float(key)
+        return _Place(key, int(pk)) if key is not None else None
+    except (ValueError, TypeError, OverflowError, binascii.Error):
+        return None

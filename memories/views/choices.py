@@ -1,0 +1,44 @@
+"""The words of the list's selects and of its bulk bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from memories.browsing.facets import Facets
+from memories.forms import DAYS, SORT_WORDS, STATUS_WORDS
+from memories.models import Kind, Origin
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: str
+    words: str
+    count: int | None = None
+
+
+def choices_of(facets: Facets) -> dict[str, Sequence[Choice]]:
+    """Only what there is can be chosen, with how many each choice gives."""
+    return {
+        "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in facets.kinds],
+        "project": [Choice(one.value, one.name, one.count) for one in facets.projects],
+        "tag": [Choice(one.value, one.value, one.count) for one in facets.tags],
+        "status": [Choice(value, str(words)) for value, words in STATUS_WORDS if value],
+        "origin": [
+            Choice(one.value, str(Origin(one.value).label), one.count) for one in facets.origins
+        ],
+        "days": [Choice(value, str(words)) for value, words in DAYS if value],
+        "sort": [Choice(value, str(words)) for value, words in SORT_WORDS.items()],
+    }
+
+
+def bulk_actions() -> list[tuple[str, str, str]]:
+    """What can be done to all that is ticked, with its icon and its word."""
+    return [
+        ("disable", "disable", _("Disable")),
+        ("enable", "enable", _("Enable")),
+        ("pin", "pin", pgettext("verb", "Pin")),
+    ]

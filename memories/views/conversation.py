@@ -1,0 +1,119 @@
+"""The first tab: what the model would read in this conversation, in its order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from conversations import selectors
+from conversations.models import Conversation, ConversationKind, Message
+from conversations.services.context import Context
+from conversations.services.preview import preview
+from memcenter.lib.errors import NotFound
+from memcenter.lib.pages import own_transaction, person, personal_page, target
+from memories.models import Memory
+from memories.services import recall
+from memories.services.pool import PreparedQuery
+from memories.services.search import prepare_query
+from memories.views import stacking
+from ops.models import User
+from ops.services import users
+
+_CHOICE = 30
+_EPISODES = 5
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The conversation that is looked at, and what is asked of it."""
+
+    conversation: Conversation
+    asked: str
+    latest: str
+
+    @property
+    def question(self) -> str:
+        return self.asked or self.latest
+
+
+@require_safe
+@personal_page
+def memory_conversation(request: HttpRequest) -> HttpResponse:
+    asked = request.GET.get("q", "").strip()[:_LONGEST]
+    with own_transaction(request):
+        looked = _look(person(request), request.GET.get("conversation", ""), asked)
+    prepared = prepare_query(looked.question) if looked and looked.question else None
+    with own_transaction(request):
+        context = _choice(person(request), looked)
+        if looked is not None and prepared is not None:
+            context |= _stack(person(request), looked, prepared)
+        part = "#stack" if target(request) == "stack" else ""
+        return render(request, f"memories/conversation_detail.html{part}", context)
+
+
+def _look(user: User, reference: str, asked: str) -> Looked | None:
+    """The named conversation, else the newest; None while there is none at all."""
+    rows = selectors.conversations_of(user).order_by("-last_message_at", "-pk")
+    found = rows.filter(public_id=reference).first() if reference else rows.first()
+    if found is None:
+        if reference:
+            raise NotFound("There is no such conversation.")
+        return None
+    said = selectors.messages_of(user, found).filter(role="user").order_by("-number").first()
+    return Looked(found, asked, said.content[:_LONGEST] if said else "")
+
+
+def _choice(user: User, looked: Looked | None) -> dict[str, Any]:
+    rows = selectors.conversations_of(user).order_by("-last_message_at", "-pk")
+    return {"looked": looked, "conversations": rows[:_CHOICE]}
+
+
+def _stack(user: User, looked: Looked, prepared: PreparedQuery) -> dict[str, Any]:
+    conversation = looked.conversation
+    built = preview(prepared, user=user, conversation=conversation)
+    layers = stacking.layers_of(built, _memories(user, built))
+    window = _window(user, conversation)
+    summary = selectors.summary_of(user, conversation)
+    return {
+        "built": built,
+        "layers": layers,
+        "window": window,
+        "share": stacking.share_of(layers, window),
+        "summary": summary,
+        "episodes": _episodes(user, looked, prepared, built),
+        "is_group": conversation.kind == ConversationKind.GROUP,
+        "own": users.settings_of(user),
+    }
+
+
+def _memories(user: User, built: Context) -> dict[str, Memory]:
+    ids = [item.id for item in built.items if item.type == "memory"]
+    found = Memory.objects.filter(user=user, public_id__in=ids)
+    return {one.public_id: one for one in found}
+
+
+def _window(user: User, conversation: Conversation) -> stacking.WindowCard:
+    window = selectors.window_of(user, conversation)
+    messages = selectors.messages_of(user, conversation)
+    before: list[Message] = []
+    if window.first_number is not None:
+        older = messages.filter(number__lt=window.first_number).order_by("-number")
+        before = list(older[: stacking.SLID_OUT])[::-1]
+    return stacking.window_card(window, before, total=messages.count())
+
+
+def _episodes(
+    user: User, looked: Looked, prepared: PreparedQuery, built: Context
+) -> list[stacking.Likeness]:
+    """The most like what was asked; while nothing was, the most recent."""
+    if not looked.asked:
+        return stacking.recent(list(selectors.episodes_of(user, looked.conversation)[:_EPISODES]))
+    found = recall.recall_episodes(
+        prepared, user=user, conversation=looked.conversation, limit=_EPISODES, floor=0.0
+    )
+    return stacking.likenesses(found, built)

@@ -1,0 +1,139 @@
+"""Forget now: says exactly what goes and what stays, and does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from conversations.models import Turn
+from conversations.services import forgetting as saying
+from memcenter.lib.pages import leave, own_transaction, person, personal_page, render_page, way_back
+from memories import selectors
+from memories.models import Memory
+from memories.selectors import BIN, MemoryFilter
+from memories.services import forgetting
+
+_SHOWN = 80
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
+    with own_transaction(request):
+        memory = selectors.memory_of(person(request), memory_id)
+        turns = _turns(memory)
+        if request.method != "POST":
+            context = _what_goes(request, memory, turns)
+            return render_page(request, "memories/memory_forget.html", context)
+        forgetting.forget_memory(user=memory.user, memory=memory)
+        for turn in turns if request.POST.get("turns") else ():
+            saying.forget_message(user=memory.user, message=turn.assistant_message, cascade=True)
+    messages.success(request, _forgotten())
+    return leave(request, way_back(request, default=reverse("memory_list")))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def bin_empty(request: HttpRequest) -> HttpResponse:
+    """Forget all that lies in the bin."""
+    with own_transaction(request):
+        memories = list(selectors.memories_of(person(request), MemoryFilter(status=BIN)))
+        if request.method != "POST" and memories:
+            context = _what_goes_of_the_bin(len(memories))
+            return render_page(request, "memories/memory_forget.html", context)
+        if memories:
+            forgetting.forget_memories(user=person(request), memories=memories)
+            messages.success(request, _forgotten())
+    return leave(request, reverse("memory_bin"))
+
+
+def _forgotten() -> str:
+    return _(
+        "Forgotten: from now on nothing shows or uses it. "
+        "Erasing every trace takes a moment; the receipt will be under Data management."
+    )
+
+
+def _turns(memory: Memory) -> list[Turn]:
+    found = {one.turn_id: one.turn for one in selectors.sources_of(memory) if one.turn}
+    return list(found.values())
+
+
+def _what_goes(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> dict[str, Any]:
+    user = person(request)
+    uses = selectors.recalls_of(user, memory).count()
+    versions = selectors.versions_of(memory).count()
+    goes = [_("“%(text)s”") % {"text": _short(memory.content)}]
+    if versions > 1:
+        words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
+        goes.append(words % {"n": versions})
+    if uses:
+        words = ngettext("the record of %(n)d use", "the records of %(n)d uses", uses)
+        goes.append(words % {"n": uses})
+    goes.append(_("everything made from it: search index, links to other memories, file lines"))
+    back = way_back(request, default=reverse("memory_list"))
+    page = reverse("memory_page", args=[memory.public_id])
+    return {
+        "action": reverse("memory_forget", args=[memory.public_id]),
+        "title": _("Forget this now?"),
+        "text": _("This can't be undone. You will get a receipt."),
+        "goes": goes,
+        "stays": _what_stays(turns),
+        "choices": _choices(turns),
+        "confirm": _("Forget now"),
+        "cancel_href": back if back != reverse("memory_list") else page,
+        # A page about what is gone would be a 404.
+        "hidden": [{"name": "next", "value": reverse("memory_list") if back == page else back}],
+    }
+
+
+def _what_stays(turns: Sequence[Turn]) -> list[str]:
+    if not turns:
+        return [_("your conversations")]
+    count = 2 * len(turns)
+    titles = list(dict.fromkeys(turn.conversation.title for turn in turns))
+    if len(titles) == 1 and titles[0]:
+        words = ngettext(
+            "the %(n)d message it came from, in “%(title)s”",
+            "the %(n)d messages it came from, in “%(title)s”",
+            count,
+        )
+        return [words % {"n": count, "title": titles[0]}]
+    words = ngettext("the %(n)d message it came from", "the %(n)d messages it came from", count)
+    return [words % {"n": count}]
+
+
+def _choices(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    if not turns:
+        return []
+    label = ngettext("Delete this turn too", "Delete these %(n)d turns too", len(turns))
+    help_text = _("What you said and what was answered; also what else was learned only there.")
+    return [{"name": "turns", "label": label % {"n": len(turns)}, "help": help_text}]
+
+
+def _what_goes_of_the_bin(count: int) -> dict[str, Any]:
+    words = ngettext(
+        "%(n)d memory in the recycle bin, with everything made from it",
+        "%(n)d memories in the recycle bin, with everything made from them",
+        count,
+    )
+    return {
+        "action": reverse("bin_empty"),
+        "title": _("Forget everything in the recycle bin?"),
+        "text": _("This can't be undone. You will get a receipt."),
+        "goes": [words % {"n": count}],
+        "stays": [_("the conversations they came from"), _("all other memories")],
+        "confirm": _("Forget all"),
+        "cancel_href": reverse("memory_bin"),
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1].rstrip() + "…"

@@ -1,0 +1,121 @@
+"""The long-term tab: everything that is remembered, to be searched, narrowed and looked after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from memcenter.lib.pages import here, is_htmx, own_transaction, person, personal_page, target
+from memories.browsing import facets, finding, paging
+from memories.browsing.paging import Page
+from memories.browsing.standing import COUNTED
+from memories.forms import FilterForm
+from memories.selectors import MemoryFilter, refusals_of
+from memories.services.pool import PreparedQuery
+from memories.services.search import prepare_query
+from memories.views.choices import bulk_actions, choices_of
+from memories.views.rows import rows_of
+from ops.models import User
+from ops.services import users
+
+_FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address asks for."""
+
+    values: dict[str, Any]
+    after: str
+
+    @property
+    def query(self) -> str:
+        return str(self.values["q"]).strip()
+
+    @property
+    def filters(self) -> MemoryFilter:
+        days = self.values["days"]
+        return MemoryFilter(
+            query=self.query,
+            kinds=[self.values["kind"]] if self.values["kind"] else (),
+            tag=self.values["tag"],
+            status=self.values["status"],
+            project_key=self.values["project"],
+            origin=self.values["origin"],
+            pinned=True if self.values["pinned"] else None,
+            since=timezone.now() - timedelta(days=int(days)) if days else None,
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.query) or any(self.values[name] for name in _FILTERS)
+
+    def address(self, **changes: str) -> str:
+        values = {name: str(value) for name, value in self.values.items() if value} | changes
+        kept = urlencode({name: value for name, value in values.items() if value})
+        return reverse("memory_list") + (f"?{kept}" if kept else "")
+
+
+@require_safe
+@personal_page
+def memory_home(request: HttpRequest) -> HttpResponse:
+    return redirect("memory_list")
+
+
+@require_safe
+@personal_page
+def memory_list(request: HttpRequest) -> HttpResponse:
+    asked = Asked(FilterForm(request.GET).values(), request.GET.get("after", ""))
+    prepared = prepare_query(asked.query) if asked.query else None
+    with own_transaction(request):
+        user = person(request)
+        page = _page(asked, prepared, user=user)
+        part = _part(request, asked)
+        context = _shared(request, asked, page) | ({} if part == "#rows" else _around(asked, user))
+        response = render(request, f"memories/memory_list.html{part}", context)
+    if part == "#found":
+        response["HX-Replace-Url"] = asked.address()
+    return response
+
+
+def _part(request: HttpRequest, asked: Asked) -> str:
+    """As somebody types only what was found is swapped; scrolling asks for the next rows."""
+    if target(request) == "found":
+        return "#found"
+    return "#rows" if asked.after and is_htmx(request) else ""
+
+
+def _page(asked: Asked, prepared: PreparedQuery | None, *, user: User) -> Page:
+    """While memory is off nothing is recalled, so a search looks for the letters only."""
+    if prepared is not None and users.settings_of(user).longterm_enabled:
+        return Page(finding.found(prepared, user=user, filters=asked.filters))
+    return paging.page_of(user, asked.filters, sort=asked.values["sort"], after=asked.after)
+
+
+def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
+    return {
+        "asked": asked,
+        "rows": rows_of(page.rows, back=here(request) if asked.after else asked.address()),
+        "next_url": asked.address(after=page.cursor) if page.cursor else "",
+    }
+
+
+def _around(asked: Asked, user: User) -> dict[str, Any]:
+    """What stands around the rows: choices, counts, ways to the other lists."""
+    found = facets.facets_of(user)
+    return {
+        "choices": choices_of(found),
+        "known_tags": [one.value for one in found.tags],
+        "bulk_actions": bulk_actions(),
+        "total": paging.count_of(user, asked.filters, most=COUNTED),
+        "most": COUNTED,
+        "refused": refusals_of(user)[:100].count(),
+    }

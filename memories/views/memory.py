@@ -1,0 +1,79 @@
+"""One memory's page: what it says, why it is known, how it came to be, and when it was used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from memcenter.lib.pages import own_transaction, person, personal_page
+from memories import selectors
+from memories.models import Memory, MemoryStatus, Source
+from memories.views import explaining
+from ops.models import User
+
+_SHOWN_REASONS = 5
+_SHOWN_USES = 20
+_SHOWN_VERSIONS = 50
+
+
+@require_safe
+@personal_page
+def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
+    with own_transaction(request):
+        memory = selectors.memory_of(person(request), memory_id)
+        sources = list(selectors.sources_of(memory)[:200])
+        context = _head(memory, sources) | _section(request, memory)
+        return render(request, "memories/memory_detail.html", context)
+
+
+def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
+    reasons = explaining.reasons_of(memory, sources)
+    return {
+        "memory": memory,
+        "reasons": reasons[:_SHOWN_REASONS],
+        "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
+        "is_in_use": memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
+        and memory.deleted_at is None,
+    }
+
+
+def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+    """The chosen one of the three sections below, and the tabs to all of them."""
+    sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
+        "history": (_("History"), "history", _history),
+        "used": (_("Used"), "sparkle", _used),
+        "related": (_("Related"), "link", _related),
+    }
+    wanted = request.GET.get("show", "")
+    chosen = wanted if wanted in sections else "history"
+    page = reverse("memory_page", args=[memory.public_id])
+    tabs = [
+        {
+            "href": page if name == "history" else f"{page}?show={name}",
+            "label": label,
+            "icon": icon,
+            "current": name == chosen,
+        }
+        for name, (label, icon, _read) in sections.items()
+    ]
+    return {"tabs": tabs, "chosen": chosen, chosen: sections[chosen][2](person(request), memory)}
+
+
+def _history(user: User, memory: Memory) -> list[explaining.Step]:
+    # One more than is shown, so that the last one has something to be compared with.
+    versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
+    return explaining.history_of(memory, versions)[:_SHOWN_VERSIONS]
+
+
+def _used(user: User, memory: Memory) -> list[explaining.Use]:
+    return explaining.uses_of(selectors.recalls_of(user, memory)[:_SHOWN_USES])
+
+
+def _related(user: User, memory: Memory) -> list[explaining.Related]:
+    return explaining.related_to(memory, selectors.relations_of(memory))

@@ -1,0 +1,86 @@
+"""A memory as a line of a list: its words, where they are from, and what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from conversations.models import Conversation
+from memories.browsing.paging import Listed
+from memories.models import Memory, MemoryStatus, Source
+
+
+@dataclass(frozen=True)
+class Row:
+    memory: Memory
+    source: Source | None
+    menu: Sequence[dict[str, Any]]
+    url: str
+
+    @property
+    def conversation(self) -> Conversation | None:
+        return self.source.turn.conversation if self.source and self.source.turn else None
+
+    @property
+    def at(self) -> datetime:
+        """When it was said, where somebody said it; else when it was written down."""
+        message = self.source.message if self.source else None
+        return message.created_at if message else self.memory.created_at
+
+    @property
+    def is_off(self) -> bool:
+        return self.memory.status != MemoryStatus.ACTIVE
+
+
+def rows_of(listed: Sequence[Listed], *, back: str) -> list[Row]:
+    return [row_of(one, back=back) for one in listed]
+
+
+def row_of(one: Listed, *, back: str) -> Row:
+    """`back` is the page that the menu's forms return to."""
+    url = reverse("memory_page", args=[one.memory.public_id])
+    return Row(one.memory, one.source, menu_of(one.memory, back=back), url)
+
+
+def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
+    edit, forget = act(memory, "edit", back=back), act(memory, "forget", back=back)
+    items = [{"label": _("Edit"), "icon": "edit", "href": edit, "hx_get": edit}]
+    if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
+        items += [_pin(memory, back=back), _switch(memory, back=back)]
+    delete = act(memory, "delete", back=back)
+    return [
+        *items,
+        {"label": _("Delete"), "icon": "trash", "action": delete, "rule": True},
+        {
+            "label": _("Forget now…"),
+            "icon": "forget",
+            "href": forget,
+            "hx_get": forget,
+            "danger": True,
+        },
+    ]
+
+
+def act(memory: Memory, name: str, *, back: str = "") -> str:
+    address = reverse(f"memory_{name}", args=[memory.public_id])
+    return f"{address}?{urlencode({'next': back})}" if back else address
+
+
+def _pin(memory: Memory, *, back: str) -> dict[str, Any]:
+    if memory.pinned:
+        return {"label": _("Unpin"), "icon": "pin-off", "action": act(memory, "unpin", back=back)}
+    label = pgettext("verb", "Pin")
+    return {"label": label, "icon": "pin", "action": act(memory, "pin", back=back)}
+
+
+def _switch(memory: Memory, *, back: str) -> dict[str, Any]:
+    if memory.status == MemoryStatus.DISABLED:
+        return {"label": _("Enable"), "icon": "enable", "action": act(memory, "enable", back=back)}
+    return {"label": _("Disable"), "icon": "disable", "action": act(memory, "disable", back=back)}
