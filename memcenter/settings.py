@@ -113,6 +113,7 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "ops.tasks.sweep", "schedule": 5.0},
+    "cleanup": {"task": "ops.tasks.request_cleanup", "schedule": 3600.0},
     "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memories.models import Memory
-from memories.services import indexing, ingest, requests
+from memories.services import cleaning, indexing, ingest, requests
 from ops.access import as_user
 from ops.models import Kind
 from ops.registry import handles
@@ -55,3 +55,11 @@ def index_memory(run: Run) -> None:
         current = Memory.objects.select_for_update(of=("self",)).filter(pk=memory.pk).first()
         if current is not None and current.content == memory.content:
             indexing.store_memory(memory=current, vectors=vectors, pieces=pieces)
+
+
+@handles(Kind.CLEANUP)
+def clean_up(run: Run) -> Mapping[str, Any]:
+    """Erase what is over its time; running it again finds nothing more to do."""
+    counts = {"binned": cleaning.forget_binned(run)}
+    run.step("traces")
+    return counts | cleaning.erase_expired(run)

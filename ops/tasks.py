@@ -6,6 +6,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from ops.access import as_system
+from ops.models import Kind, Priority
 from ops.services import outbox, worker
 
 HEARTBEAT_KEY = "worker-heartbeat"
@@ -23,6 +24,20 @@ def sweep() -> int:
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_ROUND_SECONDS)
+
+
+@shared_task(ignore_result=True, expires=600)
+def request_cleanup() -> None:
+    """Have what is over its time erased; one that already waits does it."""
+    with as_system():
+        outbox.enqueue(
+            Kind.CLEANUP,
+            subject=None,
+            payload={},
+            priority=Priority.BULK,
+            dedupe_key="cleanup",
+            serial_key="cleanup",
+        )
 
 
 @shared_task(ignore_result=True, expires=30)

@@ -13,10 +13,8 @@ from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.embedded.redis import EmbeddedRedis
 
-_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-
 folder = DataFolder(Path(tempfile.mkdtemp(prefix="memcenter-test-")) / "data")
-postgres = EmbeddedPostgres(folder, settings=_FAST)
+postgres = EmbeddedPostgres(folder, fast=True)
 redis_server = EmbeddedRedis(folder)
 
 os.environ |= {
@@ -57,4 +55,5 @@ def _migrate_as_owner() -> None:
 def pytest_unconfigure() -> None:
     redis_server.stop()
     postgres.stop()
+    folder.remove()
     shutil.rmtree(folder.path.parent, ignore_errors=True)

@@ -43,16 +43,14 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
         number__gt=covered, number__lt=start, completed=True
     )
     messages = tuple(left.order_by("number")[:500])
-    if len(messages) < settings.SUMMARY_EVERY and not (
-        previous is None and _was_covered(conversation) and messages
-    ):
-        return None
-    return Due(conversation, previous, messages)
+    enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
+    return Due(conversation, previous, messages) if len(messages) >= enough else None
 
 
-def _was_covered(conversation: Conversation) -> bool:
-    """A version there was went with a forgotten message: what remains is summarized again."""
-    return Summary.everything.filter(conversation=conversation).exists()
+def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
+    """Whether a newer version went with a forgotten message: what it covered is due again."""
+    gone = Summary.everything.filter(conversation=conversation, hidden_at__isnull=False)
+    return gone.filter(version__gt=since.version if since else 0).exists()
 
 
 def write(due: Due) -> str:

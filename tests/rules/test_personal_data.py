@@ -18,7 +18,6 @@ LATER = {
     Kind.REINDEX,
     Kind.SYNC_FILES,
     Kind.DELIVER_WEBHOOK,
-    Kind.CLEANUP,
 }
 
 

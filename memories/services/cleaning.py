@@ -1,0 +1,55 @@
+"""What is over its time: the recycle bin, old traces, answers, links and tokens."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from memories.models import Memory, RecallTrace
+from memories.services import forgetting
+from ops.access import as_system, as_user
+from ops.models import IdempotencyRecord, Operation, SignInLink, User
+from ops.services.worker import Run
+
+_AT_ONCE = 1_000
+
+
+def forget_binned(run: Run) -> int:
+    """Forget what has lain in the recycle bin for long enough; gives how many memories.
+
+    Each person's go through the same service as "Forget now", in a transaction of their own.
+    """
+    with as_system():
+        due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
+        owners: dict[int, list[int]] = defaultdict(list)
+        for pk, user_id in due.values_list("pk", "user")[:_AT_ONCE]:
+            owners[user_id].append(pk)
+        users = User.objects.in_bulk(list(owners))
+    for user_id, memory_ids in owners.items():
+        run.step("bin")
+        with as_user(users[user_id]):
+            # Looked at again: it may have been taken back meanwhile.
+            still = list(Memory.visible.filter(pk__in=memory_ids, purge_at__lte=timezone.now()))
+            if still:
+                forgetting.forget_memories(user=users[user_id], memories=still)
+    return sum(map(len, owners.values()))
+
+
+def erase_expired(run: Run) -> dict[str, int]:
+    """Erase traces and stored answers past their days, used or stale links, stale tokens."""
+    now = timezone.now()
+    too_old = now - timedelta(days=settings.TRACE_DAYS)
+    with run.applying_as_system():
+        traces, _ = RecallTrace.objects.filter(created_at__lt=too_old).delete()
+        answers, _ = IdempotencyRecord.objects.filter(expires_at__lt=now).delete()
+        links, _ = SignInLink.objects.filter(expires_at__lt=now).delete()
+        tokens = Operation.objects.filter(token_expires_at__lt=now, token_digest__isnull=False)
+        return {
+            "traces": traces,
+            "answers": answers,
+            "links": links,
+            "tokens": tokens.update(token_digest=None),
+        }

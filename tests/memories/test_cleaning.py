@@ -1,0 +1,46 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from memories.models import Memory, Origin, RecallTrace
+from memories.services import curating, remembering, search
+from memories.services.remembering import MemoryInput
+from ops import tasks
+from ops.models import Operation, User
+from ops.services import worker
+
+pytestmark = pytest.mark.django_db
+
+
+def remember(user: User, content: str) -> Memory:
+    prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
+    return remembering.remember(prepared, user=user).memory
+
+
+def clean_up() -> None:
+    tasks.request_cleanup()
+    worker.drain()
+
+
+def test_what_lay_in_the_bin_for_long_enough_is_forgotten(alice: User) -> None:
+    old, new, kept = (remember(alice, text) for text in ("Likes tea", "Has a cat", "Lives here"))
+    for memory in (old, new):
+        curating.recycle(user=alice, memory=memory)
+    Memory.everything.filter(pk=old.pk).update(purge_at=timezone.now() - timedelta(seconds=1))
+    clean_up()
+    assert set(Memory.everything.all()) == {new, kept}
+
+
+def test_old_traces_go_and_young_ones_stay(alice: User) -> None:
+    for text in ("old", "young"):
+        search.search(search.prepare_query(text), user=alice)
+    RecallTrace.objects.filter(query="old").update(created_at=timezone.now() - timedelta(days=31))
+    clean_up()
+    assert [trace.query for trace in RecallTrace.objects.all()] == ["young"]
+
+
+def test_cleaning_waits_only_once() -> None:
+    tasks.request_cleanup()
+    tasks.request_cleanup()
+    assert Operation.objects.count() == 1
