@@ -1,0 +1,156 @@
+"""What people fill in: signing in, registering, preferences, keys, deleting everything."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib.errors import Invalid
+from ops.models import Scope, Theme
+
+PHRASES = ("delete everything", "删除全部")
+_OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.FORGET, Scope.EXPORT)
+
+
+def add_problems(form: forms.Form, error: Invalid) -> None:
+    """Show what a service found wrong beside the fields it names."""
+    named = {name: texts for name, texts in error.fields.items() if name in form.fields}
+    for name, texts in named.items():
+        form.add_error(name, [gettext(text) for text in texts])
+    if not named:
+        form.add_error(None, gettext(error.message))
+
+
+class SignInForm(forms.Form):
+    username = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
+class RegisterForm(forms.Form):
+    username = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        help_text=_("To sign in with. It need not be your real one."),
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        help_text=_("At least 8 characters."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+
+def _time_zones() -> list[tuple[str, Any]]:
+    """Grouped by continent, which comes first in their names."""
+    names = sorted(name for name in zoneinfo.available_timezones() if _is_usual(name))
+    grouped: list[tuple[str, Any]] = [("", [("UTC", "UTC")])]
+    for region, members in groupby(names, key=lambda name: name.split("/")[0]):
+        shown = [(name, name.split("/", 1)[-1].replace("_", " ")) for name in members]
+        grouped.append((region, shown))
+    return grouped
+
+
+def _is_usual(name: str) -> bool:
+    return "/" in name and not name.startswith(("Etc/", "SystemV/", "US/", "posix/", "right/"))
+
+
+class PreferencesForm(forms.Form):
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    timezone = forms.ChoiceField(
+        label=_("Time zone"), help_text=_("For times on these pages and for what “today” means.")
+    )
+    theme = forms.ChoiceField(label=_("Appearance"), choices=Theme.choices)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        languages = [("", _("As the browser asks for")), *settings.LANGUAGES]
+        self._field("language").choices = languages
+        self._field("timezone").choices = self._zones()
+
+    def _field(self, name: str) -> forms.ChoiceField:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        return field
+
+    def _zones(self) -> list[tuple[str, Any]]:
+        """With the one that is set, even where it has an unusual name."""
+        zones, own = _time_zones(), self.initial.get("timezone", "UTC")
+        return zones if own == "UTC" or _is_usual(own) else [("", [(own, own)]), *zones]
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(
+        label=_("What is it for?"),
+        max_length=100,
+        widget=forms.TextInput(attrs={"placeholder": _("My notebook"), "autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("It may"),
+        initial=[Scope.READ, Scope.WRITE],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    days = forms.TypedChoiceField(
+        label=_("It works"),
+        coerce=int,
+        initial=90,
+        choices=[
+            (30, _("for 30 days")),
+            (90, _("for 90 days")),
+            (365, _("for a year")),
+            (0, _("until you revoke it")),
+        ],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scopes = self.fields["scopes"]
+        assert isinstance(scopes, forms.MultipleChoiceField)
+        scopes.choices = [(scope.value, SCOPES[scope]) for scope in _OWN_SCOPES]
+
+    def expires_at(self) -> datetime | None:
+        days = self.cleaned_data["days"]
+        return timezone.now() + timedelta(days=days) if days else None
+
+
+SCOPES = {
+    Scope.READ: gettext_lazy("read what is remembered"),
+    Scope.WRITE: gettext_lazy("record turns and write memories"),
+    Scope.FORGET: gettext_lazy("forget"),
+    Scope.EXPORT: gettext_lazy("export"),
+    Scope.SIGNIN: gettext_lazy("make sign-in links"),
+    Scope.ADMIN: gettext_lazy("administer"),
+}
+
+
+def scope_words(scopes: Iterable[str]) -> list[Any]:
+    return [SCOPES[scope] for scope in Scope if scope in scopes]
+
+
+class ForgetEverythingForm(forms.Form):
+    phrase = forms.CharField(required=False)
+    password = forms.CharField(required=False, strip=False)
+
+    def clean_phrase(self) -> str:
+        phrase = str(self.cleaned_data["phrase"])
+        if phrase.casefold() not in PHRASES:
+            words = gettext("Type “%(phrase)s” exactly as it stands here. Nothing was deleted.")
+            raise forms.ValidationError(words % {"phrase": gettext("delete everything")})
+        return phrase

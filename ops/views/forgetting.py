@@ -1,0 +1,137 @@
+"""Deleting everything: what exactly goes, the proof of who asks, and watching it go."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.contrib import auth
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from memcenter.lib.errors import NotFound
+from memcenter.lib.pages import own_transaction, person, personal_page, target
+from ops import selectors
+from ops.access import as_system
+from ops.forms import ForgetEverythingForm
+from ops.models import Operation, Receipt
+from ops.services import attempts, forgetting, keys
+from ops.views import happening, receipts, signing, stored
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def forget_everything(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _ask(request)
+    form = ForgetEverythingForm(request.POST)
+    problem = _problem(request, form)
+    if problem:
+        return _ask(request, problem)
+    with own_transaction(request):
+        operation, token = forgetting.forget_user(user=person(request))
+    auth.logout(request)
+    query = urlencode({"token": token})
+    return redirect(f"{reverse('forgotten', args=[operation.public_id])}?{query}")
+
+
+def _ask(request: HttpRequest, problem: str = "") -> HttpResponse:
+    user = person(request)
+    with own_transaction(request):
+        context = {
+            "section": "memory",
+            "action": reverse("forget_everything"),
+            "goes": stored.sentences_of(user),
+            "stays": [_("a receipt with counts and dates, which says nothing about you")],
+            "phrase": _("delete everything"),
+            "ask_password": user.has_usable_password(),
+            "cancel_href": reverse("data_management"),
+            "errors": [problem] if problem else [],
+        }
+        status = 422 if problem else 200
+        return render(request, "ops/forget_everything.html", context, status=status)
+
+
+def _problem(request: HttpRequest, form: ForgetEverythingForm) -> str:
+    """What keeps it from being done; checked in this order, and nothing is done before."""
+    if not form.is_valid():
+        return str(next(iter(form.errors.values()))[0])
+    return _problem_with_proof(request, form.cleaned_data["password"])
+
+
+def _problem_with_proof(request: HttpRequest, password: str) -> str:
+    user = person(request)
+    if not user.has_usable_password():
+        if signing.is_fresh(request):
+            return ""
+        return _(
+            "Please sign in anew by a fresh link, then come back within ten minutes. "
+            "Nothing was deleted."
+        )
+    name, address = f"forget:{user.pk}", request.META.get("REMOTE_ADDR", "")
+    if attempts.are_used_up(name, address=address):
+        return _("The password was wrong too often. Please wait a quarter of an hour.")
+    if user.check_password(password):
+        return ""
+    attempts.note_failure(name, address=address)
+    return _("The password is not right. Nothing was deleted.")
+
+
+@require_safe
+def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
+    """For whoever holds the token: the account may be gone already."""
+    operation, receipt = _opened(request, op_id)
+    one = happening.happening(operation)
+    context = {
+        "one": one,
+        "is_moving": happening.is_moving([one]),
+        "shown": receipts.shown(receipt) if receipt else None,
+        "here": request.get_full_path(),
+        "download": f"{reverse('forgotten_receipt', args=[op_id])}?{request.GET.urlencode()}",
+        "title": _forgotten_title(operation, receipt),
+    }
+    part = "#progress" if target(request) == "progress" else ""
+    response = render(request, f"ops/forgotten.html{part}", context)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@require_safe
+def forgotten_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
+    _operation, receipt = _opened(request, op_id)
+    if receipt is None:
+        raise Http404("There is no receipt yet.")
+    return receipts.as_file(receipt)
+
+
+def _forgotten_title(operation: Operation, receipt: Receipt | None) -> str:
+    if receipt is not None:
+        return _("Everything is forgotten")
+    return _("Everything is being forgotten")
+
+
+def _opened(request: HttpRequest, op_id: str) -> tuple[Operation, Receipt | None]:
+    token = request.GET.get("token", "")
+    with as_system():
+        try:
+            operation = selectors.operation_by(op_id)
+        except NotFound as error:
+            raise Http404(error.message) from error
+        if not _is_its_token(operation, token):
+            raise Http404("There is no such operation.")
+        receipt = Receipt.objects.filter(operation=operation).select_related("operation").first()
+    return operation, receipt
+
+
+def _is_its_token(operation: Operation, token: str) -> bool:
+    digest, until = operation.token_digest, operation.token_expires_at
+    if digest is None or until is None or until <= timezone.now():
+        return False
+    return secrets.compare_digest(digest, keys.digest(token))

@@ -1,0 +1,167 @@
+"""Operations as people read them: a name, steps that tick off, and what went wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from ops import selectors
+from ops.models import Operation, Status, User
+from ops.services.erasing import FORGET_KINDS
+from ops.views import stored
+
+SHOWN = 20
+_LOOKED_AT = 200
+_SOON = timedelta(minutes=1)
+_UNFINISHED = (Status.PENDING, Status.RUNNING)
+_BROKE_OFF = re.compile(r"It broke off \((\w+)\)\.")
+_TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
+_STEPS = {
+    "hide": gettext_lazy("Hide everything that is about it"),
+    "memories": gettext_lazy("Memories and what was made from them"),
+    "traces": gettext_lazy("Records of recall"),
+    "index": gettext_lazy("Search index"),
+    "summaries": gettext_lazy("Summaries"),
+    "turns": gettext_lazy("Turns and episodes"),
+    "messages": gettext_lazy("Messages"),
+    "exports": gettext_lazy("Exports"),
+    "conversation": gettext_lazy("The conversation itself"),
+    "project": gettext_lazy("The project itself"),
+    "account": gettext_lazy("The account itself"),
+    "hot_cache": gettext_lazy("Cache"),
+    "scan": gettext_lazy("Look for what is left"),
+    "vacuum": gettext_lazy("Clear the disk"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    title: str
+    state: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One operation, or several alike in a row that are done (`times`)."""
+
+    operation: Operation
+    title: str
+    times: int
+    tone: str
+    steps: list[Step]
+    progress: str
+    error: str
+    again_at: datetime | None
+    receipt_id: str
+    can_retry: bool
+    can_cancel: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its details are worth seeing without asking."""
+        return self.operation.status in (Status.RUNNING, Status.FAILED) or bool(self.error)
+
+    @property
+    def has_details(self) -> bool:
+        return bool(self.steps or self.error or self.can_retry or self.can_cancel)
+
+
+def of(user: User) -> list[Happening]:
+    """The newest lines; done ones of one kind in a row are one line."""
+    rows = selectors.operations_of(user).order_by("-pk")[:_LOOKED_AT]
+    lines: list[Happening] = []
+    for _key, alike in groupby(rows, key=_likeness):
+        several = list(alike)
+        lines.append(happening(several[0], times=len(several)))
+        if len(lines) == SHOWN:
+            break
+    return lines
+
+
+def _likeness(operation: Operation) -> tuple[str, int]:
+    """Only what is done and leaves nothing to look at is drawn together."""
+    plain = operation.status == Status.SUCCEEDED and operation.kind not in FORGET_KINDS
+    return operation.kind, 0 if plain else operation.pk
+
+
+def happening(operation: Operation, *, times: int = 1) -> Happening:
+    waits = operation.status == Status.PENDING and bool(operation.last_error)
+    receipt = getattr(operation, "receipt", None)
+    return Happening(
+        operation=operation,
+        title=str(operation.get_kind_display()),
+        times=times,
+        tone=_TONES.get(Status(operation.status), ""),
+        steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
+        progress=_progress_of(operation),
+        error=_error_of(operation),
+        again_at=operation.run_after if waits else None,
+        receipt_id=receipt.public_id if receipt is not None else "",
+        can_retry=operation.status == Status.FAILED,
+        can_cancel=selectors.can_be_cancelled(operation),
+    )
+
+
+def is_moving(happenings: Iterable[Happening]) -> bool:
+    """Whether something runs or is about to: then the page looks again by itself."""
+    soon = timezone.now() + _SOON
+    return any(
+        one.operation.status == Status.RUNNING
+        or (one.operation.status == Status.PENDING and one.operation.run_after <= soon)
+        for one in happenings
+    )
+
+
+def _steps_of(operation: Operation) -> list[Step]:
+    """What is done, what is being done, and the receipt that comes last."""
+    titles: dict[str, int] = {}
+    for done in operation.steps_done:
+        title = _step_title(done["step"])
+        titles[title] = titles.get(title, 0) + sum(done["erased"].values())
+    current = _step_title(operation.progress_step) if operation.progress_step else ""
+    running = operation.status in _UNFINISHED and current not in ("", *list(titles)[:-1])
+    if current in titles and operation.status in _UNFINISHED:
+        titles.pop(current)
+    steps = [Step(title, "done", _erased(count)) for title, count in titles.items()]
+    if running or operation.status == Status.FAILED:
+        state = "failed" if operation.status == Status.FAILED else "running"
+        steps.append(Step(current or _("Getting ready"), state))
+    finished = operation.status == Status.SUCCEEDED
+    return [*steps, Step(_("Receipt"), "done" if finished else "waiting")]
+
+
+def _step_title(name: str) -> str:
+    return str(_STEPS[name]) if name in _STEPS else stored.label_of(name)
+
+
+def _erased(count: int) -> str:
+    return _("%(n)s erased") % stored.shown(count) if count else ""
+
+
+def _progress_of(operation: Operation) -> str:
+    if operation.status != Status.RUNNING or not operation.progress_total:
+        return ""
+    numbers = {"done": operation.progress_done, "total": operation.progress_total}
+    return _("%(done)s of %(total)s") % {
+        name: number_format(value, force_grouping=True) for name, value in numbers.items()
+    }
+
+
+def _error_of(operation: Operation) -> str:
+    """The last error in the reader's language; nothing once it is done."""
+    error = operation.last_error
+    if not error or operation.status == Status.SUCCEEDED:
+        return ""
+    broke_off = _BROKE_OFF.fullmatch(error)
+    if broke_off:
+        return _("It broke off unexpectedly (%(what)s).") % {"what": broke_off[1]}
+    return _(error)

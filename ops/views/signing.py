@@ -1,0 +1,114 @@
+"""Coming in, registering, going out."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import auth, messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from memcenter.lib.errors import Invalid
+from memcenter.lib.pages import way_back
+from ops.access import as_system
+from ops.forms import RegisterForm, SignInForm, add_problems
+from ops.models import User
+from ops.services import attempts, users
+
+FRESH_SECONDS = 10 * 60
+_SIGNED_IN_AT = "signed_in_at"
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _for_visitors(request, "ops/sign_in.html", SignInForm())
+    form = SignInForm(request.POST)
+    if not form.is_valid():
+        return _for_visitors(request, "ops/sign_in.html", form, status=422)
+    name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
+    if attempts.are_used_up(name, address=address):
+        return _tried_too_often(request)
+    user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
+    if not isinstance(user, User):
+        attempts.note_failure(name, address=address)
+        form.add_error(None, _("The name and the password do not match. Please try again."))
+        return _for_visitors(request, "ops/sign_in.html", form, status=422)
+    attempts.forgive(name, address=address)
+    begin(request, user)
+    return redirect(_way_in(request))
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def register(request: HttpRequest) -> HttpResponse:
+    if not settings.REGISTRATION_OPEN:
+        raise Http404("Registration is closed.")
+    if request.method != "POST":
+        return _for_visitors(request, "ops/register.html", RegisterForm())
+    form = RegisterForm(request.POST)
+    if form.is_valid():
+        try:
+            with as_system():
+                user = users.register(**form.cleaned_data, language=get_language() or "")
+        except Invalid as error:
+            add_problems(form, error)
+        else:
+            begin(request, user)
+            return redirect(_way_in(request))
+    return _for_visitors(request, "ops/register.html", form, status=422)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    auth.logout(request)
+    messages.success(request, _("You are signed out."))
+    return redirect("sign_in")
+
+
+def begin(request: HttpRequest, user: User) -> None:
+    """Sign in under a new session key; the session remembers when, for what needs it fresh."""
+    auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    request.session[_SIGNED_IN_AT] = timezone.now().timestamp()
+
+
+def is_fresh(request: HttpRequest) -> bool:
+    """Whether this session began moments ago: what stands in for a password that isn't there."""
+    begun = request.session.get(_SIGNED_IN_AT, 0)
+    return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
+
+
+def _for_visitors(
+    request: HttpRequest, template: str, form: SignInForm | RegisterForm, *, status: int = 200
+) -> HttpResponse:
+    if request.user.is_authenticated and request.method != "POST":
+        return redirect(_way_in(request))
+    context = {
+        "form": form,
+        "next": way_back(request, default=""),
+        "registration_open": settings.REGISTRATION_OPEN,
+    }
+    response = render(request, template, context, status=status)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def _way_in(request: HttpRequest) -> str:
+    """Never back to a page for visitors."""
+    wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
+    own = (reverse("sign_in"), reverse("register"))
+    return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
+
+
+def _tried_too_often(request: HttpRequest) -> HttpResponse:
+    context = {"minutes": attempts.SECONDS // 60}
+    response = render(request, "ops/sign_in_later.html", context, status=429)
+    response["Retry-After"] = str(attempts.SECONDS)
+    return response
