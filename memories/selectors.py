@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
@@ -85,7 +86,7 @@ def _conditions(filters: MemoryFilter) -> Q:
     return wanted
 
 
-def _sources_prefetch() -> Prefetch:
+def _sources_prefetch() -> Prefetch[Any]:
     sources = Source.objects.select_related(
         "message__conversation",
         "turn__user_message",

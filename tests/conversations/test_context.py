@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from conversations.models import Conversation
@@ -159,7 +161,7 @@ def test_the_same_state_gives_the_same_block(alice: User) -> None:
     ],
 )
 def test_impossible_wishes_name_their_field(
-    alice: User, wanted: dict[str, object], field: str
+    alice: User, wanted: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(Invalid) as caught:
         ask(alice, "Hello", **wanted)

@@ -1,5 +1,3 @@
-from collections.abc import Sequence
-
 import pytest
 
 from conversations.models import Conversation
@@ -69,8 +67,8 @@ def say(conversation: Conversation, text: str) -> turns.RecordedTurn:
     )
 
 
-def memories() -> Sequence[Memory]:
-    return Memory.objects.order_by("pk")
+def memories() -> list[Memory]:
+    return list(Memory.objects.order_by("pk"))
 
 
 def test_a_memory_knows_the_words_it_came_from(

@@ -19,9 +19,7 @@ from ops.services import users
 pytestmark = pytest.mark.django_db
 
 
-def remember(
-    user: User, content: str, origin: Origin = Origin.API, **fields: object
-) -> Written:
+def remember(user: User, content: str, origin: Origin = Origin.API, **fields: object) -> Written:
     given = MemoryInput(content, **fields)  # type: ignore[arg-type]
     return remembering.remember(remembering.prepare(given, origin=origin), user=user)
 

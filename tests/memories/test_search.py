@@ -7,7 +7,7 @@ from memcenter.lib.errors import Invalid
 from memories.models import Origin, RecallTrace
 from memories.services import curating, remembering, search
 from memories.services.remembering import MemoryInput
-from memories.services.shelves import Filters
+from memories.services.shelves import TYPES, Filters
 from ops.models import User
 from ops.services import users, worker
 
@@ -30,9 +30,7 @@ def conversation(alice: User) -> Conversation:
     return conversation
 
 
-def find(
-    user: User, text: str, *types: str, **filters: object
-) -> list[search.SearchHit]:
+def find(user: User, text: str, *types: str, **filters: object) -> list[search.SearchHit]:
     return search.search(
         search.prepare_query(text),
         user=user,
@@ -74,7 +72,7 @@ def test_a_switched_off_layer_gives_nothing(alice: User, conversation: Conversat
 
 
 def test_nothing_of_another_person_is_found(mallory: User, conversation: Conversation) -> None:
-    assert find(mallory, "passport QX77", *search.TYPES) == []
+    assert find(mallory, "passport QX77", *TYPES) == []
 
 
 def test_filters_narrow_memories(alice: User) -> None:
