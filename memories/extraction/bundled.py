@@ -73,8 +73,10 @@ def _heard(message: _Message, turn: TurnText) -> tuple[list[Candidate], list[For
     forget: list[ForgetRequest] = []
     listing = False
     for sentence in sentences(own):
-        listing = listing or commands.opens_list(sentence.text)
-        order = commands.command(masking.simplified(sentence.text))
+        if commands.opens_list(sentence.text):
+            listing = True
+            continue
+        order = commands.command(masking.simplified(sentence.text), question=sentence.question)
         if order is not None and order.verb == "forget":
             forget.append(_forget_request(order, sentence, message))
         else:
@@ -184,12 +186,16 @@ def _from_assistant(turn: TurnText, message: _Message, reader: Reader) -> Iterat
     """What the user only agreed to, or answered in a word."""
     said, before = message.said.text, turn.before_assistant
     if claim := accepted.accepted_claim(said, before):
-        yield from _turned_round(claim, _Message.of(replace(turn.assistant, text=before), "assistant"), reader)
+        yield from _turned_round(
+            claim, _Message.of(replace(turn.assistant, text=before), "assistant"), reader
+        )
     elif message.spans == () and (answer := accepted.answered(said, before)):
         yield from _turned_round(answer, message, reader)
 
 
-def _turned_round(turned: accepted.Turned, message: _Message, reader: Reader) -> Iterator[Candidate]:
+def _turned_round(
+    turned: accepted.Turned, message: _Message, reader: Reader
+) -> Iterator[Candidate]:
     end = turned.start + len(turned.quote)
     if masking.SECRET in message.covered[turned.start : end]:
         return
@@ -199,7 +205,7 @@ def _turned_round(turned: accepted.Turned, message: _Message, reader: Reader) ->
             yield replace(
                 candidate,
                 confidence=round(candidate.confidence - _ACCEPTED, 2),
-                reasons=(*candidate.reasons, "accepted" if turned.role == "assistant" else "answer"),
+                reasons=(*candidate.reasons, turned.reason),
             )
 
 

@@ -18,24 +18,37 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _COVERED = re.compile(rf"{SECRET}+")
 # Words that say what the secret was; alone they are nothing to remember.
 _LABEL = re.compile(
-    r"\[redacted\]|\[已隐去\]|pass ?word|pass ?code|pass ?phrase|passwd|pwd|\bpin\b|\botp\b|"
-    r"\b(?:api|access|secret|private|auth|bot|client|license|recovery|seed|door|gate|alarm|security|verification|"
-    r"key|keys|token|tokens|secret|code|phrase|card|credit|debit|bank|account|routing|sort|iban|number|"
-    r"ssn|social|passport|id|cvv|cvc|visa|mastercard|amex|wifi|wi-fi|login|username|user|email|"
-    r"remember|save|store|note|please|that|my|our|the|is|was|are|for|and|its|it|it's|this|here|a|an|"
-    r"new|old|no|use|to|of|on|in|at|me|i|you|with|by|has|have|been|changed|set|now|in case|i'm|"
-    r"called|bearer|authorization|expires|exp|hey|hi|ok|okay|so|just|can|could|will|your|"
-    r"github|openai|aws|google|gmail|netflix|facebook|bank's|work|home|office|laptop|phone|router|"
-    r"computer|server|database|db|admin|root|identity|driver's|driving|licence|license)\b|"
-    r"记住|记下|记得|请|帮我|一下|我的|我们|我家|家里|银行卡|信用卡|储蓄卡|身份证|护照|账号|帐号|账户|卡号|号码|号|"
-    r"密码|密碼|口令|验证码|密钥|令牌|安全码|门禁|无线|网络|手机|电脑|邮箱|微信|支付宝|登录|登陆|开机|解锁|"
-    r"保险箱|公司|服务器|数据库|银行|用户名|取款|就是|是|为|的|我|这|那|了|和|改成|改为|设成|设置|换成|叫|家|新|旧|"
+    r"\[redacted\]|\[已隐去\]|pass ?word|pass ?code|pass ?phrase|passwd|pwd|\bpin\b|"
+    r"\botp\b|"
+    r"\b(?:api|access|secret|private|auth|bot|client|license|recovery|seed|door|"
+    r"gate|alarm|security|verification|"
+    r"key|keys|token|tokens|secret|code|phrase|card|credit|debit|bank|account|"
+    r"routing|sort|iban|number|"
+    r"ssn|social|passport|id|cvv|cvc|visa|mastercard|amex|wifi|wi-fi|login|username|"
+    r"user|email|"
+    r"remember|save|store|note|please|that|my|our|the|is|was|are|for|and|its|it|"
+    r"it's|this|here|a|an|"
+    r"new|old|no|use|to|of|on|in|at|me|i|you|with|by|has|have|been|changed|set|now|"
+    r"in case|i'm|"
+    r"called|bearer|authorization|expires|exp|hey|hi|ok|okay|so|just|can|could|will|"
+    r"your|"
+    r"github|openai|aws|google|gmail|netflix|facebook|bank's|work|home|office|"
+    r"laptop|phone|router|"
+    r"computer|server|database|db|admin|root|identity|driver's|driving|licence|"
+    r"license)\b|"
+    r"记住|记下|记得|请|帮我|一下|我的|我们|我家|家里|银行卡|信用卡|储蓄卡|身份证|"
+    r"护照|账号|帐号|账户|卡号|号码|号|"
+    r"密码|密碼|口令|验证码|密钥|令牌|安全码|门禁|无线|网络|手机|电脑|邮箱|微信|"
+    r"支付宝|登录|登陆|开机|解锁|"
+    r"保险箱|公司|服务器|数据库|银行|用户名|取款|就是|是|为|的|我|这|那|了|和|改成|"
+    r"改为|设成|设置|换成|叫|家|新|旧|"
     r"身份證|證件|证件|社保|驾照|wi-?fi|[\W_]",
     re.IGNORECASE,
 )
 # Most messages hold nothing that could be one: this looks first.
 _HINT = re.compile(
-    r"\d{3}|pass|pw|\bpin\b|code|key|token|secret|bearer|phrase|login|log in|user|://|otp|"
+    r"\d{3}|pass|pw|\bpin\b|code|key|token|secret|bearer|phrase|login|log in|user|"
+    r"://|otp|"
     r"[密码碼令钥鑰号號帐账]|助记词|[A-Za-z0-9_+/-]{20}",
     re.IGNORECASE,
 )
@@ -71,10 +84,18 @@ def find(text: str) -> tuple[Span, ...]:
 
 def _of_shape(text: str, shape: Shape) -> list[Span]:
     return [
-        Span(match.start("s"), match.end("s"), shape.category)
+        Span(match.start("s"), match.start("s") + len(secret), shape.category)
         for match in shape.pattern.finditer(text)
-        if SECRET not in match["s"] and shape.check(match["s"])
+        if SECRET not in match["s"] and (secret := _proven(match["s"], shape))
     ]
+
+
+def _proven(found: str, shape: Shape) -> str:
+    """What of `found` passes the check: a number may be followed by digits of something else."""
+    while found and not shape.check(found):
+        cut = max(found.rfind(" "), found.rfind("-"))
+        found = found[:cut] if cut > 0 else ""
+    return found
 
 
 def cover(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the user accepted or answered: "So you're vegetarian?" "Yes." and "Where do you live?" "Leeds."
+"""What the user accepted ("So you're vegan?" "Yes.") or answered ("Where do you live?" "Leeds.").
 
 A claim about the user is turned round into the first person and read like any other sentence.
 """
@@ -7,18 +7,30 @@ import re
 from dataclasses import dataclass
 
 _YES = re.compile(
-    r"^(?:oh |haha |well |um )?(?:yes|yeah|yep|yup|correct|right|exactly|true|indeed|absolutely|definitely|"
-    r"that'?s (?:right|correct|true|it|me)|you(?:'re| are) right|you got it|spot on|of course|sure am|i am|i do|i have|"
-    r"是的?|对的?|对啊|没错|嗯+|正确|确实|说得对|是啊|是呀|對|沒錯|當然是|当然是)(?=$|[\s,，。.!！~])",
+    r"^(?:oh |haha |well |um )?(?:yes|yeah|yep|yup|correct|right|exactly|true|"
+    r"indeed|absolutely|definitely|"
+    r"that'?s (?:right|correct|true|it|me)|you(?:'re| are) right|you got it|spot on|"
+    r"of course|sure am|i am|i do|i have|"
+    r"是的?|对的?|对啊|没错|嗯+|正确|确实|说得对|是啊|是呀|對|沒錯|當然是|当然是)"
+    r"(?=$|[\s,，。.!！~])",
     re.IGNORECASE,
 )
-_BUT = re.compile(r"\b(?:but|except|not|no|actually|used to|though)\b|但|不过|不是|其实|只是|以前", re.IGNORECASE)
-_LONGEST_YES = 80
+_BUT = re.compile(
+    r"\b(?:but|except|not|no|actually|used to|though)\b|但|不过|不是|其实|只是|以前", re.IGNORECASE
+)
+_LONGEST_YES = 48
 _LONGEST_ANSWER = 60
 
 _EN_TURNS = (
     (re.compile(r"^are you\b", re.IGNORECASE), "I'm"),
-    (re.compile(r"^do you (?=(?:live|work|have|like|love|enjoy|prefer|hate|speak|play|eat|drink|own|study|teach|drive|avoid|run|still)\b)", re.IGNORECASE), "I "),
+    (
+        re.compile(
+            r"^do you (?=(?:live|work|have|like|love|enjoy|prefer|hate|speak|play|eat|drink|"
+            r"own|study|teach|drive|avoid|run|still)\b)",
+            re.IGNORECASE,
+        ),
+        "I ",
+    ),
     (re.compile(r"^have you (?=(?:been|always|lived|worked|got)\b)", re.IGNORECASE), "I've "),
     (re.compile(r"^(?:is|are) your\b(?= (?:\w+ ){1,4})", re.IGNORECASE), ""),
     (re.compile(r"\byou're\b|\byou are\b", re.IGNORECASE), "I'm"),
@@ -26,35 +38,97 @@ _EN_TURNS = (
     (re.compile(r"\byourself\b", re.IGNORECASE), "myself"),
     (re.compile(r"\byour\b", re.IGNORECASE), "my"),
     (re.compile(r"\byou\b", re.IGNORECASE), "I"),
-)  # fmt: skip
+)
 _EN_LEAD = re.compile(
-    r"^(?:(?:so|and|then|ah|oh|okay|ok|got it|i see|wait|just to (?:confirm|check|be sure|be clear)|to confirm|"
-    r"if i (?:understand|remember) correctly|let me (?:confirm|check)|am i right that|is it (?:true|right) that|"
-    r"did you say(?: that)?|you (?:said|mentioned|told me)(?: that)?|it sounds like|sounds like|it seems(?: that| like)?|i (?:take|gather|understand|remember|assume|guess)(?: it)?(?: that)?|"
+    r"^(?:(?:so|and|then|ah|oh|okay|ok|got it|i see|wait|just to (?:confirm|check|"
+    r"be sure|be clear)|to confirm|"
+    r"if i (?:understand|remember) correctly|let me (?:confirm|check)|am i right "
+    r"that|is it (?:true|right) that|"
+    r"did you say(?: that)?|you (?:said|mentioned|told me)(?: that)?|it sounds like|"
+    r"sounds like|it seems(?: that| like)?|i (?:take|gather|understand|remember|"
+    r"assume|guess)(?: it)?(?: that)?|"
     r"noted|understood|in other words|correct me if i'm wrong)[\s,:;—-]+)+",
     re.IGNORECASE,
 )
-_EN_TAIL = re.compile(r"[,\s]*(?:right|correct|is that right|is that correct|don't you|aren't you|yes|huh|then|isn't it|do you)?[?.! ]*$", re.IGNORECASE)  # fmt: skip
-_ZH_LEAD = re.compile(r"^(?:所以|那么?|也就是说|我记得|看来|原来|听起来|这么说|好的|明白了|您是说|你是说|你说过?|您说过?|确认一下|这样看来|我猜|嗯|哦|啊|是不是|[，,：: ])+")
-_ZH_TAIL = re.compile(r"[，,]?(?:对吗|是吗|对吧|是吧|没错吧|是不是|对不对|吗|吧|呀|啊|呢)?[？?。.！!～ ]*$")
+_EN_TAIL = re.compile(
+    r"[,\s]*(?:right|correct|is that right|is that correct|don't you|aren't you|yes|"
+    r"huh|then|isn't it|do you)?[?.! ]*$",
+    re.IGNORECASE,
+)
+_ZH_LEAD = re.compile(
+    r"^(?:所以|那么?|也就是说|我记得|看来|原来|听起来|这么说|好的|明白了|您是说|"
+    r"你是说|你说过?|您说过?|确认一下|这样看来|我猜|嗯|哦|啊|是不是|[，,：: ])+"
+)
+_ZH_TAIL = re.compile(
+    r"[，,]?(?:对吗|是吗|对吧|是吧|没错吧|是不是|对不对|吗|吧|呀|啊|"
+    r"呢)?[？?。.！!～ ]*$"
+)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _ABOUT_USER = re.compile(r"\byou(?:r|'re|'ve)?\b|[你您]", re.IGNORECASE)
 _OFFERS = re.compile(
-    r"\b(?:would you|could you|can you|want|will you|should|shall|may i|like me to|need help|have any|feel|mean|know|think|"
-    r"ready|interested in (?:hearing|trying)|sure)\b|[你您](?:想|要|需要|愿意|觉得|知道|能|可以|会不会)|要不要|什么|怎么|哪|谁|几|多少|为什么",
+    r"\b(?:would you|could you|can you|want|will you|should|shall|may i|like me to|"
+    r"need help|have any|feel|mean|know|think|"
+    r"ready|interested in (?:hearing|trying)|sure|could|might|may|try|let me|let's|"
+    r"recommend|suggest\w*|if you|glad|happy|hope|thank|welcome|interesting|great)"
+    r"\b|可以|建议|应该|最好|试试|不妨|记得|希望|如果|加油|相信|祝|[你您](?:想|要|"
+    r"需要|愿意|觉得|知道|能|可以|会不会)|要不要|什么|怎么|哪|谁|几|多少|为什么",
     re.IGNORECASE,
 )
 
 _ANSWERS = (
-    (re.compile(r"what(?:'s| is| should i call) (?:your (?:first )?name|you)\b", re.IGNORECASE), "My name is {x}"),
-    (re.compile(r"where do you (?:currently )?live|where are you (?:based|living|located)|(?:which|what) city do you live", re.IGNORECASE), "I live in {x}"),
-    (re.compile(r"where are you (?:originally )?from|where do you come from", re.IGNORECASE), "I'm from {x}"),
-    (re.compile(r"what do you do\b(?! (?:for fun|to relax|in your|when|on))|what(?:'s| is) your (?:job|profession|occupation)", re.IGNORECASE), "I work as {x}"),
+    (
+        re.compile(r"what(?:'s| is| should i call) (?:your (?:first )?name|you)\b", re.IGNORECASE),
+        "My name is {x}",
+    ),
+    (
+        re.compile(
+            r"where do you (?:currently )?live|where are you (?:based|living|located)|"
+            r"(?:which|what) city do you live",
+            re.IGNORECASE,
+        ),
+        "I live in {x}",
+    ),
+    (
+        re.compile(r"where are you (?:originally )?from|where do you come from", re.IGNORECASE),
+        "I'm from {x}",
+    ),
+    (
+        re.compile(
+            r"what do you do\b(?! (?:for fun|to relax|in your|when|on))|what(?:'s| is) your "
+            r"(?:job|profession|occupation)",
+            re.IGNORECASE,
+        ),
+        "I work as {x}",
+    ),
     (re.compile(r"how old are you", re.IGNORECASE), "I'm {x}"),
-    (re.compile(r"what(?:'s| is) your (?P<y>favou?rite [\w ]{2,30})\?", re.IGNORECASE), "My {y} is {x}"),
-    (re.compile(r"(?:what are your hobbies|what do you (?:like|enjoy) (?:to do|doing)|what do you do for fun)", re.IGNORECASE), "I like {x}"),
-    (re.compile(r"(?:what are you allergic to|(?:any|have) (?:food )?allergies|are you allergic to anything)", re.IGNORECASE), "I'm allergic to {x}"),
-    (re.compile(r"what(?:'s| is) your (?P<y>dog|cat|wife|husband|son|daughter|partner|pet|baby|sister|brother)'s name|what(?:'s| is) (?:his|her|its) name", re.IGNORECASE), "My {y} is called {x}"),
+    (
+        re.compile(r"what(?:'s| is) your (?P<y>favou?rite [\w ]{2,30})\?", re.IGNORECASE),
+        "My {y} is {x}",
+    ),
+    (
+        re.compile(
+            r"(?:what are your hobbies|what do you (?:like|enjoy) (?:to do|doing)|what do "
+            r"you do for fun)",
+            re.IGNORECASE,
+        ),
+        "I like {x}",
+    ),
+    (
+        re.compile(
+            r"(?:what are you allergic to|(?:any|have) (?:food )?allergies|are you allergic "
+            r"to anything)",
+            re.IGNORECASE,
+        ),
+        "I'm allergic to {x}",
+    ),
+    (
+        re.compile(
+            r"what(?:'s| is) your (?P<y>dog|cat|wife|husband|son|daughter|partner|pet|baby|"
+            r"sister|brother)'s name|what(?:'s| is) (?:his|her|its) name",
+            re.IGNORECASE,
+        ),
+        "My {y} is called {x}",
+    ),
     (re.compile(r"你叫什么|你的名字|怎么称呼|您贵姓|叫什么名字"), "我叫{x}"),
     (re.compile(r"你(?:现在|目前)?住在?(?:哪|什么)|你在哪(?:个城市|里生活|里住)"), "我住在{x}"),
     (re.compile(r"你(?:是哪里人|是哪儿人|来自哪|老家(?:在|是)?哪)"), "我来自{x}"),
@@ -63,10 +137,12 @@ _ANSWERS = (
     (re.compile(r"你最喜欢(?:的(?P<y>[^，。？是]{1,8}))是什么"), "我最喜欢的{y}是{x}"),
     (re.compile(r"你(?:平时)?(?:有什么爱好|的爱好|喜欢做什么|的兴趣)"), "我喜欢{x}"),
     (re.compile(r"(?:对什么过敏|有(?:没有)?(?:什么)?过敏)"), "我对{x}过敏"),
-)  # fmt: skip
+)
 _NOT_AN_ANSWER = re.compile(
-    r"\b(?:i|i'm|my|no|not|none|nothing|why|what|who|how|you|your|don't|secret|guess|thanks|thank|hi|hello|yes|yeah|maybe|sorry|"
-    r"later|tell|depends|nowhere|never|it|that|this|is|are)\b|[我你您不没谁吗呢？?]|什么|为什么|秘密|保密|随便|谢|好的|是的|都",
+    r"\b(?:i|i'm|my|no|not|none|nothing|why|what|who|how|you|your|don't|secret|"
+    r"guess|thanks|thank|hi|hello|yes|yeah|maybe|sorry|"
+    r"later|tell|depends|nowhere|never|it|that|this|is|are)\b|[我你您不没谁吗呢？?]|"
+    r"什么|为什么|秘密|保密|随便|谢|好的|是的|都",
     re.IGNORECASE,
 )
 
@@ -78,18 +154,19 @@ class Turned:
     text: str
     quote: str
     start: int
-    role: str
+    reason: str  # accepted | answer
 
 
 def accepted_claim(said: str, before: str) -> Turned | None:
     """The last claim about the user in `before`, if `said` agrees with it."""
     if not before or len(said) > _LONGEST_YES or not _YES.match(said.strip()) or _BUT.search(said):
         return None
-    claims = [match for match in _SENTENCE.finditer(before[-1500:]) if _is_claim(match[0])]
+    last = list(_SENTENCE.finditer(before[-600:]))[-2:]
+    claims = [match for match in last if len(match[0]) < 160 and _is_claim(match[0])]
     if not claims:
         return None
     quote = claims[-1][0].strip()
-    return Turned(_turned(quote), quote, before.rindex(quote), "assistant")
+    return Turned(_turned(quote), quote, before.rindex(quote), "accepted")
 
 
 def _is_claim(sentence: str) -> bool:
@@ -119,5 +196,5 @@ def answered(said: str, before: str) -> Turned | None:
             groups = {name: value or "" for name, value in match.groupdict().items()}
             if "{y}" in statement and not groups.get("y"):
                 return None
-            return Turned(statement.format(x=reply, **groups), reply, said.index(reply), "user")
+            return Turned(statement.format(x=reply, **groups), reply, said.index(reply), "answer")
     return None

@@ -4,56 +4,92 @@ import re
 from dataclasses import dataclass
 
 _POLITE = (
-    r"(?:(?:please|pls|hey|hi|ok|okay|also|and|so|oh|by the way|btw|one more thing|can you|could you|"
-    r"would you|will you|i want you to|i'd like you to|i need you to|you should|you must|you can|just|kindly|"
-    r"always|now|actually|wait|no|well|yes|for (?:the )?future(?: reference)?|from now on)[\s,:!]+)*"
+    r"(?:(?:please|pls|hey|hi|ok|okay|also|and|so|oh|by the way|btw|one more thing|"
+    r"can you|could you|"
+    r"would you|will you|i want you to|i'd like you to|i need you to|you should|you "
+    r"must|you can|just|kindly|"
+    r"always|now|actually|wait|no|well|yes|for (?:the )?future(?: reference)?|from "
+    r"now on)[\s,:!]+)*"
 )
-_THAT = r"(?:\s+(?:that|the fact that|this|the following|about me|for (?:me|later|the future|next time)|down|in mind))*\s*[:,—-]?\s*(?:that\s+)?"
+_THAT = (
+    r"(?:\s+(?:that|the fact that|this|the following"
+    r"|about me|for (?:me|later|the future|next time)|down|in mind))*\s*[:,—-]?\s*(?:that\s+)?"
+)
 REMEMBER = (
     re.compile(
-        rf"{_POLITE}(?:remember|keep in mind|bear in mind|note(?: down)?|make a (?:mental )?note|"
-        rf"take (?:a )?note|memori[sz]e|store|save|jot down|write down|add to (?:your )?memory|"
-        rf"save to (?:your )?memory|commit to memory|don'?t (?:ever )?forget|do not forget|never forget|"
-        rf"remind yourself)(?! (?:when|how|what|where|who|why|the time|last|me\b|you|if|whether|it\b|all|everything|"
-        rf"nothing|anything|any of|some of|them|those|money|time|to mention|meeting|seeing|going|being|from|i said|our|"
+        rf"{_POLITE}(?:remember|keep in mind|bear in mind|note(?: down)?|"
+        r"make a (?:mental )?note|"
+        r"take (?:a )?note|memori[sz]e|store|save|jot down|write down|add to (?:your )"
+        r"?memory|"
+        r"save to (?:your )?memory|commit to memory|don'?t (?:ever )?forget|do not "
+        r"forget|never forget|"
+        r"remind yourself)(?! (?:when|how|what|where|who|why|the time|last|me\b|you|if|"
+        r"whether|it\b|all|everything|"
+        r"nothing|anything|any of|some of|them|those|money|time|to mention|meeting|"
+        r"seeing|going|being|from|i said|our|"
         rf"his|her|energy|as|on my))(?: of)?{_THAT}(?P<what>\S.+)$",
         re.IGNORECASE | re.DOTALL,
     ),
     re.compile(
-        r"(?:请|麻烦|拜托|那|另外|还有|对了|你|您|帮我|给我|替我|要|一定要?|千万|务必|可以|能不能|能否|也|顺便|以后|好|嗯|，|,)*"
-        r"(?:记住|记下来?|记好|牢记|记着|记得|记一下|记一记|记录一下|记录下来?|备忘|备注一下|存一下|保存一下|别忘了?|不要忘了?|别忘记|不要忘记|加入记忆|写进记忆|存到记忆)"
-        r"(?!上次|我说|我刚|当时|那天|那次|以前|小时候|吗|么|不|我昨天|我之前|我前|他|她|起来|密码|清楚|很|那个|有一)(?:一下|这一?点|这件事|下|哦|了|喔|啊|我说的|：|:|，|,|\s)*(?P<what>.+)$",
+        r"(?:请|麻烦|拜托|那|另外|还有|对了|你|您|帮我|给我|替我|要|一定要?|千万|务必|"
+        r"可以|能不能|能否|能|会|也|顺便|以后|好|嗯|，|,)*"
+        r"(?:记住|记下来?|记好|牢记|记着|记得|记一下|记一记|记录一下|记录下来?|备忘|"
+        r"备注一下|存一下|保存一下|别忘了?|不要忘了?|别忘记|不要忘记|加入记忆|写进记忆|"
+        r"存到记忆)"
+        r"(?!上次|我说|我刚|当时|那天|那次|以前|小时候|吗|么|不|我昨天|我之前|我前|他|"
+        r"她|起来|密码|清楚|很|那个|有一)(?:一下|这一?点|这件事|下|哦|了|喔|啊|我说的|"
+        r"：|:|，|,|\s)*(?P<what>.+)$",
         re.DOTALL,
     ),
 )
 REMIND = re.compile(
-    rf"{_POLITE}remind me (?:to|that|about) (?P<what>.+)$|{_POLITE}(?:remember|don'?t forget|do not forget) to (?P<todo>.+)$",
+    rf"{_POLITE}remind me (?:to|that|about) (?P<what>.+)$|{_POLITE}(?:remember|"
+    r"don'?t forget|do not forget) to (?P<todo>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
 FORGET = (
     re.compile(
-        rf"{_POLITE}(?:forget|stop remembering|don'?t remember|do not remember|erase|delete|remove|wipe|drop|clear|"
-        r"no longer remember|unlearn|discard)(?:(?: from (?:your |the )?memory| the (?:memory|fact|note|information|info) (?:that|about|of)| "
-        r"(?:everything|anything|what|all|all of what|all that) (?:you know about|i (?:said|told you|mentioned)(?: (?:about|on|regarding))?|about|"
-        r"you remember about|you have (?:on|about))| my memory (?:of|about)| memories (?:of|about)| what i said about| about| that))+"
+        rf"{_POLITE}(?:forget|stop remembering|don'?t remember|do not remember|erase|"
+        r"delete|remove|wipe|drop|clear|"
+        r"no longer remember|unlearn|discard)(?:(?: from (?:your |the )?memory| the "
+        r"(?:memory|fact|note|information|info) (?:that|about|of)| "
+        r"(?:everything|anything|what|all|all of what|all that) (?:you know about|i "
+        r"(?:said|told you|mentioned)(?: (?:about|on|regarding))?|about|"
+        r"you remember about|you have (?:on|about))| my memory (?:of|about)| memories "
+        r"(?:of|about)| what i said about| about| that))+"
         r"(?:\s+that)?\s*[:,]?\s*(?P<what>.*)$|"
-        rf"{_POLITE}(?:forget|stop remembering|don'?t remember|do not remember|please forget) (?P<thing>(?:that|this|it)|(?:my|our) .+|i .+|i'm .+|where i .+|what i .+)$",
+        rf"{_POLITE}(?:forget|stop remembering|don'?t remember|do not remember|please "
+        r"forget) (?P<thing>(?:that|this|it)|(?:my|our) .+|i .+|i'm .+|where i .+|what "
+        r"i .+)$",
         re.IGNORECASE | re.DOTALL,
     ),
     re.compile(
-        r"(?:请|麻烦|拜托|那|对了|你|您|帮我|给我|把|也|可以|能不能|以后|都|快|就|算了|还是|，|,)*(?:忘掉|忘记|忘了|忘却|遗忘|抹掉|抹去|删掉|删除|删了|清除|清掉|别再?记着?|不要再?记着?|不要再?记住|别记住?了?|不用再?记着?了?|不必记)"
-        r"(?!带|拿|买|了?密码|了?吃|说|告诉|关|锁|自己|时间|烦恼|一切烦|他吧|她吧|这个文件|文件|不了|不掉|我吧|了?我是谁|初心|做|写|回|打|交|给)(?:掉|吧|关于|有关|我说的?|我说过的?|我刚才?说的?|我之前说的?|我告诉你的?|这件事|这条|这一?点|一下|记忆|里|中|的|：|:|，|,|\s)*(?P<what>.*)$",
+        r"(?:请|麻烦|拜托|那|对了|你|您|帮我|给我|把|也|可以|能不能|以后|都|快|就|算了|"
+        r"还是|，|,)*(?:忘掉|忘记|忘了|忘却|遗忘|抹掉|抹去|删掉|删除|删了|清除|清掉|"
+        r"别再?记着?|不要再?记着?|不要再?记住|别记住?了?|不用再?记着?了?|不必记)"
+        r"(?!带|拿|买|了?密码|了?吃|说|告诉|关(?!于)|锁|自己|时间|烦恼|一切烦|他吧|她吧|"
+        r"这个文件|文件|不了|不掉|我吧|了?我是谁|初心|做|写|回|打|交|给)(?:掉|吧|关于|"
+        r"有关|我说的?|我说过的?|我刚才?说的?|我之前说的?|我告诉你的?|这件事|这条|"
+        r"这一?点|一下|记忆|里|中|的|：|:|，|,|\s)*(?P<what>.*)$",
         re.DOTALL,
     ),
     re.compile(
-        r"(?:请|麻烦|帮我|你|您|，)*把(?P<what>[^，。]{1,60}?)(?:这件事|这条|的?记忆|这一?点)?(?:都|全部?|也|给我|从记忆(?:里|中))*(?:忘掉|忘记|忘了|抹掉|删掉|删除|删了|清除|清掉)(?:吧|了)?$"
+        r"(?:请|麻烦|帮我|你|您|，)*把(?P<what>[^，。]{1,60}?)(?:这件事|这条|的?记忆|"
+        r"这一?点)?(?:都|全部?|也|给我|从记忆(?:里|中))*(?:忘掉|忘记|忘了|抹掉|删掉|"
+        r"删除|删了|清除|清掉)(?:吧|了)?$"
     ),
 )
 # "I forgot my keys" tells; "forget it" and 算了 only wave something away.
 _WAVED_AWAY = re.compile(
-    r"^(?:forget (?:it|about it|this)|never ?mind)[.! ]*$|^(?:忘了吧|忘了它|算了忘了吧)$", re.IGNORECASE
+    r"^(?:forget (?:it|about it|this)|never ?mind)[.! ]*$|^(?:忘了吧|忘了它|"
+    r"算了忘了吧)$",
+    re.IGNORECASE,
 )
-_EMPTY = re.compile(r"^(?:that|this|it|这个|那个|这件事|那件事|这些|那些|它|吧|了|the last (?:thing|message)|what i just said|刚才的?|刚刚的?)?[.!。！\s]*$", re.IGNORECASE)  # fmt: skip
+_EMPTY = re.compile(
+    r"^(?:that|this|it|这个|那个|这件事|那件事|这些|那些|它|吧|了|the last (?:thing|"
+    r"message)|what i just said|刚才的?|刚刚的?)?[.!。！\s]*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -67,8 +103,10 @@ class Command:
 
 
 _OPENS_LIST = re.compile(
-    r"(?:remember|keep in mind|note|save|store|memori[sz]e)\b.{0,30}\b(?:following|these|this|things?|facts?|below)\b.{0,20}$"
-    r"|(?:记住|记一?下|记好|牢记|记着|記住|記一?下).{0,8}(?:以下|下面|这些|这几|如下|几点|几件|這些).{0,10}$",
+    r"(?:remember|keep in mind|note|save|store|memori[sz]e)\b.{0,30}\b(?:following|"
+    r"these|this|things?|facts?|below)\b.{0,20}$"
+    r"|(?:记住|记一?下|记好|牢记|记着|記住|記一?下).{0,8}(?:以下|下面|这些|这几|"
+    r"如下|几点|几件|這些).{0,10}$",
     re.IGNORECASE,
 )
 
@@ -78,14 +116,27 @@ def opens_list(sentence: str) -> bool:
     return _OPENS_LIST.search(sentence[-120:]) is not None
 
 
-def command(sentence: str) -> Command | None:
+# "Can you remember my name?" and 你记得我叫什么吗 ask; "can you remember that …?" orders.
+_ASKED = re.compile(
+    r"\b(?:can|could|do|will|would) you remember (?!that\b)|^(?:你|您)?(?:还|都|"
+    r"是否|是不是)?记得|记得.*(?:吗|么)$|"
+    r"什么|哪|谁|多少",
+    re.IGNORECASE,
+)
+_ASKING_TAIL = re.compile(r"(?:好吗|好不好|可以吗|行吗|吗|么)$")
+
+
+def command(sentence: str, *, question: bool = False) -> Command | None:
     """What a sentence asks of the memory itself, if anything."""
+    if _ASKED.search(sentence) and (question or _ASKING_TAIL.search(sentence)):
+        return None
     if match := REMIND.match(sentence):
         name = "what" if match["what"] else "todo"
         return Command("remember", match[name], match.start(name), todo=True)
     for pattern in REMEMBER:
         if match := pattern.match(sentence):
-            return Command("remember", match["what"], match.start("what"))
+            what = _ASKING_TAIL.sub("", match["what"]).rstrip("，, ")
+            return Command("remember", what, match.start("what")) if what else None
     return None if _WAVED_AWAY.match(sentence) else _forget(sentence)
 
 

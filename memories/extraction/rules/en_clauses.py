@@ -8,63 +8,87 @@ from memories.extraction.rules.masking import COVER
 
 _SENTENCE = re.compile(
     rf"[.!?…。！？]+[\"”')\]]*(?=\s|$|[A-Z\u4e00-\u9fff])|\n+|;\s|[{COVER}]+|"
-    r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+|\s[-–—]{1,3}\s|(?<=\w)—(?=\w)|\s[:;]-?[)(DP](?=\s|$)"
+    r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+|\s[-–—]{1,3}\s|(?<=\w)"
+    r"—(?=\w)|\s[:;]-?[)(DP](?=\s|$)"
 )
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|st|prof|jr|sr|vs|etc|e\.g|i\.e|no|approx|inc|ltd|a\.m|p\.m|u\.s|u\.k|"
+    r"(?:\b(?:mr|mrs|ms|dr|st|prof|jr|sr|vs|etc|e\.g|i\.e|no|approx|inc|ltd|a\.m|"
+    r"p\.m|u\.s|u\.k|"
     r"ph\.d)|\b[A-Z])$",
     re.IGNORECASE,
 )
 _SUBJECT = (
-    r"(?:I|i|I'm|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|that is|"
-    r"there's|there is|there are|the|what|who|how|do|does|did|can|could|would|is|are|please|let's)"
+    r"(?:I|i|I'm|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|"
+    r"that is|"
+    r"there's|there is|there are|the|what|who|how|do|does|did|can|could|would|is|"
+    r"are|please|let's)"
 )
 _BASE = (
-    "live|work|have|love|like|hate|prefer|am|play|speak|own|study|teach|moved|got|started|plan|"
-    "want|can't|don't|never|enjoy|run|go|usually|always|used to|just|'m|'ve|recently|currently|"
-    "joined|bought|adopted|graduated|married|became|quit|left|dislike|need|hope|drive|write|"
-    "lives|works|has|loves|likes|hates|prefers|is|plays|speaks|owns|studies|teaches|wants|goes|"
-    "enjoys|runs|drives|writes|doesn't|will|was born|was|grew up|can|take|takes|collect|collects|"
+    "live|work|have|love|like|hate|prefer|am|play|speak|own|study|teach|moved|got|"
+    "started|plan|"
+    "want|can't|don't|never|enjoy|run|go|usually|always|used to|just|'m|'ve|"
+    "recently|currently|"
+    "joined|bought|adopted|graduated|married|became|quit|left|dislike|need|hope|"
+    "drive|write|"
+    "lives|works|has|loves|likes|hates|prefers|is|plays|speaks|owns|studies|"
+    "teaches|wants|goes|"
+    "enjoys|runs|drives|writes|doesn't|will|was born|was|grew up|can|take|takes|"
+    "collect|collects|"
     "volunteer|volunteers|suffer|suffers|avoid|avoids|refuse|refuses|wake|get up|sleep"
 )
 _CLAUSE = re.compile(
-    r"(?:,\s*(?:and|but|so|because|although|though|while|yet|plus|then|as|since|which is why|"
-    r"or|except)?\s*|\s+(?:and|but|so|because|although|though|while|since|'cause|cause|cuz)\s+"
+    r"(?:,\s*(?:and|but|so|because|although|though|while|yet|plus|then|as|since|"
+    r"which is why|"
+    r"or|except)?\s*|\s+(?:and|but|so|because|although|though|while|since|'cause|"
+    r"cause|cuz)\s+"
     r"(?:then |now |also |that )?)"
-    rf"(?=(?:(?:now|also|currently|today|recently|then|lately),? )?{_SUBJECT}(?=[\s']|$))"
-    rf"|(?:,\s*|\s+)(?:and|but)\s+(?=(?:also |now |really |currently |absolutely )?(?:{_BASE})\s)",
+    r"(?=(?:(?:now|also|currently|today|recently|then|"
+    rf"lately),? )?{_SUBJECT}(?=[\s']|$))"
+    r"|(?:,\s*|\s+)(?:and|but)\s+(?=(?:also |now |really |currently |absolutely )"
+    rf"?(?:{_BASE})\s)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^(?:do|does|did|can|could|would|will|should|is|are|am|was|were|what|where|when|who|whose|"
-    r"whom|which|why|how|have|has|any|got any|isn't|aren't|don't|doesn't|what's|how's|where's|"
+    r"^(?:do|does|did|can|could|would|will|should|is|are|am|was|were|what|where|"
+    r"when|who|whose|"
+    r"whom|which|why|how|have|has|any|got any|isn't|aren't|don't|doesn't|what's|"
+    r"how's|where's|"
     r"any ideas?|wanna|care to|ready|you|ever|really|right|ok|okay|and you|think)\b",
     re.IGNORECASE,
 )
 # What makes a sentence a supposition, and not a statement.
 _SUPPOSED = re.compile(
     r"\b(?:if (?:i|we|only|my)|i wish|we wish|as if|as though|suppose|supposing|"
-    r"hypothetically|let's say|what if|imagine|pretend|would have|could have|should have|"
-    r"would've|could've|should've|in another life|in a parallel|unless|wouldn't it|if it)\b",
+    r"hypothetically|let's say|what if|imagine|pretend|would have|could have|should "
+    r"have|"
+    r"would've|could've|should've|in another life|in a parallel|unless|wouldn't it|"
+    r"if it)\b",
     re.IGNORECASE,
 )
 _SARCASTIC = re.compile(
     r"\b(?:yeah,? right|oh,? (?:great|sure|joy|wonderful|fantastic|yeah|lovely)|as if|"
     r"sure,? because|because who doesn't|who doesn't love|said no one|said nobody|"
-    r"how original|what a surprise|big surprise|lucky me|story of my life|just what i needed|"
-    r"just great|(?:\.\.\.|,) not|obviously\.{3}|so much fun\.{3})(?!\w)",
+    r"how original|what a surprise|big surprise|lucky me|story of my life|just what "
+    r"i needed|"
+    r"just great|(?:\.\.\.|,) not$|obviously\.{3}|so much fun\.{3})(?!\w)",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(
-    r"\b(?:he|she|they|you|someone|somebody|people|everyone|everybody|it|who|doctor|mom|mum|"
-    r"dad|mother|father|wife|husband|boss|friend|friends|sister|brother|teacher|[A-Z]\w+) "
-    r"(?:always |once |just |often |jokingly )?(?:says?|said|tells?|told|claims?|claimed|thinks?|"
-    r"thought|believes?|believed|wrote|writes|keeps saying|joked|jokes|insists|insisted|"
+    r"\b(?:he|she|they|you|someone|somebody|people|everyone|everybody|it|who|doctor|"
+    r"mom|mum|"
+    r"dad|mother|father|wife|husband|boss|friend|friends|sister|brother|teacher|"
+    r"[A-Z]\w+) "
+    r"(?:always |once |just |often |jokingly )?(?:says?|said|tells?|told|claims?|"
+    r"claimed|thinks?|"
+    r"thought|believes?|believed|wrote|writes|keeps saying|joked|jokes|insists|"
+    r"insisted|"
     r"swears|reckons|assumed|assumes|was like|goes like)\b(?! (?:yes|no) to)",
 )
 _REPORT_OF_ME = re.compile(
-    r"\b(?:says?|said|claims?|claimed|thinks?|thought|believes?|told|telling|tells|swears|"
-    r"insists|joked|jokes|convinced|assumed|assumes|reckons|like)\b[^,]{0,20}\b(?:i|i'm|i've|my|we)\b",
+    r"\b(?:says?|said|claims?|claimed|thinks?|thought|believes?|told|telling|tells|"
+    r"swears|"
+    r"insists|joked|jokes|convinced|assumed|assumes|reckons|like)\b[^,]{0,20}\b(?:i|"
+    r"i'm|i've|my|we)\b",
     re.IGNORECASE,
 )
 
@@ -92,16 +116,20 @@ class Piece:
 def sentences(text: str) -> Iterator[Sentence]:
     begin = 0
     for match in _SENTENCE.finditer(text):
-        if match[0].startswith(".") and _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start()]):  # fmt: skip
+        if match[0].startswith(".") and _is_abbreviation(text, match.start()):
             continue
         yield from _sentence(text, begin, match.start(), "?" in match[0] or "？" in match[0])
         begin = match.end()
     yield from _sentence(text, begin, len(text), False)
 
 
+def _is_abbreviation(text: str, dot: int) -> bool:
+    return _ABBREVIATION.search(text[max(0, dot - 8) : dot]) is not None
+
+
 def _sentence(text: str, begin: int, end: int, question: bool) -> Iterator[Sentence]:
     raw = text[begin:end]
-    stripped = raw.strip(" \t\r,.:()*•")
+    stripped = raw.strip(" \t\r,.:()*•-")
     if stripped and len(stripped) <= 1200:
         yield Sentence(stripped, begin + raw.index(stripped), question)
 
@@ -145,7 +173,16 @@ def _before_the_question(pieces: list[Piece]) -> list[Piece]:
     return []
 
 
+_ADVICE = re.compile(
+    r"\b(?:told|asked|advised|warned|wants) me (?:not )?to (?:avoid|stop|cut|quit|"
+    r"take|eat|drink|limit|lose|wear|rest|reduce|exercise|not|give)\b",
+    re.IGNORECASE,
+)
+
+
 def _is_report(clause: str) -> bool:
+    if _ADVICE.search(clause):
+        return False
     return bool(_REPORTED.search(clause)) or bool(
         re.match(r"(?i)(?:he|she|they|you|people|everyone|my|the|some|[a-z]+ says)\b", clause)
         and _REPORT_OF_ME.search(clause)

@@ -6,23 +6,54 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _SHORT = {name[:3]: index for index, name in enumerate(MONTHS, start=1)} | {"sept": 9}
 _NUMBERS = {
     word: index
     for index, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
     )
 } | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
-_NUMBER = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a )?couple of)"
+_NUMBER = (
+    r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten|eleven|twelve|(?:a )?couple of)"
+)
 _MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|"
+    r"aug(?:ust)?|"
     r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _WEEKDAY = r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?)"
-_PREPOSITION = r"(?:\b(?P<prep>since|until|till|by|before|after|from|on|in|at|during|starting)\s+)?"
+_PREPOSITION = (
+    r"(?:\b(?P<prep>since|until|till|by|before|after|from|to|on|in|at|during|starting)\s+)?"
+)
 _PART = r"(?:\s+(?:morning|afternoon|evening|night))?"
 
 
@@ -58,11 +89,20 @@ def _count(word: str) -> int:
 
 
 _RELATIVE_DAYS = {
-    "today": 0, "this morning": 0, "this afternoon": 0, "this evening": 0, "tonight": 0,
-    "tomorrow": 1, "the day after tomorrow": 2, "day after tomorrow": 2, "yesterday": -1,
-    "last night": -1, "the day before yesterday": -2, "day before yesterday": -2,
+    "today": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "tonight": 0,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+    "day after tomorrow": 2,
+    "yesterday": -1,
+    "last night": -1,
+    "the day before yesterday": -2,
+    "day before yesterday": -2,
     "the other day": 0,
-}  # fmt: skip
+}
 
 
 def _relative_day(match: re.Match[str], today: date, past: bool) -> When | None:
@@ -177,34 +217,77 @@ def _row(pattern: str, resolver: _Resolver) -> tuple[re.Pattern[str], _Resolver]
 
 
 _ROWS: tuple[tuple[re.Pattern[str], _Resolver], ...] = (
-    _row(rf"{_MONTH}\s+(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year>(?:19|20)\d\d))?", _calendar_day),
-    _row(rf"(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>(?:19|20)\d\d))?", _calendar_day),
-    _row(r"(?P<day>(?:the )?day (?:after tomorrow|before yesterday)|today|tonight|tomorrow|"
-         rf"yesterday|last night|this (?:morning|afternoon|evening))\b{_PART}", _relative_day),
-    _row(r"(?:the\s+)?(?P<date>\d{1,2})(?:st|nd|rd|th)\s+of\s+(?P<which>this|next|last)\s+month\b", _day_of_month),
-    _row(r"the\s+(?P<date>\d{1,2})(?:st|nd|rd|th)(?:\s+of\s+(?P<which>this|next|last)\s+month)?\b(?!\s+(?:floor|time|century|of|grade|year|anniversary|birthday|street|avenue|\w+))", _day_of_month),
+    _row(
+        rf"{_MONTH}\s+(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|"
+        r"th)?\b(?:,?\s+(?P<year>(?:19|20)\d\d))?",
+        _calendar_day,
+    ),
+    _row(
+        rf"(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,"
+        r"?\s+(?P<year>(?:19|20)\d\d))?",
+        _calendar_day,
+    ),
+    _row(
+        r"(?P<day>(?:the )?day (?:after tomorrow|before yesterday)|today|tonight|tomorrow|"
+        rf"yesterday|last night|this (?:morning|afternoon|evening))\b{_PART}",
+        _relative_day,
+    ),
+    _row(
+        r"(?:the\s+)?(?P<date>\d{1,2})(?:st|nd|rd|th)\s+of\s+(?P<which>this|next|last)"
+        r"\s+month\b",
+        _day_of_month,
+    ),
+    _row(
+        r"the\s+(?P<date>\d{1,2})(?:st|nd|rd|th)(?:\s+of\s+(?P<which>this|next|last)"
+        r"\s+month)?\b(?!\s+(?:floor|time|century|of|grade|year|anniversary|birthday|"
+        r"street|avenue|\w+))",
+        _day_of_month,
+    ),
     _row(r"(?:the )?end of (?P<which>the|this|next) (?P<unit>month|year)\b", _month_end),
     _row(rf"(?:(?P<which>this coming|this|next|last|past)\s+)?{_WEEKDAY}\b{_PART}(?!s)", _weekday),
-    _row(r"(?P<which>this coming|the coming|this|next|last|past) (?P<unit>weekend|week|month|year|summer|spring|autumn|fall|winter)\b", _span),
-    _row(rf"(?:(?:about|around|over|almost|nearly|like) )?{_NUMBER} (?P<unit>day|week|weekend|month|year)s? (?P<ago>ago|back)\b", _distance),
-    _row(r"(?P<some>a few|several|many|some) (?P<unit>day|week|month|year)s? (?:ago|back)\b", _some_ago),
-    _row(rf"(?:in|within) {_NUMBER} (?P<unit>day|week|month|year)s?(?:' time)?(?P<ago>\bago)?\b(?! of\b)", _distance),
-    _row(rf"(?:(?P<which>this|next|last)\s+)?(?:early |late |mid-?)?{_MONTH}(?:,?\s+(?P<year>(?:19|20)\d\d))?", _bare_month),
-)  # fmt: skip
+    _row(
+        r"(?P<which>this coming|the coming|this|next|last|past) (?P<unit>weekend|week|"
+        r"month|year|summer|spring|autumn|fall|winter)\b",
+        _span,
+    ),
+    _row(
+        rf"(?:(?:about|around|over|almost|nearly|like) )?{_NUMBER} (?P<unit>day|week|"
+        r"weekend|month|year)s? (?P<ago>ago|back)\b",
+        _distance,
+    ),
+    _row(
+        r"(?P<some>a few|several|many|some) (?P<unit>day|week|month|year)s? (?:ago|back)\b",
+        _some_ago,
+    ),
+    _row(
+        rf"(?:in|within) {_NUMBER} (?P<unit>day|week|month|"
+        r"year)s?(?:' time)?(?P<ago>\bago)?\b(?! of\b)",
+        _distance,
+    ),
+    _row(
+        r"(?:(?P<which>this|next|last)\s+)?(?:early |late |"
+        rf"mid-?)?{_MONTH}(?:,?\s+(?P<year>(?:19|20)\d\d))?",
+        _bare_month,
+    ),
+)
 
 HINT = re.compile(
-    r"day\b|morrow|\btonight|\bthis (?:morning|after|even|week|month|year|s|autumn|fall|winter|com)|"
-    r"\b(?:last|next|past|coming)\b|\bago\b|\bback\b|\bin (?:a|an|\d|[a-z]+ (?:day|week|month|year))|"
-    r"\d(?:st|nd|rd|th)|\bend of\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    r"day\b|morrow|\btonight|\bthis (?:morning|after|even|week|month|year|s|autumn|"
+    r"fall|winter|com)|"
+    r"\b(?:last|next|past|coming)\b|\bago\b|\bback\b|\bin (?:a|an|\d|[a-z]+ (?:day|"
+    r"week|month|year))|"
+    r"\d(?:st|nd|rd|th)|\bend of\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|"
+    r"dec)",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b(?:in|since|by) ((?:19|20)\d\d)\b")
 LEFT_OVER = re.compile(
-    r"\b(?:today|tomorrow|yesterday|tonight|this (?:morning|evening|afternoon|week|weekend|month|"
+    r"\b(?:today|tomorrow|yesterday|tonight|this (?:morning|evening|afternoon|week|"
+    r"weekend|month|"
     r"year)|(?:last|next) (?:week|month|year|time|night)|days? ago|the other day)\b",
     re.IGNORECASE,
 )
-_KEPT = ("since", "until", "till", "by", "before", "after", "from", "starting")
+_KEPT = ("since", "until", "till", "by", "before", "after", "from", "to", "starting")
 
 
 def resolve(text: str, *, today: date, past: bool) -> tuple[str, date | None]:

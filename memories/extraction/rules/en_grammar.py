@@ -25,16 +25,22 @@ class Subject:
 SELF = Subject()
 
 _EMPTY_ADVERBS = re.compile(
-    r"^(?:(?:really|also|just|actually|currently|now|still|absolutely|truly|definitely|personally|"
-    r"quite|kinda|kind of|sort of|simply|totally|genuinely|honestly|recently|finally|certainly|"
-    r"already|basically|mostly|mainly|obviously|sadly|unfortunately|luckily|fortunately|"
-    r"especially|particularly|probably|lately|officially|literally|both|all|do|too|of course|"
+    r"^(?:(?:really|also|just|actually|currently|now|still|absolutely|truly|"
+    r"definitely|personally|"
+    r"quite|kinda|kind of|sort of|simply|totally|genuinely|honestly|recently|"
+    r"finally|certainly|"
+    r"already|basically|mostly|mainly|obviously|sadly|unfortunately|luckily|"
+    r"fortunately|"
+    r"especially|particularly|probably|lately|officially|literally|both|all|do|too|"
+    r"of course|"
     r"myself|in fact|as well|even|have just|'ve just|generally|secretly),? )+",
     re.IGNORECASE,
 )
 _FREQUENCY = re.compile(
-    r"^((?:(?:almost |nearly )?(?:always|usually|often|sometimes|never|rarely|normally|typically|"
-    r"hardly ever|seldom|occasionally|regularly|frequently|mostly|no longer|tend to|typically) )?)",
+    r"^((?:(?:almost |nearly )?(?:always|usually|often|sometimes|never|rarely|"
+    r"normally|typically|"
+    r"hardly ever|seldom|occasionally|regularly|frequently|mostly|no longer|tend to|"
+    r"typically) )?)",
     re.IGNORECASE,
 )
 _WHOLE = (
@@ -60,12 +66,36 @@ _WHOLE = (
     (re.compile(r"^don't\b"), "doesn't"),
     (re.compile(r"^do\b"), "does"),
     (re.compile(r"^go\b"), "goes"),
+    (
+        re.compile(
+            r"^read(?= (?:a lot|lots|books|novels|mostly|mainly|every|comics|manga|fiction|"
+            r"poetry|before|daily))"
+        ),
+        "reads",
+    ),
 )
-_UNCHANGED = MODALS | IRREGULAR_PAST | {
-    "is", "isn't", "has", "hasn't", "hadn't", "doesn't", "does", "didn't", "wasn't", "goes", "born",
-    "used", "better",
-}  # fmt: skip
-_BASE_IN_ED = frozenset("need feed breed bleed speed embed proceed succeed exceed seed".split())
+_UNCHANGED = (
+    MODALS
+    | IRREGULAR_PAST
+    | {
+        "is",
+        "isn't",
+        "has",
+        "hasn't",
+        "hadn't",
+        "doesn't",
+        "does",
+        "didn't",
+        "wasn't",
+        "goes",
+        "born",
+        "used",
+        "better",
+    }
+)
+_BASE_IN_ED = frozenset(
+    ["need", "feed", "breed", "bleed", "speed", "embed", "proceed", "succeed", "exceed", "seed"]
+)
 _VERB = re.compile(r"^([a-z']+)(.*)$", re.IGNORECASE | re.DOTALL)
 
 
@@ -103,16 +133,27 @@ def third_person(predicate: str, *, plain_form: bool = True) -> str:
     return _inner_adverbs(lead + _conjugated(rest))
 
 
+_OPEN_FORMS = (
+    "'", "does not", "is not", "has not", "did not", "cannot", "were", "are", "have", "do", "don't",
+    "aren't", "haven't",
+)  # fmt: skip
+
+
 def _lower_contraction(predicate: str) -> str:
+    """Of a verb that already agrees with its subject, only contractions are written out."""
+    if not predicate.startswith(_OPEN_FORMS):
+        return predicate
     for pattern, form in _WHOLE:
-        if pattern.match(predicate) and predicate.startswith(("'", "does not", "is not", "has not", "did not", "cannot", "were", "are", "have", "do", "don't", "aren't", "haven't")):  # fmt: skip
+        if pattern.match(predicate):
             return pattern.sub(form, predicate, count=1)
     return predicate
 
 
 _AFTER_HELPER = re.compile(
-    r"^((?:(?:always|usually|often|never) )?(?:is|has|has been|can|will|was|isn't|doesn't|can't))"
-    r"(?: (?:really|also|just|actually|currently|now|still|absolutely|truly|definitely|finally|"
+    r"^((?:(?:always|usually|often|never) )?(?:is|has|has been|can|will|was|isn't|"
+    r"doesn't|can't))"
+    r"(?: (?:really|also|just|actually|currently|now|still|absolutely|truly|"
+    r"definitely|finally|"
     r"already|recently|especially|particularly|personally|literally|totally|"
     r"quite|kind of|kinda|sort of|a bit|a little|super|so|very|extremely|pretty|always "
     r"(?=been|loved|liked|wanted|dreamed|dreamt|hated|had|enjoyed|lived)))+ ",
@@ -125,8 +166,17 @@ def _inner_adverbs(predicate: str) -> str:
     return _AFTER_HELPER.sub(rf"\1 {kept}", predicate, count=1)
 
 
-_PLURAL_VERBS = {"is": "are", "has": "have", "was": "were", "does": "do", "doesn't": "don't",
-                 "isn't": "aren't", "hasn't": "haven't", "wasn't": "weren't", "goes": "go"}  # fmt: skip
+_PLURAL_VERBS = {
+    "is": "are",
+    "has": "have",
+    "was": "were",
+    "does": "do",
+    "doesn't": "don't",
+    "isn't": "aren't",
+    "hasn't": "haven't",
+    "wasn't": "weren't",
+    "goes": "go",
+}
 
 
 def for_plural(predicate: str) -> str:
@@ -139,7 +189,13 @@ def for_plural(predicate: str) -> str:
         return _PLURAL_VERBS[verb] + rest
     if verb in _UNCHANGED or not verb.endswith("s"):
         return predicate
-    for ending, base in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss")):
+    for ending, base in (
+        ("ies", "y"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("xes", "x"),
+        ("sses", "ss"),
+    ):
         if verb.endswith(ending):
             return verb[: -len(ending)] + base + rest
     return verb[:-1] + rest
@@ -149,7 +205,8 @@ _NAME = r"[A-Z][\w'\-]{0,24}(?: [A-Z][\w'\-]{1,24})?"
 _MODIFIERS = rf"(?:(?:{RELATION_MODIFIERS}|\d{{1,2}}[- ]?(?:year|month)s?[- ]old),? ){{0,3}}"
 _OWNED_BY_ONE = (
     rf"(?P<relation>(?i:{_MODIFIERS}(?:{RELATIONS})))\b"
-    rf"(?:,? (?:(?i:named|called),? )?(?P<name>(?!(?:I|And|But)\b){_NAME})(?P<own>'s)?,?(?= )|(?=[ ']))"
+    rf"(?:,? (?:(?i:named|called),? )?(?P<name>(?!(?:I|And|But)\b){_NAME})(?P<own>'s)"
+    r"?,?(?= )|(?=[ ']))"
 )
 _I = re.compile(r"(?:I|i)(?= |'(?:m|ve|d|ll)\b)\s?(?P<rest>.*)$", re.DOTALL)
 _WE = re.compile(
@@ -158,23 +215,29 @@ _WE = re.compile(
 _MY_ONE = re.compile(rf"(?:[Mm]y|[Oo]ur) {_OWNED_BY_ONE}(?P<rest>.*)$", re.DOTALL)
 _MY_THING = re.compile(
     r"(?:[Mm]y|[Oo]ur) (?P<thing>(?i:(?:(?:all-time |absolute |number one )?favou?rite "
-    r"(?:[\w'\-]+ ){0,3}?[\w'\-]+|(?:new |old |current |next |main |first |final |upcoming |weekly |"
-    rf"monthly |daily |[a-z]+ )?(?:{OWNED})))) (?P<rest>(?:is|are|was|will|has|takes?|starts?|ends?|"
+    r"(?:[\w'\-]+ ){0,3}?[\w'\-]+|(?:new |old |current |next |main |first |final |"
+    r"upcoming |weekly |"
+    rf"monthly |daily |[a-z]+ )?(?:{OWNED})(?: (?:to|with|for|in|at|from|about) "
+    rf"[\w'-]+(?: [\w'-]+){{0,4}}?)?))) (?P<rest>(?:is|are|was|will|has|takes?|"
+    r"starts?|ends?|"
     r"'s|runs?|begins?|opens?|happens?)\b.*)$",
     re.DOTALL,
 )
 _ONE_OF = re.compile(
-    rf"(?:[Oo]ne of my|[Aa] (?:good |close )?friend of mine|[Aa]n? (?P<who>{RELATIONS}) of mine) .*$",
+    r"(?:[Oo]ne of my|[Aa] (?:good |close )?friend of mine|"
+    rf"[Aa]n? (?P<who>{RELATIONS}) of mine) .*$",
     re.DOTALL,
 )
 _POSSESSED = re.compile(
-    r"^'s (?P<thing>name|birthday|favou?rite(?: [\w'\-]+){1,3}|job|wedding|school|dog|cat|husband|wife|"
+    r"^'s (?P<thing>name|birthday|favou?rite(?: [\w'\-]+){1,3}|job|wedding|school|"
+    r"dog|cat|husband|wife|"
     r"son|daughter|house|nickname|phone number|breed|age|allergy)(?= )(?P<rest>.*)$",
     re.DOTALL,
 )
 _PRONOUN = re.compile(r"(?P<who>He|She|They|It|he|she|they|it)(?= |')\s?(?P<rest>.*)$", re.DOTALL)
 _THEIR = re.compile(
-    r"(?P<who>His|Her|Their|Its|his|her|their|its) (?P<thing>name|names|birthday|job|breed|"
+    r"(?P<who>His|Her|Their|Its|his|her|their|its) (?P<thing>name|names|birthday|"
+    r"job|breed|"
     r"favou?rite(?: [\w'\-]+){1,3}) (?P<rest>.*)$",
     re.DOTALL,
 )
@@ -205,7 +268,9 @@ def parse_clause(clause: str, *, known: Subject | None, names: frozenset[str]) -
 
 def _thing(label: str, rest: str) -> Parsed:
     plural = label.lower().endswith("s") and rest.startswith(("are", "were"))
-    return Parsed(Subject(label.lower(), plural, person=False), third_person(rest, plain_form=False))
+    return Parsed(
+        Subject(label.lower(), plural, person=False), third_person(rest, plain_form=False)
+    )
 
 
 def _relative(match: re.Match[str]) -> Parsed | None:
@@ -217,7 +282,7 @@ def _relative(match: re.Match[str]) -> Parsed | None:
     if owned := _POSSESSED.match(rest):
         subject = Subject(f"{label}'s {owned['thing']}", person=False)
         return Parsed(subject, third_person(owned["rest"], plain_form=False))
-    plural = relation.split()[-1] in PLURALS
+    plural = relation.split()[-1] in PLURALS or " and " in relation
     names = (name,) if name else ()
     return Parsed(Subject(label, plural), third_person(rest, plain_form=plural), names=names)
 

@@ -8,32 +8,52 @@ from memories.extraction.rules.masking import COVER, SECRET
 
 _CUT = re.compile(
     rf"[{COVER}].*"
-    r"| (?:because|'cause|cuz|although|even though|though|so that|whereas|while|since (?:i|it|he|she|they|that|the)\b|"
-    r"unless|until i|but|so (?:i|we|that|if|it|he|she|they|my)|which|and (?:it|that|this|then|so|i|we|he|she|they|"
-    r"there|honestly|feel|felt|feeling|was|were|am|would|think|wish|hope to get some|don't know)|"
-    r"if|as (?:i|it|a way|they|we|you|there)|when(?:ever)? (?:i'm|i|it|we|they|he|she|you)|where (?:i|we|they|he|she|you)|"
-    r"the way|how (?:it|they)|that (?:makes?|always|really|i|we|you|is|was|keeps?|brings?|has|have|help\w*))\b.*"
+    r"| (?:because|'cause|cuz|although|even though|though|so that|whereas|while|"
+    r"since (?:i|it|he|she|they|that|the)\b|"
+    r"unless|until i|but|so (?:i|we|that|if|it|he|she|they|my)|which|and (?:it|that|"
+    r"this|then|so|i|we|he|she|they|"
+    r"there|honestly|feel|felt|feeling|was|were|am|would|think|wish|hope to get "
+    r"some|don't know)|"
+    r"if|as (?:i|it|a way|they|we|you|there)|when(?:ever)? (?:i'm|i|it|we|they|he|"
+    r"she|you)|where (?:i|we|they|he|she|you)|"
+    r"the way|how (?:it|they)|that (?:makes?|always|really|i|we|you|is|was|keeps?|"
+    r"brings?|has|have|help\w*))\b.*"
     r"| (?:--?|–|—) .*|:\s.*| \(.*?\)|; .*"
-    r"|, (?:which|who|where|especially|even|not|thank|thanks|right|too|though|haha|lol|you know|but|"
-    r"it|it's|and (?:it|that|i|we)|i|so|just|like i|etc|ha|since|as (?!well as)|you|for example|such as|thus|making|hoping|and sometimes|and (?:[\\w ]{1,30} )?(?:can|is|are|will|was)|"
-    r"mainly|mostly|what|how|do|and (?:then|feel|was|am|have|also|really|don't)|because|[a-z]+ing (?:it|them|that))\b.*",
+    r"|, (?:which|who|where|especially|even|not|thank|thanks|right|too|though|haha|"
+    r"lol|you know|but|"
+    r"it|it's|and (?:it|that|i|we)|i|so|just|like i|etc|ha|since|as (?!well as)|you|"
+    r"for example|such as|thus|making|hoping|and sometimes|and (?:[\\w ]{1,30} )"
+    r"?(?:can|is|are|will|was)|"
+    r"mainly|mostly|what|how|do|always have|never have|always has|no matter|and "
+    r"(?:then|feel|was|am|have|also|really|don't)|because|[a-z]+ing (?:it|them|that)"
+    r")\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 _FLUFF = re.compile(
-    r"(?:[\s,]+(?:too|as well|these days|nowadays|lately|recently|right now|now|at the moment|"
-    r"currently|so much|a lot|very much|though|haha|lol|please|by the way|btw|actually|honestly|"
-    r"anyway|obviously|already|of course|to be honest|tbh|fyi|you know|you see|really|again|"
-    r"soon|somehow|at the end of the day|if that helps|for sure|if possible|maybe|etc|and stuff|"
-    r"or something|or so|i think|i guess|i believe|for now|after all|atm|rn|ever|in general|yet|"
-    r"and|or|with|to|the|a|some|friend|buddy|mate|man|dude|just|also|then|even|that|today only|"
-    r"\N{GRINNING FACE}|xd|<3|all the time now|and all|and so on|and more|so far))+[\s.!,~]*$",
+    r"(?:[\s,]+(?:too|as well|these days|nowadays|lately|recently|right now|now|at "
+    r"the moment|"
+    r"currently|so much|a lot|very much|though|haha|lol|please|by the way|btw|"
+    r"actually|honestly|"
+    r"anyway|obviously|already|of course|to be honest|tbh|fyi|you know|you see|"
+    r"really|again|"
+    r"soon|somehow|at the end of the day|if that helps|for sure|if possible|maybe|"
+    r"etc|and stuff|"
+    r"or something|or so|i think|i guess|i believe|for now|after all|atm|rn|ever|in "
+    r"general|yet|"
+    r"and|or|with|to|the|a|some|just|also|then|even|that|today only|"
+    r"\N{GRINNING FACE}|xd|<3|all the time now|and all|and so on|and more|so far))"
+    r"+[\s.!,~]*$",
     re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r",\s*(?:my )?(?:friend|buddy|mate|man|dude|guys|folks|everyone)$", re.IGNORECASE
 )
 _MINE = (
     (re.compile(r"\b(?:my|our) own\b", re.IGNORECASE), "their own"),
     (re.compile(r"\b(?:my|our)\b", re.IGNORECASE), "their"),
     (re.compile(r"\b(?:myself|ourselves)\b", re.IGNORECASE), "themself"),
     (re.compile(r"\bmine\b", re.IGNORECASE), "theirs"),
+    (re.compile(r"\bme\b"), "them"),
     (re.compile(r"\bI'm\b"), "they're"),
     (re.compile(r"\bI've\b"), "they've"),
     (re.compile(r"\bI'd\b"), "they'd"),
@@ -41,16 +61,21 @@ _MINE = (
 )
 # Words that need something outside the sentence to mean anything.
 _POINTING = re.compile(
-    r"\b(?:it|it's|its|this|these|those|he|she|him|they'?l*|here|there|there's|you|your|yours|you're|"
-    r"you've|yourself|me|us|we|we're|thing|things|stuff|something|someone|somewhere|ones|one of|"
-    r"the one|the ones|same|such|do so|doing so|that's|latter|former|aforementioned|what|how|"
-    r"another one|i'll|we'll|above|following)\b|\bthat(?: one)?$|\b(?:at|in|on|to|of|about|with|like|for|"
+    r"\b(?:it|it's|its|this|these|those|he|she|him|they'?l*|here|there|there's|you|"
+    r"your|yours|you're|"
+    r"you've|yourself|me|us|we|we're|thing|things|stuff|something|someone|somewhere|"
+    r"ones|one of|"
+    r"the one|the ones|same|such|do so|doing so|that's|latter|former|aforementioned|"
+    r"what|how(?! to\b)|"
+    r"another one|i'll|we'll|above|following)\b|\bthat(?: one)?$|\b(?:at|in|on|to|"
+    r"of|about|with|like|for|"
     r"do|does|did|from|and|after|before|over|been) that\b",
     re.IGNORECASE,
 )
 _THIRD = re.compile(r"\b(?:her|his|them|their)\b", re.IGNORECASE)
 _RELATION = re.compile(
-    rf"\b(?:{RELATIONS}|people|folks|women|men|students?|kids|person|girl|boy|woman|man|someone|"
+    rf"\b(?:{RELATIONS}|people|folks|women|men|students?|kids|person|girl|boy|woman|"
+    r"man|someone|"
     r"patients|clients|animals|books|films|movies|songs?)\b",
     re.IGNORECASE,
 )
@@ -61,11 +86,14 @@ _SECRETS = re.compile(rf"{SECRET}+")
 
 def trimmed(text: str) -> str:
     """The predicate without what follows from it, comments it, or only fills."""
-    text = _CUT.sub("", text, count=1)
+    text = _ADDRESS.sub("", _CUT.sub("", text, count=1).rstrip(" .!"))
+    text = re.sub(r" here(?= (?:from|for|since|with|in \d|on|last|\w+ years ago))", "", text)
     previous = ""
     while text != previous:
         previous = text
-        text = _FLUFF.sub("", text).strip(" \t,.!?;:~-–—…\"'" if text.count('"') % 2 else " \t,.!?;:~-–—…")
+        text = _FLUFF.sub("", text).strip(
+            " \t,.!?;:~-–—…\"'" if text.count('"') % 2 else " \t,.!?;:~-–—…"
+        )
     return text
 
 
@@ -101,7 +129,11 @@ def _is_name(label: str) -> bool:
 
 def _headless(predicate: str) -> str:
     """Without "is" before an adjective: "Allergic to …", but "Is an only child"."""
-    if re.match(r"is (?!(?:an?|the|one|not|no|in|on|at|from|into|due|\d|their|half|my|head)\b)\w+(?!ing\b)", predicate):
+    if re.match(
+        r"is (?!(?:an?|the|one|not|no|in|on|at|from|into|due|\d|their|half|my|head)\b)"
+        r"\w+(?!ing\b)",
+        predicate,
+    ):
         word = predicate.split(" ")[1]
         if not word.endswith("ing"):
             predicate = predicate[3:]

@@ -26,9 +26,35 @@ RELATIONS = words("""
     lizard, snake, gecko, pet, pets, mum and dad, mom and dad
 """)
 PLURALS = frozenset(
-    "parents folks sisters brothers siblings sons daughters kids children twins grandparents "
-    "grandkids grandchildren cousins nieces nephews in-laws friends roommates flatmates colleagues "
-    "coworkers dogs puppies cats kittens pets dad".split()
+    [
+        "parents",
+        "folks",
+        "sisters",
+        "brothers",
+        "siblings",
+        "sons",
+        "daughters",
+        "kids",
+        "children",
+        "twins",
+        "grandparents",
+        "grandkids",
+        "grandchildren",
+        "cousins",
+        "nieces",
+        "nephews",
+        "in-laws",
+        "friends",
+        "roommates",
+        "flatmates",
+        "colleagues",
+        "coworkers",
+        "dogs",
+        "puppies",
+        "cats",
+        "kittens",
+        "pets",
+    ]
 )
 RELATION_MODIFIERS = words("""
     older, elder, eldest, oldest, younger, youngest, little, big, baby, twin, best, closest, close,
@@ -48,6 +74,8 @@ OWNED = words("""
     project, side project, thesis, dissertation, research, novel, blog, podcast, channel, website,
     app, business, bakery, shop, store, cafe, restaurant, farm, budget, rent, salary, exam, exams,
     interview, flight, appointment, surgery, operation, deadline, visa, lease, contract,
+    product launch, launch, release, trip, vacation, holiday, meeting, presentation, conference,
+    party, concert, marathon, race, match, graduation, defense, defence, recital, move, due date,
     biggest fear, greatest fear, guilty pleasure, role model, school, university, class,
     classes, shift, shifts, work hours, working hours, day off, days off, diet, allergy, condition
 """)
@@ -143,19 +171,118 @@ IDIOM_OBJECTS = words("""
     exercise, mornings, drama, idiots, stupid people, small talk, responsibility, commitment, losing
 """)
 DISLIKED_BY_ALL = words("""
-    traffic, traffic jams, taxes, paying taxes, doing taxes, mondays, meetings, waiting, overtime,
-    queues, queuing, deadlines, delays, being ignored, being stuck, being late, being yelled,
-    being woken, getting up at, waking up at, working weekends, working late, working overtime, spam,
-    hangovers, headaches, getting sick, being sick, bugs, losing, root canals, the dentist, rejection
+    traffic, traffic jams, taxes, paying taxes, doing taxes, doing my taxes, paying my taxes,
+    filing taxes, my commute, mondays, meetings, waiting, overtime, queues, queuing, deadlines,
+    delays, being ignored, being stuck, being late, being yelled, being woken, getting up at,
+    waking up at, working weekends, working late, working overtime, spam, hangovers, headaches,
+    getting sick, being sick, bugs, losing, root canals, the dentist, rejection
 """)
 IRREGULAR_PAST = frozenset(
-    "was were had did went got came saw took made gave found told left felt began bought brought "
-    "built broke caught chose drank drew drove ate fell fought flew forgot froze grew heard held "
-    "kept knew led lent lost met paid rode ran said sold sent sang sat slept spoke spent stood "
-    "swam taught thought threw understood woke wore won wrote became hurt cut quit put set read "
-    "let hit shut lay dreamt learnt burnt spelt hung stuck shot struck swore tore used been".split()
+    [
+        "was",
+        "were",
+        "had",
+        "did",
+        "went",
+        "got",
+        "came",
+        "saw",
+        "took",
+        "made",
+        "gave",
+        "found",
+        "told",
+        "left",
+        "felt",
+        "began",
+        "bought",
+        "brought",
+        "built",
+        "broke",
+        "caught",
+        "chose",
+        "drank",
+        "drew",
+        "drove",
+        "ate",
+        "fell",
+        "fought",
+        "flew",
+        "forgot",
+        "froze",
+        "grew",
+        "heard",
+        "held",
+        "kept",
+        "knew",
+        "led",
+        "lent",
+        "lost",
+        "met",
+        "paid",
+        "rode",
+        "ran",
+        "said",
+        "sold",
+        "sent",
+        "sang",
+        "sat",
+        "slept",
+        "spoke",
+        "spent",
+        "stood",
+        "swam",
+        "taught",
+        "thought",
+        "threw",
+        "understood",
+        "woke",
+        "wore",
+        "won",
+        "wrote",
+        "became",
+        "hurt",
+        "cut",
+        "quit",
+        "put",
+        "set",
+        "read",
+        "let",
+        "hit",
+        "shut",
+        "lay",
+        "dreamt",
+        "learnt",
+        "burnt",
+        "spelt",
+        "hung",
+        "stuck",
+        "shot",
+        "struck",
+        "swore",
+        "tore",
+        "used",
+        "been",
+    ]
 )
 MODALS = frozenset(
-    "can can't cannot could couldn't will won't would wouldn't should shouldn't must mustn't may "
-    "might mightn't shall".split()
+    [
+        "can",
+        "can't",
+        "cannot",
+        "could",
+        "couldn't",
+        "will",
+        "won't",
+        "would",
+        "wouldn't",
+        "should",
+        "shouldn't",
+        "must",
+        "mustn't",
+        "may",
+        "might",
+        "mightn't",
+        "shall",
+    ]
 )

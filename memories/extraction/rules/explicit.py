@@ -12,11 +12,28 @@ from memories.extraction.rules.rule import Found, Rule, compile_pattern
 _ANYTHING = compile_pattern(".*", {})
 # The first that fits says what kind of statement a remembered sentence is.
 _KINDS = (
-    ("constraint", r"allerg|intoleran|never |must ?n[o']t|do(?:es)?n't (?:eat|drink)|can't (?:eat|have)|avoid|过敏|過敏|不能|不吃|不喝|忌|禁止|不许|不要|别"),
-    ("preference", r"prefer|favou?rite|\b(?:like|love|hate|dislike|enjoy)s?\b|answer|repl(?:y|ies)|喜欢|喜歡|讨厌|討厭|偏好|最爱|习惯用|回答"),
-    ("task", r"\b(?:deadline|due|meeting|appointment|interview|exam|flight|need to|needs to|have to|has to|by (?:mon|tue|wed|thu|fri|sat|sun))|截止|会议|面试|考试|预约|航班|要去|要交|提醒"),
-    ("pattern", r"\bevery (?:day|week|morning|night|month|year)|usually|always|每天|每周|每个|总是|通常"),
-)  # fmt: skip
+    (
+        "constraint",
+        r"allerg|intoleran|never |must ?n[o']t|do(?:es)?n't (?:eat|drink)|can't (?:eat|"
+        r"have)|avoid|过敏|過敏|不能|不吃|不喝|忌|禁止|不许|不要|别",
+    ),
+    (
+        "preference",
+        r"prefer|favou?rite|\b(?:like|love|hate|dislike|enjoy)s?\b|answer|repl(?:y|ies)|"
+        r"喜欢|喜歡|讨厌|討厭|偏好|最爱|习惯用|回答",
+    ),
+    (
+        "task",
+        r"\b(?:deadline|due|meeting|appointment|interview|exam|flight|need to|needs to|"
+        r"have to|has to|by (?:mon|tue|wed|thu|fri|sat|sun))|截止|会议|面试|考试|预约|"
+        r"航班|要去|要交|提醒",
+    ),
+    (
+        "pattern",
+        r"\bevery (?:day|week|morning|night|month|year)|usually|always|每天|每周|每个|"
+        r"总是|通常",
+    ),
+)
 
 
 def _kind(text: str) -> str:

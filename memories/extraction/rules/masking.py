@@ -19,39 +19,54 @@ _INLINE = re.compile(r"`[^`\n]{41,}`")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]{0,4}(?:>|\|).*$|^(?:\t| {4,})\S.*$")
 _URL = re.compile(r"\b(?:https?://|www\.)[^\s<>，。；、）]+")
 _TAGS = re.compile(r"<[a-zA-Z/!][^<>\n]{0,200}>")
-_SPEECH = re.compile(r"“[^“”\n]{1,600}”|\"[^\"\n]{1,600}\"|「[^「」\n]{1,600}」|『[^『』\n]{1,600}』")
+_SPEECH = re.compile(
+    r"“[^“”\n]{1,600}”|\"[^\"\n]{1,600}\"|「[^「」\n]{1,600}」|『[^『』\n]{1,600}』"
+)
 _LONG_SPEECH = re.compile(r"[.!?。！？]\s*[”\"」』]?$|^.(?:\S+\s+){6,}|[，；]|\b(?:I|I'm|my)\b|我")
 _SAID_BEFORE = re.compile(
-    r"(?:\b(?:says?|said|wrote|writes?|asked|told \w+|goes|was like|sentence|phrase|line|text)|"
+    r"(?:\b(?:says?|said|wrote|writes?|asked|told \w+|goes|was like|sentence|phrase|"
+    r"line|text)|"
     r"[说问道讲喊写]|句话|这句|歌词|台词)\s*[,:，：]?\s*$",
     re.IGNORECASE,
 )
 # "Translate this: …": everything after the colon is material to work on.
 _MATERIAL = re.compile(
-    r"\b(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|edit|fix|improve|"
-    r"polish|review|analy[sz]e|explain|continue|complete|format|convert|shorten|reword|debug|"
-    r"(?:here(?:'s| is)|below is|this is) (?:the|a|an|my|our|some) (?:text|email|e-mail|essay|letter|"
-    r"article|story|poem|paragraph|draft|code|log|transcript|dialog(?:ue)?|passage|lyrics|quote|"
+    r"\b(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|"
+    r"edit|fix|improve|"
+    r"polish|review|analy[sz]e|explain|continue|complete|format|convert|shorten|"
+    r"reword|debug|"
+    r"(?:here(?:'s| is)|below is|this is) (?:the|a|an|my|our|some) (?:text|email|"
+    r"e-mail|essay|letter|"
+    r"article|story|poem|paragraph|draft|code|log|transcript|dialog(?:ue)?|passage|"
+    r"lyrics|quote|"
     r"cover letter|sentence|review|message))\b[^\n:]{0,80}(?::|\n)"
     r"|(?:翻译|润色|改写|校对|修改|总结|概括|续写|扩写|缩写|解释|分析|纠正|改一?下|"
     r"造句|仿写)[^\n:：。]{0,40}[:：\n]",
     re.IGNORECASE,
 )
 _WRITE_FOR_ME = re.compile(
-    r"\b(?:write|compose|draft|generate|create|tell)\s+(?:me\s+|us\s+)?(?:a|an|the|some|my)\s+"
-    r"(?:\w+\s+){0,3}?(?:story|poem|song|rap|dialog(?:ue)?|script|scene|monologue|letter|essay|joke|"
-    r"speech|bio|caption|tweet|novel|haiku|limerick|email|e-mail|post)\b"
+    r"\b(?:write|compose|draft|generate|create|tell)\s+(?:me\s+|us\s+)?(?:a|an|the|"
+    r"some|my)\s+"
+    r"(?:\w+\s+){0,3}?(?:story|poem|song|rap|dialog(?:ue)?|script|scene|monologue|"
+    r"letter|essay|joke|"
+    r"speech|bio|caption|tweet|novel|haiku|limerick|email|e-mail|post)\b[^.!?\n]{0,400}"
     r"|(?:写|编|讲|来)(?:我|一下|给我)?(?:一?[个篇首段封则])(?:[^，。！？\n]{0,12}?)"
-    r"(?:故事|小说|诗|歌|剧本|台词|对话|文案|作文|信|笑话|演讲稿|邮件|文章)",
+    r"(?:故事|小说|诗|歌|剧本|台词|对话|文案|作文|信|笑话|演讲稿|邮件|"
+    r"文章)[^。！？\n]{0,400}",
     re.IGNORECASE,
 )
 _PLAY = re.compile(
-    r"\b(?:role-?\s?play(?:ing)?|let'?s (?:pretend|play|imagine)|pretend (?:that|to be|you|i|we|i'm)|"
-    r"act as|you are now|in character|(?:in|for) my (?:story|novel|fan ?fic(?:tion)?|d&d|dnd|rpg|"
-    r"screenplay|campaign|dream|manuscript)|my (?:character|protagonist|oc|player character|avatar)|"
+    r"\b(?:role-?\s?play(?:ing)?|let'?s (?:pretend|play|imagine)|pretend (?:that|to "
+    r"be|you|i|we|i'm)|"
+    r"act as|you are now|in character|(?:in|for) my (?:story|novel|fan ?fic(?:tion)"
+    r"?|d&d|dnd|rpg|"
+    r"screenplay|campaign|dream|manuscript)|my (?:character|protagonist|oc|player "
+    r"character|avatar)|"
     r"imagine (?:that|you|i|i'm|we|being)|(?:once upon a time)|"
-    r"just kidding|only joking|(?:i'm|i am|was|just) joking|\bjk\b|\bj/k\b|/s\b|april fool)"
-    r"|角色扮演|扮演|假装(?:你|我|自己)|假设(?:你|我)|从前有|(?:小说|故事|剧本|游戏|梦)(?:里|中)[^，。]{0,6}我|"
+    r"just kidding|(?:i'm|i am|was) (?:just |only )?kidding|only joking|(?:i'm|i am|"
+    r"was|just) joking|\bjk\b|\bj/k\b|/s\b|april fool)"
+    r"|角色扮演|扮演|假装(?:你|我|自己)|假设(?:你|我)|从前有|(?:小说|故事|剧本|游戏|"
+    r"梦)(?:里|中)[^，。]{0,6}我|"
     r"我的(?:角色|主角|小说主角)|开个?玩笑|逗你(?:的|玩)|骗你的|说笑的|愚人节",
     re.IGNORECASE,
 )
@@ -75,6 +90,18 @@ def _simplified_signs() -> dict[int, str]:
     signs = [chr(code) for code in range(0x4E00, 0xA000)]
     plain = converter.convert("\n".join(signs)).split("\n")
     return {ord(a): b for a, b in zip(signs, plain, strict=True) if a != b and len(b) == 1}
+
+
+@lru_cache(maxsize=1)
+def _to_traditional() -> _Converter:
+    import opencc
+
+    return cast(_Converter, opencc.OpenCC("s2t"))
+
+
+def traditional(text: str) -> str:
+    """Our own words among those of a person who writes traditional characters."""
+    return _to_traditional().convert(text)
 
 
 def simplified(text: str) -> str:
@@ -125,7 +152,6 @@ def own_words(text: str) -> str:
     for pattern in (_FENCE, _INLINE, _QUOTED_LINE, _URL, _TAGS):
         covered = pattern.sub(_covered, covered)
     covered = _cover_speech(covered)
-    for request in (_MATERIAL, _WRITE_FOR_ME):
-        if match := request.search(covered):
-            covered = _cover_from(covered, match.end())
-    return covered
+    if match := _MATERIAL.search(covered):
+        covered = _cover_from(covered, match.end())
+    return _WRITE_FOR_ME.sub(_covered, covered)

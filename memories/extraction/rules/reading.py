@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 
-from memories.extraction.rules import en_clauses, en_reader, zh_clauses, zh_reader
+from memories.extraction.rules import en_clauses, en_reader, zh_clauses, zh_grammar, zh_reader
 from memories.extraction.rules.en_clauses import Sentence
 from memories.extraction.rules.rule import Found
 
@@ -27,8 +27,9 @@ def language_of(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    splitter = zh_clauses if language_of(text) == "zh" else en_clauses
-    return splitter.sentences(text)
+    if language_of(text) == "zh":
+        return zh_clauses.sentences(text)
+    return en_clauses.sentences(text)
 
 
 @dataclass
@@ -38,11 +39,11 @@ class Reader:
     today: date
     speaker: str = ""
     english: en_reader.Setting = field(init=False)
-    chinese: zh_reader.Setting = field(init=False)
+    chinese: zh_grammar.Setting = field(init=False)
 
     def __post_init__(self) -> None:
         self.english = en_reader.Setting(today=self.today, speaker=self.speaker)
-        self.chinese = zh_reader.Setting(today=self.today, speaker=self.speaker)
+        self.chinese = zh_grammar.Setting(today=self.today, speaker=self.speaker)
 
     def read(self, sentence: Sentence) -> list[Found]:
         if language_of(sentence.text) == "zh":
@@ -52,6 +53,6 @@ class Reader:
     def note(self, text: str) -> None:
         """Whom `text` speaks of is whom "she" or 她 may mean in the next sentence."""
         if language_of(text) == "zh":
-            self.chinese = zh_reader.introduced(text, self.chinese)
+            self.chinese = zh_grammar.introduced(text, self.chinese)
         else:
             self.english = en_reader.introduced(text, self.english)

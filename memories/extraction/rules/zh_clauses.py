@@ -6,43 +6,66 @@ from collections.abc import Iterator
 from memories.extraction.rules.en_clauses import Piece, Sentence
 from memories.extraction.rules.masking import COVER
 
-_COMMA = re.compile(r"[，,、]?(?:\s*[，,]\s*)|(?<=[\u4e00-\u9fff])[ \t]+(?=[\u4e00-\u9fff])|[:：]\s*|——+|~+|～+")
+_COMMA = re.compile(
+    r"[，,、]?(?:\s*[，,]\s*)|(?<=[\u4e00-\u9fff])[ \t]+(?=[\u4e00-\u9fff])|"
+    r"[:：]\s*|——+|~+|～+"
+)
 _SENTENCE = re.compile(
     rf"[。！？!?；;…\n]+[”」』\"）)]*|[{COVER}]+|(?<=[a-zA-Z\u4e00-\u9fff])\.(?=\s|$)|"
     r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+"
 )
 _ASKS = re.compile(
-    r"(?:吗|么|嘛)[~～]*$|什么|怎么|怎样|如何|哪[里个些儿位种家部款]?|谁|多少|几[个点岁号时]|为什么|为何|是不是|"
-    r"有没有|能不能|会不会|可不可以|要不要|好不好|对不对|行不行|该不该|是否|何时|何处|咋|啥"
+    r"(?:吗|么|嘛)[~～]*$|什么|怎么|怎样|如何|哪[里个些儿位种家部款]?|谁|多少|"
+    r"几[个点岁号时]|为什么|为何|是不是|"
+    r"有没有|能不能|会不会|可不可以|要不要|好不好|对不对|行不行|该不该|是否|何时|"
+    r"何处|咋|啥"
 )
-_ONLY_ASKS = re.compile(r"(?:吗|么)[~～]*$|^(?:你|您|请问|那你|能|可以|有没有|怎么|如何|什么|为什么|是不是|该|对吧|对吗|是吗|是吧|好吗|行吗)")
+_ONLY_ASKS = re.compile(
+    r"(?:吗|么)[~～]*$|^(?:你|您|请问|那你|能|可以|有没有|怎么|如何|什么|为什么|"
+    r"是不是|该|对吧|对吗|是吗|是吧|好吗|行吗)"
+)
 _SUPPOSED = re.compile(
-    r"如果|假如|假设|要是|倘若|万一|假使|若是|若(?=我|有)|要不是|即使|即便|就算|哪怕|除非|但愿|好想有|的话$|"
+    r"如果|假如|假设|要是|倘若|万一|假使|若是|若(?=我|有)|要不是|即使|即便|就算|"
+    r"哪怕|除非|但愿|好想有|的话$|"
     r"恨不得|巴不得|宁愿|幻想|下辈子|来世|要能|多希望|本来(?:想|打算|要)|差点|险些|原本"
 )
 _SARCASTIC = re.compile(
-    r"才怪|呵呵|真是[\"“]?太好了[\"”]?呢|可真是|我谢谢你|我可谢谢|谢谢你全家|你猜我信不信|说得好像|搞得好像|好家伙|"
-    r"开玩笑|逗你|骗你的|反话|笑死|做梦吧|(?:最|可|可真|真)(?:爱|喜欢)(?:上班|加班|开会|堵车|早起|周一|被骂|挨骂|交税|写作业|写周报|排队|失眠|背锅|改需求|熬夜加班|挤地铁|考试|打针)"
+    r"才怪|呵呵|真是[\"“]?太好了[\"”]?呢|可真是|我谢谢你|我可谢谢|谢谢你全家|"
+    r"你猜我信不信|说得好像|搞得好像|好家伙|"
+    r"开玩笑|逗你|骗你的|反话|笑死|做梦吧|(?:最|可|可真|真)(?:爱|喜欢)(?:上班|加班|"
+    r"开会|堵车|早起|周一|被骂|挨骂|交税|写作业|写周报|排队|失眠|背锅|改需求|"
+    r"熬夜加班|挤地铁|考试|打针)"
 )
 _REPORTED = re.compile(
-    r"(?:他|她|它|他们|她们|你|您|人家|别人|有人|大家|网上|新闻|书上|书里|电影里|老师|老板|医生|妈|爸|妈妈|爸爸|老公|老婆|朋友|同事|"
-    r"[\u4e00-\u9fff]{1,4})(?:总|老|经常|常|还|都|今天|昨天|刚才|刚|跟我|对我|曾|曾经)*(?:说过?|问我?|告诉我?|觉得我|认为我?|以为我?|骂我?|夸我?|劝我|笑我|说我|称|讲)(?!话|故事|课|英|普|粤|日|法|中|相声|服)"
+    r"(?:他|她|它|他们|她们|你|您|人家|别人|有人|大家|网上|新闻|书上|书里|电影里|"
+    r"老师|老板|医生|妈|爸|妈妈|爸爸|老公|老婆|朋友|同事|"
+    r"[\u4e00-\u9fff]{1,4})(?:总|老|经常|常|还|都|今天|昨天|刚才|刚|跟我|对我|曾|"
+    r"曾经)*(?:说过?|问我?|告诉我?|觉得我|认为我?|以为我?|骂我?|夸我?|劝我|笑我|"
+    r"说我|称|讲)(?!话|故事|课|英|普|粤|日|法|中|相声|服)"
 )
-_I_SAY = re.compile(r"^(?:我|咱|我们|也|其实|还|就|不瞒你|老实|实话|顺便|再|话|听|虽|据)[^，]{0,6}(?:说|讲|告诉你|觉得|认为)")
-_NOT_MINE = re.compile(r"^(?:他|她|它|他们|她们|你|您|你们|这|那|这个|那个|人家|别人|大家|有人|有些人|谁|电影|小说|故事|书里|主角)")
+_I_SAY = re.compile(
+    r"^(?:我|咱|我们|也|其实|还|就|不瞒你|老实|实话|顺便|再|话|听|虽|"
+    r"据)[^，]{0,6}(?:说|讲|告诉你|觉得|认为)"
+)
+_NOT_MINE = re.compile(
+    r"^(?:他|她|它|他们|她们|你|您|你们|这|那|这个|那个|人家|别人|大家|有人|有些人|"
+    r"谁|电影|小说|故事|书里|主角)"
+)
 
 
 def sentences(text: str) -> Iterator[Sentence]:
     begin = 0
     for match in _SENTENCE.finditer(text):
-        yield from _sentence(text, begin, match.start(), match[0][0] in "?？" or "?" in match[0] or "？" in match[0])
+        yield from _sentence(
+            text, begin, match.start(), match[0][0] in "?？" or "?" in match[0] or "？" in match[0]
+        )
         begin = match.end()
     yield from _sentence(text, begin, len(text), False)
 
 
 def _sentence(text: str, begin: int, end: int, question: bool) -> Iterator[Sentence]:
     raw = text[begin:end]
-    stripped = raw.strip(" \t\r，,、.：:()（）*•")
+    stripped = raw.strip(" \t\r，,、.：:()（）*•-")
     if stripped and len(stripped) <= 600:
         yield Sentence(stripped, begin + raw.index(stripped), question)
 
@@ -76,13 +99,18 @@ def _is_report(clause: str) -> bool:
 
 
 _LIST = re.compile(r"喜欢|爱好|爱|讨厌|会|擅长|不吃|过敏|讨厌")
-_ITEM = re.compile(r"(?:[，,、]\s*)?[^我你他她它了是的很也都不就还在有要吗呢啊好对嗯会没叫来去今明昨，。,]{1,5}(?=[，,]|$)")
+_ITEM = re.compile(
+    r"(?"
+    r":[，,、]\s*)?[^我你他她它了是的很也都不就还在有要吗呢啊好对嗯会没叫来去今明昨，。,]{1,5}(?"
+    r"=[，,]|$)"
+)
 
 
 def _continues_list(sentence: Sentence, begin: int, comma: re.Match[str]) -> bool:
     """喜欢唱歌，健身，旅游: commas where a list would have 、."""
     return bool(
-        _LIST.search(sentence.text, begin, comma.start()) and _ITEM.match(sentence.text, comma.end())
+        _LIST.search(sentence.text, begin, comma.start())
+        and _ITEM.match(sentence.text, comma.end())
     )
 
 

@@ -11,9 +11,26 @@ _WEEKDAYS = {sign: index for index, sign in enumerate("一二三四五六日")} 
 _NUMBER = r"(?P<n>\d{1,3}|[一二两三四五六七八九十]{1,3})"
 _PART = r"(?:的?(?:早上|上午|中午|下午|傍晚|晚上|凌晨|夜里|早晨))?"
 _DAYS = {
-    "大前天": -3, "前天": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "今天": 0, "今日": 0, "今晚": 0, "今早": 0,
-    "明天": 1, "明日": 1, "明晚": 1, "明早": 1, "后天": 2, "大后天": 3, "昨夜": -1, "前晚": -2, "今儿": 0, "明儿": 1,
-}  # fmt: skip
+    "大前天": -3,
+    "前天": -2,
+    "昨天": -1,
+    "昨日": -1,
+    "昨晚": -1,
+    "今天": 0,
+    "今日": 0,
+    "今晚": 0,
+    "今早": 0,
+    "明天": 1,
+    "明日": 1,
+    "明晚": 1,
+    "明早": 1,
+    "后天": 2,
+    "大后天": 3,
+    "昨夜": -1,
+    "前晚": -2,
+    "今儿": 0,
+    "明儿": 1,
+}
 _YEARS = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "当": 0, "下": 1, "下下": 2}
 
@@ -43,15 +60,21 @@ def _relative_day(match: re.Match[str], today: date, past: bool) -> tuple[str, d
     return written(day) + (match["part"] or ""), day
 
 
-def _weekday(match: re.Match[str], today: date, past: bool) -> tuple[str, date]:
+def _weekday(match: re.Match[str], today: date, past: bool) -> tuple[str, date] | None:
+    if match["wd"] == "末" and not match["step"]:  # 周末: every one of them
+        return None
     step = _STEPS[match["step"]] if match["step"] else 0
-    day = today - timedelta(days=today.weekday()) + timedelta(days=7 * step + _WEEKDAYS[match["wd"]])
+    day = (
+        today - timedelta(days=today.weekday()) + timedelta(days=7 * step + _WEEKDAYS[match["wd"]])
+    )
     if not match["step"]:
         if past and day > today:
             day -= timedelta(days=7)
         elif not past and day < today:
             day += timedelta(days=7)
-    words = f"{written(day)}那个周末" if match["wd"] == "末" else written(day) + (match["part"] or "")
+    words = (
+        f"{written(day)}那个周末" if match["wd"] == "末" else written(day) + (match["part"] or "")
+    )
     return words, day
 
 
@@ -139,20 +162,58 @@ def _row(pattern: str, resolver: _Resolver) -> tuple[re.Pattern[str], _Resolver]
 
 
 _ROWS = (
-    _row(rf"(?P<year>前年|去年|今年|明年|后年)的?(?:(?P<month>\d{{1,2}}|[一二三四五六七八九十]{{1,2}})月份?)?(?:(?P<date>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})[日号])?", _year),
-    _row(rf"(?P<step>上上|下下|上|这|本|下)(?:个)?月的?(?:(?P<date>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})[日号]|(?P<edge>[初底中]))?", _month),
-    _row(rf"(?<![年\d一二三四五六七八九十])(?P<month>\d{{1,2}}|[一二三四五六七八九十]{{1,2}})月(?P<date>\d{{1,2}}|[一二三四五六七八九十]{{1,3}})[日号]", _calendar),
-    _row(rf"(?P<day>大前天|大后天|前天|昨天|昨日|昨晚|昨夜|今天|今日|今晚|今早|明天|明日|明晚|明早|后天|前晚)(?P<part>{_PART})", _relative_day),
-    _row(rf"(?<!每)(?<!每个)(?P<step>上上|下下|上|这|本|下)?个?(?:周|星期|礼拜)(?P<wd>[一二三四五六日天末])(?P<part>{_PART})", _weekday),
+    _row(
+        r"(?P<year>前年|去年|今年|明年|后年)的?(?:(?P<month>\d{1,2}|"
+        r"[一二三四五六七八九十]{1,2})月份?)?(?:(?P<date>\d{1,2}|"
+        r"[一二三四五六七八九十]{1,3})[日号])?",
+        _year,
+    ),
+    _row(
+        r"(?P<step>上上|下下|上|这|本|下)(?:个)?月的?(?:(?P<date>\d{1,2}|"
+        r"[一二三四五六七八九十]{1,3})[日号]|(?P<edge>[初底中]))?",
+        _month,
+    ),
+    _row(
+        r"(?<![年\d一二三四五六七八九十])(?P<month>\d{1,2}|[一二三四五六七八九十]{1,"
+        r"2})月(?P<date>\d{1,2}|[一二三四五六七八九十]{1,3})[日号]",
+        _calendar,
+    ),
+    _row(
+        r"(?P<day>大前天|大后天|前天|昨天|昨日|昨晚|昨夜|今天|今日|今晚|今早|明天|明日|"
+        rf"明晚|明早|后天|前晚)(?P<part>{_PART})",
+        _relative_day,
+    ),
+    _row(
+        r"(?<!每)(?<!每个)(?P<step>上上|下下|上|这|本|下)?个?(?:周|星期|"
+        r"礼拜)(?P<wd>[一二三四五六日天末])(?!到|都|一般|经常|通常|常|"
+        rf"总)(?P<part>{_PART})",
+        _weekday,
+    ),
     _row(r"(?P<step>上上|下下|上|这|本|下)个?(?:周|星期|礼拜)(?![一二三四五六日天末])", _week),
-    _row(rf"{_NUMBER}(?P<unit>天|个月|个星期|星期|周|个礼拜|礼拜|年)(?P<way>之前|以前|前|之后|以后|后)", _distance),
-    _row(r"(?<![年月\d一二三四五六七八九十])(?P<date>\d{1,2})号(?!线|楼|院|店|码|机|仓|位|选手|公路)", _day_only),
-    _row(r"(?<![年\d一二三四五六七八九十个])(?P<month>\d{1,2}|[一二三四五六七八九十]{1,2})月份?(?![\d一二三四五六七八九十]{1,3}[日号]|[子亮饼球色])", _bare_month),
+    _row(
+        rf"{_NUMBER}(?P<unit>天|个月|个星期|星期|周|个礼拜|礼拜|年)(?P<way>之前|以前|前|"
+        r"之后|以后|后)",
+        _distance,
+    ),
+    _row(
+        r"(?<![年月\d一二三四五六七八九十])(?P<date>\d{1,2})号(?!线|楼|院|店|码|机|仓|"
+        r"位|选手|公路)",
+        _day_only,
+    ),
+    _row(
+        r"(?<![年\d一二三四五六七八九十个])(?P<month>\d{1,2}|"
+        r"[一二三四五六七八九十]{1,2})月份?(?![\d一二三四五六七八九十]{1,3}[日号]|"
+        r"[子亮饼球色])",
+        _bare_month,
+    ),
     _row(r"(?<![\d一二三四五六七八九十两个今去明])(?P<edge>年底|年初|月底|月初)", _edge),
-)  # fmt: skip
+)
 _HINT = re.compile(r"[天日晚早年月周号]|星期|礼拜")
 _YEAR_SAID = re.compile(r"((?:19|20)\d\d)年")
-LEFT_OVER = re.compile(r"(?<!每)(?:今天|明天|昨天|后天|前天|今晚|昨晚|刚才|上次|下次|那天|当时|改天|到时候)")
+LEFT_OVER = re.compile(
+    r"(?<!每)(?:今天|明天|昨天|后天|前天|今晚|昨晚|刚才|上次|下次|那天|当时|改天|"
+    r"到时候)"
+)
 
 
 def resolve(text: str, *, today: date, past: bool) -> tuple[str, date | None]:

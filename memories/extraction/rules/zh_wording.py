@@ -1,0 +1,50 @@
+"""How a Chinese memory is worded: short, standing alone, without the person it is about."""
+
+import re
+
+from memories.extraction.rules import zh_dates
+from memories.extraction.rules.masking import SECRET
+from memories.extraction.rules.zh_grammar import Subject
+from memories.extraction.rules.zh_words import RELATIONS
+
+_CUT = re.compile(
+    r"(?:因为|所以|但是?|不过|而且|可是|然后|以至于|以便|毕竟|只是|让我|使我|令我|"
+    r"感觉|觉得|导致|来(?:缓解|充实|丰富)).*"
+)
+_FLUFF = re.compile(
+    r"(?:[啊呀哦啦嘛哈呢吧噢喔诶哟哇嘞咯呗滴~～\s、，,.。!！…]|的说|来着|什么的|"
+    r"之类的|等等|等$|真的$|哈哈+|嘿嘿|而已|罢了|的时候$|左右了|吧)+$"
+)
+_POINTING = re.compile(
+    r"它|那里|那儿|这里|这儿|这个|那个|这样|那样|这些|那些|这种|那种|"
+    r"这[道本部首家件份次位天点]|那[道本部首家件份次位天边]|[你您]|其中|上述|"
+    r"某[些个种]|什么|怎|这么|那么|此(?!外)|前者|后者|该[公项]|刚才|时候$|我们|咱们|"
+    r"一切|下次|上次|有空|回头|里面|剧情"
+)
+_THIRD = re.compile(r"(?<![吉其])[他她]")
+MARK = "[已隐去]"
+
+
+def trimmed(text: str) -> str:
+    text = _CUT.sub("", text)
+    text = re.sub(
+        r"^(?:也|还|都|就|很|非常|特别|超级|挺|蛮|比较|十分|真的|一直|其实|的)+(?=[^，]{2})",
+        "",
+        text,
+    )
+    return _FLUFF.sub("", text)
+
+
+def is_complete(text: str) -> bool:
+    if not 2 <= len(text) <= 90 or _POINTING.search(text) or zh_dates.LEFT_OVER.search(text):
+        return False
+    third = _THIRD.search(text)
+    return third is None or bool(re.search(RELATIONS, text[: third.start()]))
+
+
+def sentence_of(text: str, subject: Subject, speaker: str) -> str:
+    text = text.replace("我的", "自己的").replace("我", "自己")
+    text = re.sub(f"{SECRET}+", MARK, text)
+    if subject.label:
+        return f"{speaker}的{subject.label}{text}" if speaker else f"{subject.label}{text}"
+    return f"{speaker}{text}"
