@@ -21,9 +21,12 @@ from memcenter.rest.fields import (
     Text,
     Whole,
 )
+from memories.models import Kind
 
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
+# The reference documents' words stand beside ours; services translate them.
+_KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 _NAMED_BY = {
     "memory": "memory_id",
     "message": "message_id",
@@ -145,7 +148,7 @@ class ContextInput(Personal):
     conversation_kind = OneOf(choices=ConversationKind.choices, required=False, allow_null=True)
     project_key = Text(required=False, allow_null=True, max_length=100)
     project_name = Text(required=False, allow_null=True, max_length=200)
-    kinds = serializers.ListField(child=Text(max_length=16), required=False, max_length=20)
+    kinds = serializers.ListField(child=OneOf(choices=_KINDS), required=False, max_length=20)
     token_budget = Whole(required=False, allow_null=True, min_value=100, max_value=32_000)
     top_k = Whole(required=False, allow_null=True, min_value=1, max_value=50)
     include_window = Flag(required=False)

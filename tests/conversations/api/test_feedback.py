@@ -1,0 +1,64 @@
+import pytest
+
+from conversations.models import Feedback
+from ops.models import User
+from tests.factories import make_conversation, make_memory, make_message
+from tests.memcenter.rest.client import Api, answer, error, refused
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_message_is_rated_and_the_rating_changed_and_taken_back(
+    alice: User, alice_key: str
+) -> None:
+    message = make_message(make_conversation(alice), "Hello.")
+    api = Api(alice_key)
+
+    def rate(rating: str | None, comment: str = "") -> object:
+        body = {"message_id": message.public_id, "rating": rating, "comment": comment}
+        return answer(api.post("/feedback", body))
+
+    assert rate("positive", "kind") == {
+        "id": message.public_id,
+        "rating": "positive",
+        "comment": "kind",
+    }
+    rate("very_negative", "rude")
+    assert Feedback.objects.get().comment == "rude"
+    assert rate(None) == {"id": message.public_id, "rating": None, "comment": ""}
+    assert not Feedback.objects.exists()
+
+
+def test_a_memory_is_rated(alice: User, alice_key: str) -> None:
+    memory = make_memory(alice, "Plays chess.")
+    body = {"memory_id": memory.public_id, "rating": "negative", "comment": "wrong"}
+    answer(Api(alice_key).post("/feedback", body))
+    memory.refresh_from_db()
+    assert (memory.feedback, memory.feedback_reason) == ("negative", "wrong")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"rating": "positive"}, "message_id"),
+        ({"rating": "positive", "message_id": "a", "memory_id": "b"}, "message_id"),
+        ({"message_id": "msg_x"}, "rating"),
+        ({"message_id": "msg_x", "rating": "superb"}, "rating"),
+        ({"message_id": "msg_x", "rating": 5}, "rating"),
+        ({"message_id": 7, "rating": "positive"}, "message_id"),
+        ({"message_id": "msg_x", "rating": "positive", "comment": 7}, "comment"),
+        ({"message_id": "msg_x", "rating": "positive", "comment": "x" * 2_001}, "comment"),
+    ],
+)
+def test_a_bad_field_is_named(
+    body: dict[str, object], field: str, alice: User, alice_key: str
+) -> None:
+    refused(Api(alice_key).post("/feedback", body), field)
+
+
+def test_a_stranger_rates_nothing(alice: User, mallory_key: str) -> None:
+    message = make_message(make_conversation(alice), "Hello.")
+    memory = make_memory(alice, "Plays chess.")
+    for body in ({"message_id": message.public_id}, {"memory_id": memory.public_id}):
+        error(Api(mallory_key).post("/feedback", {**body, "rating": "negative"}), 404)
+    assert not Feedback.objects.exists()

@@ -1,0 +1,147 @@
+from typing import Any
+
+import pytest
+
+from conversations.models import Conversation
+from memories.models import Memory, Project
+from ops.models import Operation, User
+from tests.factories import make_conversation, make_memory, make_turn
+from tests.memcenter.rest.client import Api, answer, error, refused
+
+pytestmark = pytest.mark.django_db
+
+
+def forget(key: str, **body: Any) -> Any:
+    return Api(key).post("/memory/forget", body)
+
+
+def targets(user: User) -> dict[str, dict[str, str]]:
+    """One thing of each scope, and the field that names it."""
+    conversation = make_conversation(user, external_id="c1")
+    turn = make_turn(conversation, "I play chess.")
+    project = Project.objects.create(user=user, key="p")
+    memory = make_memory(user, "Plays chess.", turns=[turn], project=project)
+    return {
+        "memory": {"memory_id": memory.public_id},
+        "message": {"message_id": turn.user_message.public_id},
+        "conversation": {"conversation_id": conversation.public_id},
+        "project": {"project_key": "p", "user_id": user.external_id or ""},
+    }
+
+
+@pytest.mark.parametrize("scope", ["memory", "message", "conversation", "project"])
+def test_each_scope_is_accepted_and_hides_at_once(
+    scope: str, alice: User, product_key: str
+) -> None:
+    named = targets(alice)[scope]
+    accepted = answer(forget(product_key, scope=scope, **named), 202)
+    assert set(accepted) == {"status", "op_id"}
+    assert Operation.objects.get(public_id=accepted["op_id"]).kind == f"forget_{scope}"
+    assert not Memory.objects.filter(user=alice).exists()
+
+
+def test_forgetting_a_user_gives_a_token_that_reads_without_a_key(
+    alice: User, product_key: str
+) -> None:
+    accepted = answer(forget(product_key, scope="user", user_id="alice"), 202)
+    path = f"/memory/ops/{accepted['op_id']}"
+    found = answer(Api(None).get(path, receipt_token=accepted["receipt_token"]))
+    assert found["kind"] == "forget_user"
+
+
+def test_no_parameters_are_never_everything(alice: User, alice_key: str) -> None:
+    refused(forget(alice_key), "scope")
+    alice.refresh_from_db()
+    assert alice.hidden_at is None
+
+
+@pytest.mark.parametrize(
+    ("scope", "field"),
+    [
+        ("memory", "memory_id"),
+        ("message", "message_id"),
+        ("conversation", "conversation_id"),
+        ("project", "project_key"),
+    ],
+)
+def test_a_scope_without_its_id_is_refused(
+    scope: str, field: str, alice: User, alice_key: str
+) -> None:
+    refused(forget(alice_key, scope=scope), field)
+    refused(forget(alice_key, scope=scope, **{field: ""}), field)
+    refused(forget(alice_key, scope=scope, **{field: None}), field)
+    refused(forget(alice_key, scope=scope, **{field: ["x"]}), field)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"scope": "everything"}, "scope"),
+        ({"scope": "user", "conversation_id": "c1"}, "conversation_id"),
+        ({"scope": "user", "conversaton_id": "c1"}, "conversaton_id"),
+        ({"scope": "memory", "memory_id": "mem_x", "message_id": "msg_x"}, "message_id"),
+        ({"scope": "message", "message_id": "msg_x", "cascade": "yes"}, "cascade"),
+        ({"scope": "user", "forget_memories": 0}, "forget_memories"),
+        ({"scope": "user", "user_id": 7}, "user_id"),
+    ],
+)
+def test_a_doubtful_request_erases_nothing(
+    body: dict[str, Any], field: str, alice: User, alice_key: str
+) -> None:
+    refused(forget(alice_key, **body), field)
+    assert not Operation.objects.exists()
+
+
+def test_an_unknown_name_in_the_query_is_refused_too(alice: User, alice_key: str) -> None:
+    response = Api(alice_key).post("/memory/forget", {"scope": "user"}, dry_run="true")
+    refused(response, "dry_run")
+    assert not Operation.objects.exists()
+
+
+@pytest.mark.parametrize("scope", ["memory", "message", "conversation", "project"])
+def test_a_stranger_forgets_nothing(
+    scope: str, alice: User, mallory: User, mallory_key: str, product_key: str
+) -> None:
+    named = targets(alice)[scope]
+    named.pop("user_id", None)
+    error(forget(mallory_key, scope=scope, **named), 404, "not_found")
+    error(forget(product_key, scope=scope, user_id="mallory", **named), 404, "not_found")
+    assert not Operation.objects.exists()
+
+
+def test_a_bound_key_forgets_nobody_else(alice: User, mallory_key: str) -> None:
+    error(forget(mallory_key, scope="user", user_id="alice"), 404, "not_found")
+    alice.refresh_from_db()
+    assert alice.hidden_at is None
+
+
+def test_clearing_leaves_the_empty_conversation(alice: User, alice_key: str) -> None:
+    targets(alice)
+    api = Api(alice_key)
+    accepted = answer(api.post("/clear", {"conversation_id": "c1"}), 202)
+    assert Operation.objects.get(public_id=accepted["op_id"]).kind == "clear_conversation"
+    assert answer(api.get("/conversations/c1/messages"))["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "conversation_id"),
+        ({"conversation_id": 7}, "conversation_id"),
+        ({"conversation_id": "c1", "forget_memories": "no"}, "forget_memories"),
+        ({"conversation_id": "c1", "keep": True}, "keep"),
+    ],
+)
+def test_a_doubtful_clearing_clears_nothing(
+    body: dict[str, Any], field: str, alice: User, alice_key: str
+) -> None:
+    make_conversation(alice, external_id="c1")
+    refused(Api(alice_key).post("/clear", body), field)
+    assert not Operation.objects.exists()
+
+
+def test_a_stranger_clears_nothing(alice: User, mallory_key: str) -> None:
+    row = make_conversation(alice, external_id="c1")
+    for name in ("c1", row.public_id):
+        error(Api(mallory_key).post("/clear", {"conversation_id": name}), 404)
+    assert Conversation.objects.filter(pk=row.pk).exists() and not Operation.objects.exists()

@@ -1,0 +1,185 @@
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
+from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
+from drf_spectacular.validation import validate_schema
+
+from memcenter.rest.schema import OneSlashGenerator
+from memories.models import Relation
+from ops.models import User
+from tests.factories import (
+    make_conversation,
+    make_episode,
+    make_memory,
+    make_summary,
+    make_turn,
+)
+from tests.memcenter.rest.client import Api, answer
+from tests.ops.api.test_operations import finished_forget
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def generated() -> dict[str, Any]:
+    generator: Any = OneSlashGenerator
+    found: dict[str, Any] = generator().get_schema(request=None, public=True)
+    return found
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    return generated()
+
+
+def operations(schema: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in schema["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield path, method, item[method]
+
+
+def test_generating_warns_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    reset_generator_stats()
+    check_whole: Any = validate_schema
+    check_whole(generated())
+    assert not GENERATOR_STATS, capsys.readouterr().err
+
+
+def test_every_path_is_described_once_and_without_a_slash(schema: dict[str, Any]) -> None:
+    assert schema["paths"] and not [path for path in schema["paths"] if path.endswith("/")]
+
+
+def test_every_method_says_what_it_answers_and_how_it_fails(schema: dict[str, Any]) -> None:
+    for path, method, one in operations(schema):
+        codes = set(one["responses"])
+        assert codes & {"200", "201", "202"}, (path, method)
+        assert {"400", "401", "403", "404", "409", "429"} <= codes, (path, method)
+        assert one["summary"], (path, method)
+
+
+def test_operations_have_names_of_their_own(schema: dict[str, Any]) -> None:
+    names = [one["operationId"] for _, _, one in operations(schema)]
+    assert len(names) == len(set(names))
+
+
+def test_what_later_issues_bring_is_not_promised(schema: dict[str, Any]) -> None:
+    for word in ("export", "import", "events", "webhooks", "signin-links", "files"):
+        assert not [path for path in schema["paths"] if word in path]
+
+
+@pytest.mark.django_db
+def test_the_schema_is_served_to_anybody() -> None:
+    response = Client().get("/api/schema/")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("application/vnd.oai.openapi+json")
+
+
+@pytest.mark.django_db
+def test_the_docs_page_needs_nothing_from_outside() -> None:
+    page = Client().get("/api/docs/").content.decode()
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert addresses and all(address.startswith("/static/") for address in addresses)
+    for address in addresses:
+        assert finders.find(address.removeprefix("/static/")), address
+
+
+def check(schema: dict[str, Any], path: str, method: str, body: Any, *, status: int) -> None:
+    """Hold an answer against the shape that the schema promises for it."""
+    promised = schema["paths"][path][method]["responses"][str(status)]
+    shape = promised["content"]["application/json"]["schema"]
+    jsonschema.validate(body, _strict({**shape, "components": schema["components"]}))
+
+
+def _strict(node: Any) -> Any:
+    """OpenAPI 3.0 in terms of JSON schema, with nothing allowed that isn't promised."""
+    if isinstance(node, list):
+        return [_strict(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    made = {name: _strict(value) for name, value in node.items() if name != "nullable"}
+    if "properties" in made and made.get("type") == "object":
+        made.setdefault("additionalProperties", False)
+    return {"anyOf": [made, {"type": "null"}]} if node.get("nullable") is True else made
+
+
+@pytest.fixture
+def world(alice: User) -> dict[str, str]:
+    """Something of everything, by the names that paths have for it."""
+    row = make_conversation(alice, external_id="c1")
+    turn = make_turn(row, "I play chess.")
+    make_episode(turn)
+    make_summary(row, "They spoke of chess.", through=2)
+    memory = make_memory(alice, "Alice plays chess.", turns=[turn], kind="constraint")
+    other = make_memory(alice, "Alice never plays.", conflicts_with=memory)
+    Relation.objects.create(user=alice, memory=memory, other=other, kind="contradicts")
+    return {
+        "conversation_id": row.public_id,
+        "message_id": turn.user_message.public_id,
+        "memory_id": memory.public_id,
+        "op_id": finished_forget(alice).public_id,
+    }
+
+
+NEEDED = {
+    "/api/v1/search": {"query": "chess"},
+    "/api/v1/memory/summary": {"conversation_id": "c1"},
+    "/api/v1/memory/episodes": {"conversation_id": "c1"},
+}
+
+
+@pytest.mark.django_db
+def test_every_answer_to_a_get_has_the_promised_shape(
+    schema: dict[str, Any], world: dict[str, str], alice_key: str
+) -> None:
+    api = Api(alice_key)
+    body = {"message": "Which game?", "conversation_id": "c1"}
+    context = answer(api.post("/memory/context", body))
+    check(schema, "/api/v1/memory/context", "post", context, status=200)
+    ids = {**world, "request_id": context["request_id"]}
+    for path, method, _ in operations(schema):
+        if method == "get":
+            found = answer(api.get(path.format(**ids), **NEEDED.get(path, {})))
+            assert found.get("results", True), path
+            check(schema, path, "get", found, status=200)
+
+
+@pytest.mark.django_db
+def test_answers_to_writes_have_the_promised_shape(
+    schema: dict[str, Any], world: dict[str, str], alice_key: str
+) -> None:
+    api = Api(alice_key)
+    memory = world["memory_id"]
+    turn = {"conversation_id": "c1", "user_message": "Hi.", "assistant_message": "Ho."}
+    writes: list[tuple[str, str, dict[str, Any], int]] = [
+        ("post", "/turns", turn, 201),
+        ("post", "/conversations", {"title": "Tea"}, 201),
+        ("patch", "/conversations/{conversation_id}", {"title": "Go"}, 200),
+        (
+            "post",
+            "/conversations/{conversation_id}/messages",
+            {"role": "user", "content": "A"},
+            201,
+        ),
+        ("post", "/feedback", {"memory_id": memory, "rating": "positive"}, 200),
+        ("post", "/memory/long_term", {"content": "Alice drinks tea."}, 201),
+        ("patch", "/memory/long_term/{memory_id}", {"pinned": True}, 200),
+        ("post", "/memory/long_term/{memory_id}/restore", {"version": 1}, 200),
+        ("post", "/memory/long_term/bulk", {"ids": [memory], "action": "pin"}, 200),
+        (
+            "post",
+            "/memory/long_term/confirm",
+            {"decisions": [{"id": memory, "decision": "accept"}]},
+            200,
+        ),
+        ("patch", "/memory/settings", {"theme": "dark"}, 200),
+        ("post", "/memory/forget", {"scope": "memory", "memory_id": memory}, 202),
+        ("post", "/clear", {"conversation_id": "c1"}, 202),
+    ]
+    for method, path, body, status in writes:
+        found = answer(api.call(method, path.format(**world), body), status)
+        check(schema, f"/api/v1{path}", method, found, status=status)
