@@ -77,6 +77,8 @@ def _heard(message: _Message, turn: TurnText) -> tuple[list[Candidate], list[For
             listing = True
             continue
         order = commands.command(masking.simplified(sentence.text), question=sentence.question)
+        if order is not None and order.todo and turn.assistant.speaker:
+            continue  # "remember to rest" is said to the other person, not to a memory
         if order is not None and order.verb == "forget":
             forget.append(_forget_request(order, sentence, message))
         else:

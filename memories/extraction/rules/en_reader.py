@@ -164,11 +164,19 @@ def _parsed(
     text = _TAIL.sub("", clause.text)
     parsed = parse_clause(text, known=setting.known, names=setting.names)
     if parsed is None and piece.linked and previous is not None:
-        if _GOVERNS.match(previous.predicate):
+        if _GOVERNS.match(previous.predicate) or _is_loose(text, previous.predicate):
             return None
         plain_form = not previous.subject.label or previous.subject.plural
         return replace(previous, predicate=third_person(clause.text, plain_form=plain_form))
     return parsed
+
+
+def _is_loose(text: str, before: str) -> bool:
+    """A bare verb after an infinitive ("… to raise awareness and teach people") belongs to it."""
+    verb = text.partition(" ")[0].lower()
+    return (
+        " to " in before and verb not in IRREGULAR_PAST and not verb.endswith(("ed", "'m", "'ve"))
+    )
 
 
 def _of_clause(clause: Opened, piece: Piece, setting: Setting) -> Found | None:

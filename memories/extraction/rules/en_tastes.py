@@ -128,7 +128,8 @@ HABITS = (
          r"(?:goes|does|practi[sc]es|trains|volunteers|meditates|journals|swims|runs|cycles|"
          r"hikes|lifts|jogs|knits|bakes|gardens|paints|composts|attends|collects|surfs|skis|"
          r"crochets|skateboards|fosters) (?!(?:to (?:the|a|an|my|see|show|bed|sleep)\b|it|"
-         r"that|this|so|not|well|on|away|into|through|by|without|out|home|back|into)\b).+"),
+         r"that|this|so|not|well|often|a few|once|twice|on|away|into|through|by|without|out|"
+         r"home|back|into)\b).+"),
     rule("drives", "fact", 0.45, 0.8,
          r"(?:drives|rides|commutes by|cycles to|takes the (?:bus|train|subway|tube|metro)|"
          r"walks to) (?!(?:me|you|him|her|them|us)\b)(?:an? |to )?.+"),

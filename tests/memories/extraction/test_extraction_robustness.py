@@ -1,0 +1,247 @@
+"""The bundled extractor on secrets, on short replies, and on anything at all."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memories.extraction.bundled import BundledExtractor
+from memories.extraction.types import Candidate, Extraction, Said, TurnText
+
+ZONE = timezone(timedelta(hours=8))
+SPOKEN_AT = datetime(2026, 11, 21, 10, 0, tzinfo=ZONE)
+
+
+def _said(text: str, speaker: str = "") -> Said:
+    return Said(text, SPOKEN_AT, speaker)
+
+
+def _extract(
+    text: str, *, speaker: str = "", before: tuple[str, ...] = (), asked: str = "", known: str = ""
+) -> Extraction:
+    turn = TurnText(
+        _said(text, speaker),
+        _said("I see."),
+        before=tuple(_said(earlier) for earlier in before),
+        before_assistant=asked,
+        known_block=known,
+    )
+    return BundledExtractor().extract(turn)
+
+
+def _contents(extraction: Extraction) -> list[str]:
+    return [candidate.content for candidate in extraction.candidates]
+
+
+def _only(extraction: Extraction) -> Candidate:
+    (candidate,) = extraction.candidates
+    return candidate
+
+
+# --- what the assistant asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "content"),
+    [
+        ("So you are vegetarian?", "Yes, that's right", "Vegetarian"),
+        ("Got it. You live in Ghent, right?", "yep", "Lives in Ghent"),
+        ("Your dog is called Rex, correct?", "Exactly!", "Dog is called Rex"),
+        ("所以你对芒果过敏，是吗？", "是的", "对芒果过敏"),
+    ],
+)
+def test_an_accepted_claim_is_learned_from_the_assistants_words(
+    asked: str, said: str, content: str
+) -> None:
+    candidate = _only(_extract(said, asked=asked))
+
+    assert candidate.content == content
+    assert candidate.quoted_role == "assistant"
+    end = candidate.quote_start + len(candidate.quote)
+    assert asked[candidate.quote_start : end] == candidate.quote
+    assert "accepted" in candidate.reasons
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("So you are vegetarian?", "No"),
+        ("So you are vegetarian?", "Yes, but only on weekdays"),
+        ("Would you like a recipe?", "Yes please"),
+        ("You should try yoga.", "Yes, right"),
+        ("Do you want me to write it?", "yes"),
+        ("你可以试试瑜伽，你喜欢运动吗？也许可以试试。", "是的"),
+    ],
+)
+def test_a_refused_claim_or_an_offer_is_not_learned(asked: str, said: str) -> None:
+    assert _extract(said, asked=asked).candidates == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "content"),
+    [
+        ("Nice! Where do you live?", "Ghent", "Lives in Ghent"),
+        ("What's your name?", "Priya", "Name is Priya"),
+        ("What's your favourite colour?", "Teal.", "Favourite colour is Teal"),
+        ("你叫什么名字？", "苏晴", "名字叫苏晴"),
+        ("你住在哪里呢？", "厦门", "住在厦门"),
+    ],
+)
+def test_a_short_answer_is_read_with_its_question(asked: str, said: str, content: str) -> None:
+    candidate = _only(_extract(said, asked=asked))
+
+    assert candidate.content == content
+    assert candidate.quote in said
+
+
+# --- secrets
+
+
+def test_a_secret_never_becomes_a_memory() -> None:
+    for said in ("Remember that my password is hunter2", "记住我的密码是hunter2", "My PIN is 4821"):
+        extraction = _extract(said)
+        assert extraction.candidates == ()
+        assert [refused.category for refused in extraction.refused] == ["password"]
+        assert not extraction.refused[0].redacted
+
+
+def test_a_good_statement_is_kept_without_its_secret() -> None:
+    extraction = _extract("Remember that the cabin key safe code is 7734 and it hangs by the door")
+    chinese = _extract("请记住我家门禁密码是8842#，在左边的大门")
+
+    assert "[redacted]" in _contents(extraction)[0]
+    assert "[已隐去]" in _contents(chinese)[0]
+    assert extraction.refused[0].redacted and chinese.refused[0].redacted
+
+
+def test_facts_beside_a_secret_are_learned_and_the_secret_refused() -> None:
+    extraction = _extract("I live in Ghent. My card is 4111 1111 1111 1111.")
+
+    assert _contents(extraction) == ["Lives in Ghent"]
+    assert [(r.category, r.redacted) for r in extraction.refused] == [("card", False)]
+
+
+# --- anything at all
+
+_FRAMES = [
+    "I live in Ghent and {}",
+    "my password is {}",
+    "Remember that {}",
+    "Remember my api key is {}",
+    "{} is my password and I love tea",
+    "我的密码是{}，我喜欢喝茶",
+    "记住我的密钥是{}",
+    "Card: {}. I'm vegan.",
+    "请记住{}，我住在厦门",
+    "forget that my token is {}",
+    "I use {} at work",
+]
+_PLANTED = [
+    "4111111111111111",
+    "sk-live-a1B2c3D4e5F6g7H8i9J0",
+    "11010519491231002X",
+    "GB29NWBK60161331926819",
+    "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6",
+    "078-05-1120",
+    "AKIAIOSFODNN7EXAMPLE",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(frame=st.sampled_from(_FRAMES), secret=st.sampled_from(_PLANTED), tail=st.text(max_size=30))
+def test_no_candidate_contains_a_planted_secret(frame: str, secret: str, tail: str) -> None:
+    said = f"{frame.format(secret)} {tail}"
+    extraction = _extract(said)
+
+    assert secret not in repr(extraction)
+    assert extraction.refused
+
+
+_PIECES = st.sampled_from(
+    [
+        "I ",
+        "my ",
+        "I'm ",
+        "love ",
+        "我",
+        "喜欢",
+        "住在",
+        "remember that ",
+        "忘掉",
+        "on Friday",
+        "明天",
+        "，",
+        "。",
+        "\n",
+        "? ",
+        '"',
+        "`",
+        "🎉",
+        "\u200d",
+        "İ",
+        "ß",
+        "４",
+        "[",
+        "%",
+        "{x}",
+        "\\",
+        "\x00",
+        "my dog ",
+        "2月30日",
+        "in 999 years",
+        "999年前",
+        "password is ",
+        "9999-99-99",
+        "and ",
+        "because ",
+    ]
+)
+_TEXTS = st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=40).map("".join))
+
+
+@settings(max_examples=300, deadline=None)
+@given(said=_TEXTS, asked=_TEXTS)
+def test_any_text_is_read_without_error_and_every_quote_is_in_place(said: str, asked: str) -> None:
+    for candidate in _extract(said, asked=asked, before=(asked,)).candidates:
+        source = asked if candidate.quoted_role == "assistant" else said
+        end = candidate.quote_start + len(candidate.quote)
+        assert candidate.quote
+        assert source[candidate.quote_start : end] == candidate.quote
+        assert 0 <= candidate.importance <= 1 and 0 <= candidate.confidence <= 1
+        assert candidate.content.strip()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "I love ",
+        "I'm ",
+        "my dog ",
+        "remember that ",
+        "is my favourite ",
+        "and I ",
+        "每天",
+        "我喜欢，",
+        '"',
+        "`",
+        "(",
+        "我的",
+        "，健身",
+        "I like cats. ",
+        "我喜欢猫。",
+        "A_b1",
+        "\n",
+        "if ",
+        "😀",
+    ],
+)
+def test_the_longest_message_of_repetitions_is_read_to_its_end(unit: str) -> None:
+    extraction = _extract((unit * 32_000)[:32_000])
+
+    assert len(extraction.candidates) <= 40
+
+
+def test_empty_messages_yield_nothing() -> None:
+    assert _extract("") == Extraction()
+    assert _extract(" \n\t ") == Extraction()
