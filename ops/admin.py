@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy, ngettext
+
+from memcenter.lib.errors import Conflict
+from ops.administration import ReadOnlyAdmin
+from ops.models import (
+    ApiKey,
+    Attempt,
+    AuditEvent,
+    Delivery,
+    Export,
+    IdempotencyRecord,
+    Import,
+    ModelCall,
+    Operation,
+    Receipt,
+    SignInLink,
+    User,
+    UserSettings,
+    Webhook,
+)
+from ops.services import audit, keys, outbox
+
+
+def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:
+    actor = f"staff {request.user.pk}"
+    audit.append(action, actor=actor, surface="admin", subject=subject, target=target)
+
+
+@admin.register(User)
+class UserAdmin(ReadOnlyAdmin):
+    never = ("password",)
+    list_display = ("pk", "username", "external_id", "is_staff", "is_active", "created_at")
+    list_filter = ("is_staff", "is_active")
+    search_fields = ("=username", "=external_id", "=subject")
+    actions = ("lock", "unlock")
+
+    @admin.action(description=gettext_lazy("Lock: refuse to let them sign in"))
+    def lock(self, request: HttpRequest, rows: QuerySet[User]) -> None:
+        self._set_active(
+            request, rows.exclude(username=request.user.get_username()), is_active=False
+        )
+
+    @admin.action(description=gettext_lazy("Unlock"))
+    def unlock(self, request: HttpRequest, rows: QuerySet[User]) -> None:
+        self._set_active(request, rows, is_active=True)
+
+    def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
+        changed = list(rows.exclude(is_active=is_active))
+        for user in changed:
+            user.is_active = is_active
+            user.save(update_fields=["is_active", "updated_at"])
+        for user in changed:  # the audit log's lock is held from here on
+            action = "user.unlock" if is_active else "user.lock"
+            _note(request, action, target=f"user {user.pk}", subject=user.subject)
+        _say_how_many(request, len(changed))
+
+
+@admin.register(UserSettings)
+class UserSettingsAdmin(ReadOnlyAdmin):
+    list_display = ("user", "longterm_enabled", "summary_enabled", "episodic_enabled", "language")
+    list_select_related = ("user",)
+    search_fields = ("=user__username", "=user__external_id")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ReadOnlyAdmin):
+    never = ("digest",)
+    list_display = ("prefix", "name", "user", "scopes", "last_used_at", "expires_at", "revoked_at")
+    list_select_related = ("user",)
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
+    search_fields = ("=prefix", "=name", "=user__username", "=user__external_id")
+    actions = ("revoke",)
+
+    @admin.action(description=gettext_lazy("Revoke"))
+    def revoke(self, request: HttpRequest, rows: QuerySet[ApiKey]) -> None:
+        alive = list(rows.filter(revoked_at__isnull=True).select_related("user"))
+        for key in alive:
+            keys.revoke(key)
+        for key in alive:
+            subject = key.user.subject if key.user else None
+            _note(request, "key.revoke", target=f"key {key.pk}", subject=subject)
+        _say_how_many(request, len(alive))
+
+
+@admin.register(SignInLink)
+class SignInLinkAdmin(ReadOnlyAdmin):
+    never = ("digest",)
+    masked = ("next",)
+    list_display = ("pk", "user", "created_at", "expires_at", "used_at")
+    list_select_related = ("user",)
+
+
+@admin.register(Operation)
+class OperationAdmin(ReadOnlyAdmin):
+    never = ("token_digest",)
+    list_display = (
+        "public_id",
+        "kind",
+        "status",
+        "attempt",
+        "progress_step",
+        "last_error",
+        "run_after",
+        "created_at",
+        "finished_at",
+    )
+    list_filter = ("status", "kind", "priority")
+    search_fields = ("=public_id", "=subject")
+    actions = ("retry",)
+
+    @admin.action(description=gettext_lazy("Try failed ones again"))
+    def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
+        moved = []
+        for operation in rows:
+            try:
+                outbox.retry(operation)
+            except Conflict:
+                continue
+            moved.append(operation)
+        for operation in moved:
+            _note(
+                request,
+                "operation.retry",
+                target=operation.public_id,
+                subject=operation.subject,
+            )
+        _say_how_many(request, len(moved))
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnlyAdmin):
+    list_display = ("operation", "number", "outcome", "error", "started_at", "finished_at")
+    list_select_related = ("operation",)
+    list_filter = ("outcome",)
+    search_fields = ("=operation__public_id",)
+
+
+@admin.register(IdempotencyRecord)
+class IdempotencyRecordAdmin(ReadOnlyAdmin):
+    masked = ("body",)
+    list_display = ("pk", "user", "api_key", "status_code", "body", "created_at", "expires_at")
+    list_select_related = ("user", "api_key")
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(ReadOnlyAdmin):
+    list_display = ("public_id", "scope", "subject", "requested_at", "finished_at")
+    list_select_related = ("operation",)
+    list_filter = ("scope",)
+    search_fields = ("=public_id", "=subject", "=operation__public_id")
+
+
+@admin.register(AuditEvent)
+class AuditEventAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "at", "actor", "surface", "action", "subject", "target")
+    list_filter = ("surface", "action", "at")
+    search_fields = ("=actor", "=action", "=subject", "=target")
+    actions = ("export",)
+
+    @admin.action(description=gettext_lazy("Export as JSON lines"))
+    def export(self, request: HttpRequest, rows: QuerySet[AuditEvent]) -> HttpResponse:
+        names = [column.name for column in AuditEvent._meta.concrete_fields]
+        lines = [
+            orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+            for row in rows.order_by("pk").values(*names)
+        ]
+        response = HttpResponse(b"".join(lines), content_type="application/x-ndjson")
+        response["Content-Disposition"] = 'attachment; filename="audit.jsonl"'
+        return response
+
+
+@admin.register(Export)
+class ExportAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "user", "operation", "format", "bytes", "created_at", "expires_at")
+    list_select_related = ("user", "operation")
+
+
+@admin.register(Import)
+class ImportAdmin(ReadOnlyAdmin):
+    masked = ("report",)
+    list_display = ("pk", "user", "operation", "format", "created_at", "finished_at")
+    list_select_related = ("user", "operation")
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    never = ("secret",)
+    list_display = ("pk", "user", "url", "events", "is_active", "created_at")
+    list_select_related = ("user", "api_key")
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "webhook", "event", "status_code", "error", "created_at", "delivered_at")
+    list_select_related = ("webhook",)
+    list_filter = ("status_code",)
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "step",
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        "cost",
+        "took_ms",
+        "outcome",
+    )
+    list_filter = ("step", "provider", "model", "outcome")
+
+
+def _say_how_many(request: HttpRequest, count: int) -> None:
+    words = ngettext("%(n)d was changed.", "%(n)d were changed.", count)
+    messages.success(request, words % {"n": count})

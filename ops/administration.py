@@ -1,0 +1,178 @@
+"""What the admin pages of all apps share: nothing is written, content is masked.
+
+Staff look across people, so each page is read and rendered inside `as_system`. What people said
+shows as its length until somebody asks to see it; that is audited, and holds for one page view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from unfold.admin import ModelAdmin
+
+from ops.access import as_system
+from ops.models import User
+from ops.services import audit
+
+_COUNTED = 5_000
+_REVEALED = "admin_revealed"
+Shown = Callable[[Any], str]
+
+
+class ShortPaginator(Paginator):  # type: ignore[type-arg]
+    """Counts no further than anybody pages: counting a large table takes longer than reading it."""
+
+    @cached_property
+    def count(self) -> int:
+        return int(cast("QuerySet[Model]", self.object_list).order_by()[:_COUNTED].count())
+
+
+class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
+    """To look at. Rows are added, changed and erased by services alone.
+
+    `masked` names columns with what people said; `never` those that nobody may see.
+    """
+
+    masked: Sequence[str] = ()
+    never: Sequence[str] = ()
+    show_full_result_count = False
+    list_per_page = 50
+    ordering = ("-pk",)
+    paginator = ShortPaginator
+    actions: Sequence[Any] = ()
+    change_form_before_template = "ops/includes/admin_reveal.html"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [self._column(name, self.masked) for name in self.list_display]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        hidden = () if getattr(request, "is_revealed", False) else self.masked
+        names = [column.name for column in self.model._meta.concrete_fields]
+        return [self._column(name, hidden) for name in names if name not in self.never]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return self.get_fields(request, obj)
+
+    def _column(self, name: Any, hidden: Sequence[str]) -> Any:
+        return masked(self.model, name) if name in hidden else name
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With whatever the row's own name and the list's columns need."""
+        rows = cast("QuerySet[Any]", super().get_queryset(request))
+        return rows.select_related(*self.list_select_related) if self.list_select_related else rows
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with as_system():
+            return _rendered(super().changelist_view(request, extra_context))
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        asked = self._mark(object_id or "")
+        revealed = request.session.pop(_REVEALED, "") == asked
+        request.is_revealed = revealed  # type: ignore[attr-defined]
+        context = {
+            "masked": bool(self.masked),
+            "is_revealed": revealed,
+            "reveal": reverse(f"admin:{self._route}", args=[object_id]) if object_id else "",
+        }
+        with as_system():
+            return _rendered(
+                super().changeform_view(
+                    request, object_id, form_url, context | (extra_context or {})
+                )
+            )
+
+    def get_urls(self) -> list[URLPattern]:
+        own = path(
+            "<path:object_id>/reveal/",
+            self.admin_site.admin_view(self.reveal_view),
+            name=self._route,
+        )
+        return [own, *super().get_urls()]
+
+    def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Write down who looks at what, then show that one page with its content."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.masked or not self.has_view_permission(request):
+            raise Http404
+        with as_system():
+            row = self.get_object(request, object_id)
+            if row is None:
+                raise Http404
+            audit.append(
+                "admin.reveal",
+                actor=f"staff {request.user.pk}",
+                surface="admin",
+                subject=_subject_of(row),
+                target=f"{self.opts.label_lower} {getattr(row, 'public_id', row.pk)}"[:60],
+            )
+        request.session[_REVEALED] = self._mark(object_id)
+        messages.info(request, _("Shown for this one view; the audit log says so."))
+        return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", object_id)
+
+    @property
+    def _route(self) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_reveal"
+
+    def _mark(self, object_id: str) -> str:
+        return f"{self.opts.label_lower}:{object_id}"
+
+
+def masked(model: type[Model], name: str) -> Shown:
+    """A column that tells only how much there is."""
+
+    def show(row: Any) -> str:
+        return mask(getattr(row, name))
+
+    show.short_description = model._meta.get_field(name).verbose_name  # type: ignore[attr-defined, union-attr]
+    return show
+
+
+def mask(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "-"
+    if isinstance(value, str):
+        words = ngettext("••• %(n)d character", "••• %(n)d characters", len(value))
+        return words % {"n": len(value)}
+    if isinstance(value, list | dict):
+        words = ngettext("••• %(n)d entry", "••• %(n)d entries", len(value))
+        return words % {"n": len(value)}
+    return "•••"
+
+
+def _subject_of(row: Any) -> Any:
+    user = row if isinstance(row, User) else getattr(row, "user", None)
+    return user.subject if user is not None else None
+
+
+def _rendered(response: HttpResponse) -> HttpResponse:
+    """Templates read as well: render while the transaction is open."""
+    return response.render() if isinstance(response, TemplateResponse) else response
