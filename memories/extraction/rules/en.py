@@ -51,6 +51,9 @@ INTRODUCTION = rule("name", "fact", 0.9, 0.95, r".*", say="name is {x}")
 # fmt: off
 # Whole clauses, where the subject isn't the speaker or there is none.
 CLAUSES = table(
+    rule("birthday", "fact", 0.7, 0.9,
+         r"it(?:'s| is) my (?:\w+ )?birthday (?P<x>today|tomorrow|(?:on |this |next )\w+day)$",
+         say="has a birthday {x}"),
     rule("dislikes", "preference", 0.6, 0.85,
          r"(?:really |definitely )?not (?:really |exactly |much of )?(?:an? (?:big |"
          r"huge )?)?fan of <liking>", say="isn't a fan of {x}"),

@@ -108,7 +108,8 @@ IDENTITY = (
          r"nineteen)(?: (?P<y>years?|months?|weeks?)[ -]old)?(?= (?:today|now|in|on|next|"
          r"last|this|tomorrow|yesterday)\b|[.!,]?$)(?P<z>.*)", data={"shape": "age"}),
     rule("state", "fact", 0.7, 0.85,
-         r"(?:is|became|has been) (?P<x><state>)(?P<y> (?:with (?:\w+ )?(?:twins|my|our|her|"
+         r"(?:is|became|has been) (?P<x><state>|\w+ (?:months|"
+         r"weeks) pregnant)(?P<y> (?:with (?:\w+ )?(?:twins|my|our|her|"
          r"a|triplets)|of (?:\w+ )?(?:two|three|four|five|twins|\d)|for|since|to|in|"
          r"by)\b.*)?(?:[.!]|$| (?:and|myself)\b.*)", say="is {x}{y}"),
     rule("origin", "fact", 0.7, 0.9,

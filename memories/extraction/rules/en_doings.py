@@ -41,7 +41,7 @@ DATED_PLANS = (
 
 PLANS = (
     rule("plan", "task", 0.55, 0.8,
-         r"(?:is (?:going to|about to|planning (?:to|on)|hoping to|determined to|set on|"
+         r"(?:is (?:going to|planning (?:to|on)|hoping to|determined to|set on|"
          r"saving (?:up )?to)|plans (?:to|on)|intends to|has decided to|decided to|aims to|"
          r"is trying to|is looking to|is working to|is thinking about|is thinking of|"
          r"has been thinking about|is considering) <aim>.*"),

@@ -109,8 +109,8 @@ FAMILY = (
          r"baby(?= (?:boy|girl|son|daughter|in|on|last|next|due|named|called)|$)|grandkids|"
          r"grandchildren|grandsons?|granddaughters?|boyfriend|girlfriend|wife|husband|"
          r"partner|fianc[eé]e?|stepson|stepdaughter|stepkids|nieces?|nephews?|cousins?|"
-         r"roommates?|flatmates?|housemates?|teenagers|triplets|boys?(?= (?:named|called|"
-         r"and)|$)|girls?(?= (?:named|called|and)|$))\b(?! (?:stuff|things|time|problems|"
+         r"roommates?|flatmates?|housemates?|teenagers|triplets|boys?(?=,| (?:named|called|"
+         r"and)|$)|girls?(?=,| (?:named|called|and)|$))\b(?! (?:stuff|things|time|problems|"
          r"issues|voice|who needs)).*"),
     rule("naming", "fact", 0.7, 0.85, r"named (?:my|our) <modifiers><relation> (?-i:[A-Z]).*"),
     rule("named", "fact", 0.75, 0.9,

@@ -198,7 +198,7 @@ def _of_predicate(
             parsed, predicate=f"{parsed.predicate} {clause.time[0].lower()}{clause.time[1:]}"
         )
         clause = replace(clause, time="")
-    for taken in en.NO_LONGER.matching(parsed.predicate, who=who):
+    for taken in () if parsed.shared else en.NO_LONGER.matching(parsed.predicate, who=who):
         if found := _found(taken, clause, parsed, piece, setting):
             return replace(found, corrects=True)
     for taken in _tables(parsed).matching(parsed.predicate, who=who):

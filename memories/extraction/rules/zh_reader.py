@@ -98,7 +98,7 @@ def _found(
     if parsed.subject.label and "我" in text:
         return None
     if rule.data.get("shape") == "birthday":
-        text = f"生日是{setting.today.month}月{setting.today.day}日"
+        text = f"生日是{when.month}月{when.day}日" if when else text
     if rule.data.get("shape") == "age" and when is None:
         text = f"{setting.today.year}年{text}"
     content = sentence_of(text, parsed.subject, setting.speaker)

@@ -17,6 +17,9 @@ def _extracted(text: str) -> Extraction:
 
 
 STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
+    ("周四下午三点我在腾讯有个面试", [("task", "2026年11月26日下午三点在腾讯有个面试")]),
+    ("下周六是我生日", [("fact", "生日是11月28日")]),
+    ("我妈有点糖尿病", [("fact", "妈妈有糖尿病")]),
     ("你好，我叫陈思远，是一名护士", [("fact", "名字叫陈思远"), ("fact", "是一名护士")]),
     ("我姓欧阳", [("fact", "姓欧阳")]),
     ("大家都叫我阿亮", [("preference", "希望被称呼为阿亮")]),
@@ -148,6 +151,10 @@ STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
 ]
 
 NOTHING_TO_KEEP = [
+    "我对狗毛不过敏",
+    "我没有糖尿病",
+    "我每次都忘",
+    "我现在在机场",
     "今天好热啊",
     "早上好",
     "谢谢你的建议",

@@ -17,6 +17,9 @@ def _extracted(text: str) -> Extraction:
 
 
 STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
+    ("I've got two boys, Noah and Eli", [("fact", "Has two boys, Noah and Eli")]),
+    ("I'm 6 months pregnant.", [("fact", "Is 6 months pregnant")]),
+    ("It's my birthday on Saturday!", [("fact", "Has a birthday on 2026-11-21")]),
     (
         "Hi, I'm Priya and I teach chemistry at a high school in Bristol.",
         [("fact", "Name is Priya"), ("fact", "Teaches chemistry at a high school in Bristol")],
@@ -258,6 +261,11 @@ STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
 ]
 
 NOTHING_TO_KEEP = [
+    "I'm about to start dinner.",
+    "My laptop is broken.",
+    "I always forget that.",
+    "I don't have any allergies.",
+    "I don't have asthma.",
     "What time is it in Tokyo?",
     "Do you think I should learn Rust?",
     "Could you recommend a good book?",
