@@ -65,7 +65,7 @@ _POINTING = re.compile(
     r"your|yours|you're|"
     r"you've|yourself|me|us|we|we're|thing|things|stuff|something|someone|somewhere|"
     r"ones|one of|"
-    r"the one|the ones|same|such|do so|doing so|that's|latter|former|aforementioned|"
+    r"the one|the ones|same|such|do so|doing so|that's|latter|former|aforementioned|any way|"
     r"what|how(?! to\b)|"
     r"another one|i'll|we'll|above|following)\b|\bthat(?: one)?$|\b(?:at|in|on|to|"
     r"of|about|with|like|for|"
