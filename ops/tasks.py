@@ -1,5 +1,7 @@
 """What Celery runs. Its messages are empty: what is due stands in the outbox."""
 
+import time
+
 from celery import shared_task
 from django.conf import settings
 from django.core.cache import cache
@@ -7,15 +9,15 @@ from django.utils import timezone
 
 from ops.access import as_system
 from ops.models import Kind, Priority
-from ops.services import outbox, worker
+from ops.services import broker, outbox, worker
 
 HEARTBEAT_KEY = "worker-heartbeat"
-_ROUND_SECONDS = 60
+_ROUND_SECONDS = 15
 
 
 @shared_task(ignore_result=True)
 def drain_outbox() -> int:
-    return worker.drain(seconds=_ROUND_SECONDS)
+    return _round()
 
 
 @shared_task(ignore_result=True, expires=5)
@@ -23,7 +25,17 @@ def sweep() -> int:
     """Take back what lost its worker, and run what nobody was woken for."""
     with as_system():
         outbox.expire(now=timezone.now())
-    return worker.drain(seconds=_ROUND_SECONDS)
+    return _round()
+
+
+def _round() -> int:
+    """Drain for a while, then let the other tasks have their turn."""
+    broker.begun()
+    stop_at = time.monotonic() + _ROUND_SECONDS
+    count = worker.drain(seconds=_ROUND_SECONDS)
+    if time.monotonic() > stop_at:
+        broker.wake()
+    return count
 
 
 @shared_task(ignore_result=True, expires=600)
@@ -42,4 +54,4 @@ def request_cleanup() -> None:
 
 @shared_task(ignore_result=True, expires=30)
 def heartbeat() -> None:
-    cache.set(HEARTBEAT_KEY, timezone.now().isoformat(), timeout=max(60, settings.LEASE_SECONDS))
+    cache.set(HEARTBEAT_KEY, timezone.now().isoformat(), timeout=max(90, settings.LEASE_SECONDS))
