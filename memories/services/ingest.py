@@ -23,6 +23,7 @@ from ops.services import users
 from ops.services.worker import Run
 
 _BEFORE = 4
+_ACCEPTED_CHARS = 200
 _BLOCK_AGE = timedelta(hours=24)
 
 
@@ -181,13 +182,17 @@ def _draft(
 
 
 def _source(turn: Turn, candidate: Candidate) -> SourceInput:
-    from_user = candidate.quoted_role == "user"
+    """The message of the turn that says it; a claim of the reply before, which the person
+    accepted, rests on their accepting it.
+    """
+    message, quote, start = turn.user_message, candidate.quote, candidate.quote_start
+    if candidate.quoted_role != "user":
+        if candidate.quote in turn.assistant_message.content:
+            message = turn.assistant_message
+        else:
+            quote, start = message.content[:_ACCEPTED_CHARS], 0
     return SourceInput(
-        origin=Origin.EXTRACTED,
-        turn=turn,
-        message=turn.user_message if from_user else turn.assistant_message,
-        quote=candidate.quote,
-        quote_start=candidate.quote_start,
+        origin=Origin.EXTRACTED, turn=turn, message=message, quote=quote, quote_start=start
     )
 
 

@@ -3,14 +3,13 @@
 from functools import cache
 
 from memories.extraction.arbitrate import BundledArbiter
+from memories.extraction.bundled import BundledExtractor
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Arbiter, Extractor, Summarizer
 
 
 @cache
 def extractor() -> Extractor:
-    from memories.extraction.bundled import BundledExtractor
-
     return BundledExtractor()
 
 

@@ -194,6 +194,20 @@ def test_a_refused_secret_is_noted_without_the_secret(
     assert (refusal.turn, refusal.category) == (turn.turn, "password")
 
 
+def test_an_accepted_claim_rests_on_the_accepting(conversation: Conversation) -> None:
+    turns.record_turn(
+        user=conversation.user,
+        conversation=conversation,
+        user_message=MessageInput("What should I eat tonight?"),
+        assistant_message=MessageInput("So you are vegetarian, right?"),
+    )
+    accepted = say(conversation, "Yes, that's right.")
+    worker.drain()
+    source = Source.objects.get(memory__content__icontains="vegetarian")
+    assert (source.turn, source.message) == (accepted.turn, accepted.user_message)
+    assert source.quote in accepted.user_message.content
+
+
 def test_one_persons_memories_never_meet_anothers(
     conversation: Conversation, mallory: User, extractor: Scripted
 ) -> None:
