@@ -10,6 +10,7 @@ from ops.access import as_system
 from ops.models import ApiKey, User
 from ops.services import keys, users
 from tests import databases
+from tests.live import product as product
 
 ALL_SCOPES = ["read", "write", "forget", "export", "signin"]
 

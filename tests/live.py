@@ -1,0 +1,177 @@
+"""A live product: the real `manage.py serve` on a temporary folder and a free port.
+
+Browser tests and scenarios share one for the session; those that kill it start their own.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.process import PidFile
+
+ROOT = Path(__file__).resolve().parents[1]
+PASSWORD = "a-long-enough-password"
+_OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
+# All tests call through one key.
+_UNLIMITED = {"MEMCENTER_RATE_LIMIT": "1000000", "MEMCENTER_RATE_LIMIT_HEAVY": "1000000"}
+_ANNOUNCED = "Ctrl-C"
+_START_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Person:
+    username: str
+    password: str
+
+
+@dataclass(frozen=True)
+class Product:
+    """A running Memory Center. `login` and `password` are what `serve` prints."""
+
+    address: str
+    login: str
+    password: str
+    api_key: str
+    environment: Mapping[str, str]
+
+    @property
+    def folder(self) -> DataFolder:
+        return DataFolder(self.environment["MEMCENTER_DATA_DIR"])
+
+    def manage(self, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+        """Run a management command beside the running product, however it ends."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env={**self.environment, **settings},
+            capture_output=True,
+            text=True,
+        )
+
+    def shell(self, code: str) -> str:
+        """Run code with Django set up, beside the running product; gives what it prints."""
+        done = self.manage("shell", "--no-imports", "--command", code)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def person(self, username: str) -> Person:
+        """A newly registered person with nothing remembered."""
+        self.shell(
+            "from ops.services import users\n"
+            f"users.register(username={username!r}, password={PASSWORD!r}, language='en')"
+        )
+        return Person(username, PASSWORD)
+
+
+class Server:
+    """One `manage.py serve` that can be killed, and started again on its folder and port."""
+
+    def __init__(self, place: Path, **settings: str) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+        self.data = place / "data"
+        self._log = place / "serve.log"
+        self._port = free_port()
+        self.environment = {
+            **kept,
+            **_UNLIMITED,
+            **settings,
+            "MEMCENTER_DATA_DIR": str(self.data),
+            "PORT": str(self._port),
+            "PYTHONUNBUFFERED": "1",
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Product:
+        """Gives the product once it has announced itself and answers."""
+        self._log.write_bytes(b"")
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+            )
+        address = f"http://127.0.0.1:{self._port}"
+        self._wait_for(address)
+        first = json.loads((self.data / "first-login.json").read_text(encoding="utf-8"))
+        return Product(
+            address, first["login"], first["password"], first["api_key"], self.environment
+        )
+
+    def stop(self) -> None:
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """As the kernel does it when memory runs out: the supervisor has no time to say goodbye."""
+        self._end(signal.SIGKILL)
+
+    def pid(self, name: str) -> int | None:
+        known = PidFile(self.data / f"{name}.pid").alive()
+        return known[0] if known else None
+
+    def _end(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(timeout=60)
+
+    def _wait_for(self, address: str) -> None:
+        until = time.monotonic() + _START_SECONDS
+        while time.monotonic() < until and self._process and self._process.poll() is None:
+            if _ANNOUNCED in self._said() and _answers(address):
+                return
+            time.sleep(0.2)
+        raise AssertionError(f"The product did not start:\n{self._said()}")
+
+    def _said(self) -> str:
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+
+@contextmanager
+def server(**settings: str) -> Iterator[Server]:
+    """A server that isn't started yet; stopped and removed in the end."""
+    # Short and open to all, unlike pytest's own: sockets fit and other users may pass.
+    place = Path(tempfile.mkdtemp(prefix="mc-", dir="/tmp"))
+    place.chmod(0o755)
+    one = Server(place, **settings)
+    try:
+        yield one
+    finally:
+        one.stop()
+        DataFolder(one.data).remove()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def product() -> Iterator[Product]:
+    with server() as one:
+        yield one.start()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/healthz", timeout=2):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
