@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Count, Model, QuerySet
+from django.db.models import Avg, Case, Count, F, Model, Q, QuerySet, When
 from numpy.typing import NDArray
 
 from memories.models import Fragment, LexicalEntry, TargetKind
+from memories.retrieval import lexical
 from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query
 from memories.retrieval.stores.base import VectorStore
@@ -21,7 +22,7 @@ from ops.models import User
 
 NEAREST = 200
 MATCHING = 1_000
-WHOLE = 3_000  # below this all rows are candidates, and neighbours are always among them
+WHOLE = 3_000  # up to this many of the person's texts of a type are all looked at
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,29 @@ class PreparedQuery:
 
 @dataclass(frozen=True)
 class Shelf:
-    """One type of text: which rows are eligible and how a row becomes a unit."""
+    """One type of text: which rows are eligible and how a row becomes a unit.
+
+    Where texts lean on their neighbours, a small shelf is a candidate as a `whole`, and to the
+    candidates of a large one `neighbours` are added. Else they are the `nearest` by cosine and
+    as many that share the most telling words.
+    """
 
     kind: TargetKind
     eligible: QuerySet[Any]
     unit: Callable[[Any, list[str], float | None, int], Unit]
+    nearest: int = NEAREST
+    whole: bool = False
     neighbours: Callable[[Iterable[int]], set[int]] | None = None
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the keyword index says: matching terms and lengths by target, and the statistics."""
+
+    terms: Mapping[int, list[str]]
+    lengths: Mapping[int, int]
+    total: int
+    average: float
 
 
 @dataclass(frozen=True)
@@ -61,24 +79,54 @@ def store() -> VectorStore:
 
 def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
     """The nearest by cosine and the matching by words, or everything when that is little."""
-    cosine = _nearest(prepared, shelf, user=user)
-    words = _matching(prepared.query, shelf, user=user)
-    ids = {*cosine, *words}
-    if shelf.neighbours is not None and len(cosine) > NEAREST:
+    words = _words(prepared.query, shelf, user=user)
+    cosine = _nearest(prepared, shelf, user=user, limit=_limit(shelf, words))
+    corpus = _corpus(prepared.query, words)
+    ids = {*cosine, *_telling(prepared.query, words, corpus, shelf)}
+    if shelf.neighbours is not None and words.total > WHOLE:
         ids |= shelf.neighbours(ids)
-    lengths = _lengths(ids, shelf, user=user)
+    lengths = _lengths(ids, words, shelf, user=user)
     units, rows = [], {}
     for pk, row in shelf.eligible.in_bulk(list(ids)).items():
-        unit = shelf.unit(row, words.get(pk, []), cosine.get(pk), lengths.get(pk, 0))
+        unit = shelf.unit(row, words.terms.get(pk, []), cosine.get(pk), lengths.get(pk, 0))
         units.append(unit)
         rows[unit.id] = row
     units.sort(key=lambda unit: unit.id)
-    return Pool(units, _corpus(prepared.query, words, kind=shelf.kind, user=user), rows)
+    return Pool(units, corpus, rows)
 
 
-def _nearest(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> dict[int, float]:
+def _limit(shelf: Shelf, words: Words) -> int:
+    return WHOLE if shelf.whole and words.total <= WHOLE else shelf.nearest
+
+
+def _telling(query: Query, words: Words, corpus: Corpus, shelf: Shelf) -> list[int]:
+    """Those that share words with the question; of many the best by BM25."""
+    found = list(words.terms)
+    if shelf.whole or len(found) <= shelf.nearest:
+        return found
+    counts = lexical.count_terms(
+        query.terms,
+        [words.terms[pk] for pk in found],
+        lengths=[words.lengths[pk] for pk in found],
+    )
+    scores = lexical.bm25(counts, corpus=corpus)
+    best = np.argsort(-scores, kind="stable")[: shelf.nearest]
+    return [found[place] for place in best]
+
+
+def _lengths(ids: set[int], words: Words, shelf: Shelf, *, user: User) -> Mapping[int, int]:
+    """With those of what only its vector found, where the index was not read as a whole."""
+    missing = ids - words.lengths.keys()
+    if not missing or words.total <= WHOLE:
+        return words.lengths
+    rows = LexicalEntry.objects.filter(
+        user=user, target_kind=shelf.kind, target_id__in=list(missing)
+    )
+    return {**words.lengths, **dict(rows.values_list("target_id", "length"))}
+
+
+def _nearest(prepared: PreparedQuery, shelf: Shelf, *, user: User, limit: int) -> dict[int, float]:
     eligible = shelf.eligible.order_by().values("pk")
-    limit = WHOLE if _is_small(shelf, user=user) else NEAREST
     found = dict(
         store().nearest(
             prepared.vector,
@@ -92,10 +140,6 @@ def _nearest(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> dict[int, 
     if shelf.kind == TargetKind.MEMORY:
         _raise_by_fragments(found, prepared, eligible, user=user)
     return found
-
-
-def _is_small(shelf: Shelf, *, user: User) -> bool:
-    return shelf.eligible.order_by()[: WHOLE + 1].count() <= WHOLE
 
 
 def _raise_by_fragments(
@@ -119,32 +163,39 @@ def _raise_by_fragments(
         found[memory] = max(cosine, found.get(memory, -1.0))
 
 
-def _matching(query: Query, shelf: Shelf, *, user: User) -> dict[int, list[str]]:
-    if not query.terms:
-        return {}
-    rows = LexicalEntry.objects.filter(
-        user=user,
-        target_kind=shelf.kind,
-        terms__overlap=list(query.terms),
-        target_id__in=shelf.eligible.order_by().values("pk"),
-    ).order_by("-target_id")
-    return dict(rows.values_list("target_id", "terms")[:MATCHING])
+def _words(query: Query, shelf: Shelf, *, user: User) -> Words:
+    """One statement for a person with few texts of this type; three for one with many."""
+    entries = LexicalEntry.objects.filter(user=user, target_kind=shelf.kind).order_by()
+    eligible = shelf.eligible.order_by().values("pk")
+    overlap = Q(terms__overlap=list(query.terms), target_id__in=eligible)
+    matching = Case(When(overlap, then=F("terms")), default=None)
+    rows = list(
+        entries.annotate(found=matching).values_list("target_id", "length", "found")[: WHOLE + 1]
+    )
+    if len(rows) > WHOLE:
+        return _words_of_many(overlap, entries)
+    lengths = {pk: length for pk, length, _ in rows}
+    average = sum(lengths.values()) / max(1, len(lengths))
+    terms = {pk: found for pk, _, found in rows if found is not None}
+    return Words(terms, lengths, len(rows), average)
 
 
-def _lengths(ids: Iterable[int], shelf: Shelf, *, user: User) -> dict[int, int]:
-    """How many words each text has, also where none of them was asked for."""
-    rows = LexicalEntry.objects.filter(user=user, target_kind=shelf.kind, target_id__in=list(ids))
-    return dict(rows.values_list("target_id", "length"))
-
-
-def _corpus(
-    query: Query, words: Mapping[int, list[str]], *, kind: TargetKind, user: User
-) -> Corpus:
-    entries = LexicalEntry.objects.filter(user=user, target_kind=kind)
+def _words_of_many(overlap: Q, entries: QuerySet[LexicalEntry]) -> Words:
     figures = entries.aggregate(total=Count("pk"), average=Avg("length"))
-    found = [set(terms) for terms in words.values()]
-    return Corpus(
+    rows = entries.filter(overlap).order_by("-target_id")
+    found = list(rows.values_list("target_id", "length", "terms")[:MATCHING])
+    return Words(
+        terms={pk: terms for pk, _, terms in found},
+        lengths={pk: length for pk, length, _ in found},
         total=figures["total"],
-        average_length=figures["average"] or 0.0,
+        average=figures["average"] or 0.0,
+    )
+
+
+def _corpus(query: Query, words: Words) -> Corpus:
+    found = [set(terms) for terms in words.terms.values()]
+    return Corpus(
+        total=words.total,
+        average_length=words.average,
         document_frequency={term: sum(term in terms for terms in found) for term in query.terms},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
@@ -21,6 +21,7 @@ from ops.models import User
 
 MAX_TOP_K = 50
 _MAX_CONSTRAINTS = 100
+_CONSIDERED = 64  # by meaning, and as many by words: top_k is 50 at most
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def recall_memories(
     eligible = usable_memories(user, filters=Filters(kinds=kinds)).filter(
         Q(project__isnull=True) | Q(project=project)
     )
-    candidates = pool.fill(prepared, memory_shelf(eligible), user=user)
+    shelf = memory_shelf(eligible, nearest=_CONSIDERED)
+    candidates = pool.fill(prepared, shelf, user=user)
     now = timezone.now()
     scored = [
         _scored(candidates.rows[one.unit.id], one.relevance, dict(one.features), now)
@@ -122,7 +124,7 @@ def recall_episodes(
     shelf = episode_shelf(user, conversation=conversation)
     if before_number is not None:
         older = shelf.eligible.filter(turn__assistant_message__number__lt=before_number)
-        shelf = pool.Shelf(shelf.kind, older, shelf.unit)
+        shelf = replace(shelf, eligible=older)
     candidates = pool.fill(prepared, shelf, user=user)
     least = settings.RELEVANCE_FLOOR if floor is None else floor
     count = settings.TOP_EPISODES if limit is None else limit

@@ -13,7 +13,7 @@ from django.utils import timezone
 from conversations.models import Conversation, Episode, Message, Summary
 from memories.models import DailyNote, Memory, MemoryStatus, Project, TargetKind
 from memories.retrieval.units import Unit
-from memories.services.pool import Shelf
+from memories.services.pool import NEAREST, Shelf
 from ops.models import User, UserSettings
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
@@ -72,8 +72,8 @@ def shelves(
     return [build[one](user, filters) for one in types if not off[one]]
 
 
-def memory_shelf(eligible: QuerySet[Memory]) -> Shelf:
-    return Shelf(TargetKind.MEMORY, eligible, _memory_unit)
+def memory_shelf(eligible: QuerySet[Memory], *, nearest: int = NEAREST) -> Shelf:
+    return Shelf(TargetKind.MEMORY, eligible, _memory_unit, nearest=nearest)
 
 
 def episode_shelf(user: User, *, conversation: Conversation) -> Shelf:
@@ -101,7 +101,9 @@ def _messages(user: User, filters: Filters) -> Shelf:
     if filters.conversation is not None:
         rows = rows.filter(conversation=filters.conversation)
     rows = _between(rows, filters, column="created_at").select_related("conversation")
-    return Shelf(TargetKind.MESSAGE, rows, _message_unit, neighbours=_neighbours_in(rows))
+    return Shelf(
+        TargetKind.MESSAGE, rows, _message_unit, whole=True, neighbours=_neighbours_in(rows)
+    )
 
 
 def _neighbours_in(rows: QuerySet[Message]) -> Callable[[Iterable[int]], set[int]]:
@@ -139,7 +141,7 @@ def _episodes(user: User, filters: Filters) -> Shelf:
     rows = _between(rows, filters, column="created_at").select_related(
         "conversation", "turn__user_message", "turn__assistant_message"
     )
-    return Shelf(TargetKind.EPISODE, rows, _episode_unit)
+    return Shelf(TargetKind.EPISODE, rows, _episode_unit, whole=True)
 
 
 def _episode_unit(row: Episode, terms: list[str], cosine: float | None, length: int) -> Unit:
