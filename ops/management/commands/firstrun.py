@@ -20,9 +20,7 @@ class Command(BaseCommand):
                 print(json.dumps({}))
                 return
             password = secrets.token_urlsafe(12)
-            user = User.objects.create_user(
-                LOGIN, password, external_id=LOGIN, display_name="Demo"
-            )
+            user = User.objects.create_user(LOGIN, password, external_id=LOGIN, display_name="Demo")
             UserSettings.objects.create(user=user)
             _, key = keys.create(
                 name="first run",
