@@ -73,12 +73,12 @@ def record_turn(
     _check_distinct(said, reply)
     conversation = _lock(user, conversation)
     moment = occurred_at or timezone.now()
-    question, _ = _find_or_add(conversation, said, moment=moment, field="user_message_id")
-    answer, is_old = _find_or_add(
+    question, old = _find_or_add(conversation, said, moment=moment, field="user_message_id")
+    answer, answer_old = _find_or_add(
         conversation, reply, moment=question.created_at, field="assistant_message_id"
     )
-    if turn := _turn_of(question, answer):
-        return RecordedTurn(conversation, question, answer, turn, (), repeated=is_old)
+    if (old or answer_old) and (turn := _turn_of(question, answer)):
+        return RecordedTurn(conversation, question, answer, turn, (), repeated=True)
     turn = _pair(question, answer, project_key=project_key, tools=tools)
     _note_messages(conversation)
     operations = _enqueue(user, turn, priority, forget_done=forget_done)
