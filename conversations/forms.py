@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
+from conversations.models import Conversation, Rating
+from memcenter.lib.errors import ApplicationError
+
+# What services say of a person's own input; here so that it is translated.
+_SAID_BY_SERVICES = (
+    gettext_noop("The text must not contain NUL characters."),
+    gettext_noop("There is no such conversation."),
+    gettext_noop("Everything of this user is being forgotten; try again when that is done."),
+)
+
+
+class MessageForm(forms.Form):
+    """What somebody says."""
+
+    text = forms.CharField(
+        strip=False, error_messages={"required": _("Write something first.")}, widget=forms.Textarea
+    )
+
+    def clean_text(self) -> str:
+        # Browsers send CRLF for each line break of a text field.
+        text: str = self.cleaned_data["text"].replace("\r\n", "\n").strip()
+        if not text:
+            raise forms.ValidationError(_("Write something first."))
+        if len(text) > settings.MAX_MESSAGE_CHARS:
+            words = _("A message has at most %(most)s characters; this one has %(long)s.")
+            params = {"most": f"{settings.MAX_MESSAGE_CHARS:,}", "long": f"{len(text):,}"}
+            raise forms.ValidationError(words, params=params)
+        return text
+
+    def refuse(self, error: ApplicationError) -> None:
+        """Show what a service found wrong."""
+        texts = [text for given in error.fields.values() for text in given] or [error.message]
+        self.add_error("text", [gettext(text) for text in texts])
+
+
+class TitleForm(forms.Form):
+    """What a conversation is called."""
+
+    title = forms.CharField(
+        label=_("Name"),
+        max_length=Conversation._meta.get_field("title").max_length,
+        error_messages={"required": _("Give it a name.")},
+        widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "dir": "auto"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+
+
+class RatingForm(forms.Form):
+    """Thumbs up, thumbs down, or neither any more."""
+
+    rating = forms.ChoiceField(
+        required=False,
+        choices=[("", ""), (Rating.POSITIVE, ""), (Rating.NEGATIVE, "")],
+    )

@@ -1,0 +1,18 @@
+from django.urls import path
+
+from conversations.views import chat, managing, turns
+
+_ONE = "c/<str:conversation_id>/"
+
+urlpatterns = [
+    path("", chat.chat_home, name="chat_home"),
+    path("c/new/", chat.conversation_new, name="conversation_new"),
+    path("c/temporary/", chat.temporary_new, name="temporary_new"),
+    path(_ONE, chat.conversation_page, name="conversation"),
+    path(f"{_ONE}rename/", managing.conversation_rename, name="conversation_rename"),
+    path(f"{_ONE}clear/", managing.conversation_clear, name="conversation_clear"),
+    path(f"{_ONE}delete/", managing.conversation_delete, name="conversation_delete"),
+    path("messages/<str:message_id>/forget/", turns.message_forget, name="message_forget"),
+    path("messages/<str:message_id>/rate/", turns.message_rate, name="message_rate"),
+    path("turns/<str:turn_id>/lessons/", turns.turn_lessons, name="turn_lessons"),
+]

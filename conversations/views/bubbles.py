@@ -1,0 +1,172 @@
+"""Messages as bubbles: who said them and when, what they used and taught, what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations import selectors
+from conversations.models import Conversation, Message, Role, Turn
+from conversations.services.temporary import TemporaryMessage
+from conversations.views import learning, using
+from conversations.views.learning import Lessons
+from memories.templatetags.memory_center import day as day_of
+from ops.models import User
+
+PAGE = 50
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """One message. `day` is set on the first of its day."""
+
+    public_id: str
+    role: str
+    who: str
+    text: str
+    said_at: datetime
+    day: str = ""
+    rating: str = ""
+    used: int = 0
+    lessons: Lessons | None = None
+    is_temporary: bool = False
+    is_whole_turn: bool = False
+
+    @property
+    def side(self) -> str:
+        return "user" if self.role == Role.USER else "assistant"
+
+    @property
+    def can_be_rated(self) -> bool:
+        return self.role == Role.ASSISTANT and not self.is_temporary
+
+    @property
+    def menu(self) -> list[dict[str, Any]]:
+        """What can be done besides copying."""
+        if self.is_temporary:
+            return []
+        forget = reverse("message_forget", args=[self.public_id])
+        words = _("Delete this turn and forget it…")
+        alone = _("Delete this message and forget it…")
+        return [
+            {
+                "label": words if self.is_whole_turn else alone,
+                "icon": "forget",
+                "href": forget,
+                "hx_get": forget,
+                "danger": True,
+            }
+        ]
+
+
+@dataclass(frozen=True)
+class Bubbles:
+    """A piece of a conversation, oldest first. `earlier` and `later` are numbers to go on from."""
+
+    shown: Sequence[Bubble]
+    messages: Sequence[Message]
+    earlier: int | None = None
+    is_latest: bool = True
+
+
+def bubbles_of(
+    user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
+) -> Bubbles:
+    """The newest messages, those before the one of this number, or those around one."""
+    found = selectors.messages_of(user, conversation).order_by("-number")
+    if at:
+        before = _beyond(found, at)
+    if before is not None:
+        found = found.filter(number__lt=before)
+    rows = list(found.select_related("feedback")[: PAGE + 1])
+    messages = rows[:PAGE][::-1]
+    return Bubbles(
+        made(user, messages),
+        messages,
+        earlier=messages[0].number if len(rows) > PAGE else None,
+        is_latest=before is None,
+    )
+
+
+def _beyond(found: QuerySet[Message], public_id: str) -> int | None:
+    """The number to look before, so that this message stands in the middle; None at the end."""
+    wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
+    if wanted is None:
+        return None
+    after = found.filter(number__gt=wanted).order_by("number").values_list("number", flat=True)
+    beyond = list(after[PAGE // 2 : PAGE // 2 + 1])
+    return beyond[0] if beyond else None
+
+
+def made(user: User, messages: Sequence[Message], *, after: Message | None = None) -> list[Bubble]:
+    """As bubbles; `after` is the message that stands before them."""
+    turns = list(
+        Turn.objects.filter(
+            Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
+        )
+    )
+    lessons = {
+        one.turn.assistant_message_id: one for one in learning.lessons_of(user, turns).values()
+    }
+    paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
+    used = using.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
+    last = _day(after.created_at) if after else None
+    shown = []
+    for message in messages:
+        day = _day(message.created_at)
+        shown.append(
+            Bubble(
+                public_id=message.public_id,
+                role=message.role,
+                who=message.speaker or who_is(message.role),
+                text=message.content,
+                said_at=message.created_at,
+                day="" if day == last else _day_name(message.created_at),
+                rating=message.feedback.rating if hasattr(message, "feedback") else "",
+                used=used[message.pk],
+                lessons=lessons.get(message.pk),
+                is_whole_turn=message.pk in paired,
+            )
+        )
+        last = day
+    return shown
+
+
+def temporary_ones(messages: Sequence[TemporaryMessage]) -> list[Bubble]:
+    return [
+        Bubble(
+            public_id=one.public_id,
+            role=one.role,
+            who=one.speaker or who_is(one.role),
+            text=one.content,
+            said_at=one.created_at,
+            is_temporary=True,
+        )
+        for one in messages
+    ]
+
+
+def who_is(role: str) -> str:
+    return {
+        Role.USER.value: _("You"),
+        Role.ASSISTANT.value: _("Assistant"),
+        Role.TOOL.value: _("Tool"),
+    }.get(role, _("System"))
+
+
+def _day_name(moment: datetime) -> str:
+    past = timezone.localdate() - _day(moment)
+    if past <= timedelta(0):
+        return _("Today")
+    return _("Yesterday") if past == timedelta(days=1) else day_of(moment)
+
+
+def _day(moment: datetime) -> date:
+    return timezone.localtime(moment).date()

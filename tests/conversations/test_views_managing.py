@@ -1,0 +1,143 @@
+"""Renaming, clearing and deleting a conversation."""
+
+import pytest
+from django.test import Client
+
+from conversations.models import Conversation, Message, Turn
+from memories.models import Memory
+from ops.models import User
+from ops.services import worker
+from tests.factories import make_conversation, make_memory, make_turn
+from tests.memories.pages import address, htmx, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return make_conversation(alice, title="The roof")
+
+
+@pytest.fixture
+def turn(conversation: Conversation) -> Turn:
+    return make_turn(conversation, "I keep bees on the roof.")
+
+
+@pytest.fixture
+def memory(alice: User, turn: Turn) -> Memory:
+    return make_memory(alice, "Keeps bees", turns=[turn])
+
+
+@pytest.fixture
+def client(alice: User) -> Client:
+    return signed_in(alice)
+
+
+def test_a_conversation_is_renamed_on_a_page_of_its_own(
+    client: Client, conversation: Conversation
+) -> None:
+    url = address("conversation_rename", conversation.public_id)
+    assert 'value="The roof"' in text_of(client.get(url))
+    assert client.post(url, {"title": " 屋顶 "}).status_code == 302
+    conversation.refresh_from_db()
+    assert conversation.title == "屋顶"
+
+
+def test_a_conversation_is_renamed_in_its_place(client: Client, conversation: Conversation) -> None:
+    url = address("conversation_rename", conversation.public_id)
+    line = f"conversation-{conversation.public_id}"
+    field = text_of(client.get(url, headers=htmx(line)))
+    assert f'<li class="conversation" id="{line}"' in field
+    response = client.post(url, {"title": "Bees"}, headers=htmx(line))
+    assert response.status_code == 204
+    assert response["HX-Trigger"] == "conversation-changed, title-changed"
+    title = client.get(address("conversation", conversation.public_id), headers=htmx("chat-title"))
+    assert "Bees" in text_of(title)
+
+
+def test_renaming_can_be_left_off(client: Client, conversation: Conversation) -> None:
+    line = htmx(f"conversation-{conversation.public_id}")
+    text = text_of(client.get(address("conversation", conversation.public_id), headers=line))
+    assert text.strip().startswith("<li")
+    assert "The roof" in text
+
+
+@pytest.mark.parametrize("title", ["", "   ", "x" * 201])
+def test_a_name_that_is_none_is_refused(
+    client: Client, conversation: Conversation, title: str
+) -> None:
+    url = address("conversation_rename", conversation.public_id)
+    assert client.post(url, {"title": title}).status_code == 422
+    assert client.post(url, {"title": title}, headers=htmx("chat-title")).status_code == 422
+    conversation.refresh_from_db()
+    assert conversation.title == "The roof"
+
+
+def test_deleting_says_what_goes_and_what_stays(
+    alice: User, client: Client, conversation: Conversation, memory: Memory
+) -> None:
+    elsewhere = make_turn(make_conversation(alice), "I like honey.")
+    said_twice = make_turn(conversation, "I love honey.")
+    make_memory(alice, "Likes honey", turns=[elsewhere, said_twice])
+    text = text_of(client.get(address("conversation_delete", conversation.public_id)))
+    assert "4 messages" in text
+    assert "Also forget the 1 memory learned only here" in text
+    assert "“Keeps bees”" in text
+    assert "1 memory that something else supports too" in text
+
+
+def test_asking_what_would_go_changes_nothing(
+    client: Client, conversation: Conversation, memory: Memory
+) -> None:
+    client.get(address("conversation_delete", conversation.public_id))
+    client.get(address("conversation_clear", conversation.public_id), headers=htmx("dialogs"))
+    memory.refresh_from_db()
+    assert memory.hidden_at is None
+    assert not memory.sources.filter(hidden_at__isnull=False).exists()
+
+
+def test_the_question_comes_as_a_dialog_to_htmx(client: Client, conversation: Conversation) -> None:
+    url = address("conversation_delete", conversation.public_id)
+    text = text_of(client.get(url, headers=htmx("dialogs")))
+    assert text.strip().startswith("<dialog")
+
+
+def test_a_deleted_conversation_goes_with_what_it_taught(
+    client: Client, conversation: Conversation, memory: Memory
+) -> None:
+    url = address("conversation_delete", conversation.public_id)
+    assert client.post(url, {"memories": "on"})["Location"] == "/"
+    assert "The roof" not in text_of(client.get("/"))
+    worker.drain()
+    assert not Conversation.everything.exists()
+    assert not Memory.everything.exists()
+
+
+def test_a_deleted_conversation_leaves_what_it_taught_where_that_is_wished(
+    client: Client, conversation: Conversation, memory: Memory
+) -> None:
+    client.post(address("conversation_delete", conversation.public_id), {})
+    worker.drain()
+    assert not Conversation.everything.exists()
+    assert list(Memory.objects.all()) == [memory]
+
+
+def test_a_cleared_conversation_stays_and_is_empty(
+    client: Client, conversation: Conversation, memory: Memory
+) -> None:
+    url = address("conversation_clear", conversation.public_id)
+    response = client.post(url, {"memories": "on"})
+    assert response["Location"] == address("conversation", conversation.public_id)
+    assert "Nothing has been said here" in text_of(client.get(response["Location"]))
+    worker.drain()
+    assert list(Conversation.objects.all()) == [conversation]
+    assert not Message.everything.exists()
+    assert not Memory.everything.exists()
+
+
+def test_a_cleared_conversation_leaves_what_it_taught_where_that_is_wished(
+    client: Client, conversation: Conversation, memory: Memory
+) -> None:
+    client.post(address("conversation_clear", conversation.public_id), {})
+    worker.drain()
+    assert list(Memory.objects.all()) == [memory]

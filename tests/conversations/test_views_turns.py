@@ -1,0 +1,214 @@
+"""What can be done to one turn: forget it, rate it, see what came of it."""
+
+import pytest
+from django.test import Client
+
+from conversations.models import Conversation, Feedback, Message, Turn
+from conversations.services import chat
+from memories.models import Arbitration, Memory, MemoryStatus, Refusal, SecretCategory
+from ops.models import Operation, Status, User
+from ops.services import worker
+from tests.factories import make_conversation, make_memory, make_message, make_turn
+from tests.memories.pages import address, htmx, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return make_conversation(alice, title="The roof")
+
+
+@pytest.fixture
+def turn(conversation: Conversation) -> Turn:
+    return make_turn(conversation, "I keep bees on the roof.", "How nice.")
+
+
+@pytest.fixture
+def client(alice: User) -> Client:
+    return signed_in(alice)
+
+
+def decided(turn: Turn, memory: Memory, verdict: str, target: Memory | None = None) -> None:
+    Arbitration.objects.create(
+        user=turn.user, turn=turn, memory=memory, target=target, verdict=verdict, candidate_text="x"
+    )
+
+
+def lessons(client: Client, turn: Turn, **query: str) -> str:
+    url = address("turn_lessons", turn.public_id, **query)
+    return text_of(client.get(url, headers=htmx(f"lessons-{turn.public_id}")))
+
+
+def test_deleting_a_turn_says_what_goes_and_what_stays(
+    alice: User, client: Client, conversation: Conversation, turn: Turn
+) -> None:
+    make_memory(alice, "Keeps bees", turns=[turn])
+    make_turn(conversation, "And honey?")
+    text = text_of(client.get(address("message_forget", turn.user_message.public_id)))
+    assert "the message and its reply" in text
+    assert "1 memory that rests only on it: “Keeps bees”" in text
+    assert "the rest of this conversation" in text
+
+
+def test_a_turn_is_deleted_with_what_rests_on_it(
+    alice: User, client: Client, conversation: Conversation, turn: Turn
+) -> None:
+    make_memory(alice, "Keeps bees", turns=[turn])
+    other = make_turn(conversation, "And honey?")
+    response = client.post(address("message_forget", turn.assistant_message.public_id))
+    assert response["Location"] == address("conversation", conversation.public_id)
+    text = text_of(client.get(response["Location"]))
+    assert "bees on the roof" not in text
+    assert "And honey?" in text
+    worker.drain()
+    assert set(Message.everything.all()) == {other.user_message, other.assistant_message}
+    assert not Memory.everything.exists()
+
+
+def test_htmx_gets_the_messages_without_the_deleted_turn(
+    client: Client, conversation: Conversation, turn: Turn
+) -> None:
+    make_turn(conversation, "And honey?")
+    url = address("message_forget", turn.user_message.public_id)
+    response = client.post(url, headers=htmx("bubbles"))
+    text = text_of(response)
+    assert "dialog-done" in response["HX-Trigger"]
+    assert "And honey?" in text
+    assert "bees on the roof" not in text
+    assert "Forgotten: from now on nothing shows or uses it." in text
+
+
+def test_a_message_without_a_reply_is_deleted_alone(
+    client: Client, conversation: Conversation, turn: Turn
+) -> None:
+    message = make_message(conversation, "Are you there?")
+    url = address("message_forget", message.public_id)
+    assert "Delete this message and forget it?" in text_of(client.get(url))
+    client.post(url)
+    assert list(Message.objects.values_list("content", flat=True)) == [
+        "I keep bees on the roof.",
+        "How nice.",
+    ]
+
+
+def test_a_turn_that_was_deleted_is_not_there_any_more(client: Client, turn: Turn) -> None:
+    url = address("message_forget", turn.user_message.public_id)
+    assert client.post(url).status_code == 302
+    assert client.get(url).status_code == 404
+
+
+def test_an_answer_is_rated_and_the_rating_taken_back(client: Client, turn: Turn) -> None:
+    answer = turn.assistant_message
+    url = address("message_rate", answer.public_id)
+    assert client.post(url, {"rating": "negative"})["Location"].endswith(f"#{answer.public_id}")
+    assert Feedback.objects.get(message=answer).rating == "negative"
+    text = text_of(client.post(url, {"rating": ""}, headers=htmx(f"rate-{answer.public_id}")))
+    assert not Feedback.objects.exists()
+    assert 'aria-pressed="true"' not in text
+
+
+def test_htmx_gets_the_thumb_that_is_pressed(client: Client, turn: Turn) -> None:
+    url = address("message_rate", turn.assistant_message.public_id)
+    text = text_of(client.post(url, {"rating": "positive"}, headers=htmx("x")))
+    assert text.count('aria-pressed="true"') == 1
+    assert "<html" not in text
+
+
+def test_an_unknown_rating_is_refused(client: Client, turn: Turn) -> None:
+    url = address("message_rate", turn.assistant_message.public_id)
+    assert client.post(url, {"rating": "splendid"}).status_code == 422
+    assert not Feedback.objects.exists()
+
+
+def test_only_answers_are_rated(client: Client, turn: Turn) -> None:
+    url = address("message_rate", turn.user_message.public_id)
+    assert client.post(url, {"rating": "positive"}).status_code == 422
+
+
+def test_the_page_asks_again_until_the_turn_was_learned_from(
+    alice: User, client: Client, conversation: Conversation
+) -> None:
+    said = chat.exchange(
+        "I'm allergic to penicillin.", user=alice, conversation=conversation
+    ).turn.turn
+    assert 'hx-trigger="every 2s"' in lessons(client, said, **{"try": "1"})
+    worker.drain()
+    text = lessons(client, said, **{"try": "2"})
+    assert "hx-trigger" not in text
+    assert "1 memory learned" in text
+    assert address("memory_page", Memory.objects.get().public_id) in text
+
+
+def test_the_panel_is_told_when_the_learning_is_done(client: Client, turn: Turn) -> None:
+    url = address("turn_lessons", turn.public_id)
+    assert client.get(url, headers=htmx("x"))["HX-Trigger"] == "memories-learned"
+
+
+def test_the_page_stops_asking_in_the_end(
+    alice: User, client: Client, conversation: Conversation
+) -> None:
+    said = chat.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    text = lessons(client, said, **{"try": "20"})
+    assert "hx-trigger" not in text
+    assert "look again later" in text
+
+
+@pytest.mark.parametrize("tries", ["x", "-1", "9999999999"])
+def test_a_number_of_tries_that_makes_no_sense_is_the_last(
+    alice: User, client: Client, conversation: Conversation, tries: str
+) -> None:
+    said = chat.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    assert "hx-trigger" not in lessons(client, said, **{"try": tries})
+
+
+def test_what_failed_for_good_is_not_waited_for(
+    alice: User, client: Client, conversation: Conversation
+) -> None:
+    said = chat.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    Operation.objects.update(status=Status.FAILED)
+    assert "Learning" not in lessons(client, said)
+
+
+def test_without_javascript_the_chips_are_on_the_page(
+    client: Client, conversation: Conversation, turn: Turn
+) -> None:
+    response = client.get(address("turn_lessons", turn.public_id))
+    page = address("conversation", conversation.public_id)
+    assert response["Location"] == f"{page}#{turn.assistant_message.public_id}"
+
+
+def test_learned_and_updated_memories_are_told_apart(
+    alice: User, client: Client, turn: Turn
+) -> None:
+    made, changed = make_memory(alice, "Keeps bees"), make_memory(alice, "Lives in Leeds")
+    known = make_memory(alice, "Likes honey")
+    decided(turn, made, "ADD")
+    decided(turn, changed, "REPLACE", changed)
+    decided(turn, known, "SKIP", known)
+    text = lessons(client, turn)
+    assert "1 memory learned" in text
+    assert "1 memory updated" in text
+    assert known.public_id not in text
+
+
+def test_what_waits_for_review_leads_to_the_inbox(alice: User, client: Client, turn: Turn) -> None:
+    decided(turn, make_memory(alice, "Keeps wasps", status=MemoryStatus.CANDIDATE), "REVIEW")
+    text = lessons(client, turn)
+    assert "1 to review" in text
+    assert address("memory_review") in text
+
+
+def test_a_secret_that_was_not_kept_is_mentioned(alice: User, client: Client, turn: Turn) -> None:
+    Refusal.objects.create(user=alice, turn=turn, category=SecretCategory.PASSWORD)
+    assert "1 secret not kept" in lessons(client, turn)
+
+
+def test_a_memory_that_is_being_forgotten_has_no_chip(
+    alice: User, client: Client, turn: Turn
+) -> None:
+    memory = make_memory(alice, "Keeps bees")
+    decided(turn, memory, "ADD")
+    memory.hidden_at = turn.created_at
+    memory.save()
+    assert "learned" not in lessons(client, turn)
