@@ -2,13 +2,13 @@ from datetime import datetime, timedelta
 
 from django import template
 from django.template import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import dateformat, timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from conversations.models import Conversation, Turn
+from conversations.models import Conversation, Message
 from memories.browsing.standing import Standing, standing_of
 
 register = template.Library()
@@ -74,10 +74,7 @@ def surely(confidence: float) -> str:
 
 
 @register.simple_tag
-def chat_url(conversation: Conversation, turn: Turn | None = None) -> str:
-    """The conversation in the chat, at the turn's message; its first tab where there is no chat."""
-    try:
-        address = reverse("conversation", args=[conversation.public_id])
-    except NoReverseMatch:
-        return f"{reverse('memory_conversation')}?conversation={conversation.public_id}"
-    return f"{address}#{turn.user_message.public_id}" if turn else address
+def chat_url(conversation: Conversation, message: Message | None = None) -> str:
+    """The conversation in the chat, at a message of it."""
+    address = reverse("conversation_page", args=[conversation.public_id])
+    return f"{address}#{message.public_id}" if message else address

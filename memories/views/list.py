@@ -59,8 +59,9 @@ class Asked:
         return bool(self.query) or any(self.values[name] for name in _FILTERS)
 
     def address(self, **changes: str) -> str:
-        values = {name: str(value) for name, value in self.values.items() if value} | changes
-        kept = urlencode({name: value for name, value in values.items() if value})
+        values = {name: str(value) for name, value in self.values.items()} | changes
+        usual = ("", paging.DEFAULT_SORT)
+        kept = urlencode({name: value for name, value in values.items() if value not in usual})
         return reverse("memory_list") + (f"?{kept}" if kept else "")
 
 

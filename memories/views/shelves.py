@@ -33,5 +33,6 @@ def memory_bin(request: HttpRequest) -> HttpResponse:
 def memory_refusals(request: HttpRequest) -> HttpResponse:
     """That something sensitive was not kept: its category and date, never what it was."""
     with own_transaction(request):
-        refusals = selectors.refusals_of(person(request))[:_SHOWN]
+        refusals = selectors.refusals_of(person(request))
+        refusals = refusals.select_related("turn__conversation", "turn__user_message")[:_SHOWN]
         return render(request, "memories/refusal_list.html", {"refusals": refusals})

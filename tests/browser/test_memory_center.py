@@ -1,0 +1,190 @@
+"""The Memory Center as people use it: a real Chromium against the running product."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.live import Person, Product
+
+pytestmark = pytest.mark.browser
+
+LIST = "/memory/long-term/"
+
+
+@pytest.fixture(scope="module")
+def maya(product: Product) -> Person:
+    return product.person("maya")
+
+
+@pytest.fixture
+def center(page: Page, maya: Person) -> Page:
+    """Signed in, on the long-term tab."""
+    sign_in(page, maya, then=LIST)
+    return page
+
+
+def add(page: Page, content: str) -> None:
+    page.get_by_role("link", name="Add", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("What should be remembered?").fill(content)
+    dialog.get_by_role("button", name="Remember").click()
+    expect(row(page, content)).to_be_visible()
+
+
+def row(page: Page, content: str):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    return page.locator(".row", has=page.get_by_role("link", name=content, exact=True))
+
+
+def choose(page: Page, content: str, action: str) -> None:
+    """Open a row's menu and take one of its lines."""
+    line = row(page, content)
+    line.locator("summary").click()
+    line.locator(".menu__item", has_text=re.compile(f"^{re.escape(action)}")).click()
+
+
+def test_a_memory_is_added_in_a_dialog(center: Page) -> None:
+    add(center, "Allergic to penicillin")
+    expect(row(center, "Allergic to penicillin")).to_contain_text("constraint")
+    expect(center.locator(".toast")).to_contain_text("Remembered.")
+
+
+def test_an_empty_memory_is_refused_inside_the_dialog(center: Page) -> None:
+    center.get_by_role("link", name="Add", exact=True).click()
+    dialog = center.get_by_role("dialog")
+    dialog.get_by_role("button", name="Remember").click()
+    expect(dialog).to_contain_text("Write what should be remembered.")
+    dialog.get_by_role("link", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_a_memory_is_edited_in_its_place(center: Page) -> None:
+    add(center, "Plays the cello in a quartet")
+    choose(center, "Plays the cello in a quartet", "Edit")
+    dialog = center.get_by_role("dialog")
+    dialog.get_by_label("What should be remembered?").fill("Plays the viola in a quartet")
+    dialog.get_by_role("button", name="Save").click()
+    expect(row(center, "Plays the viola in a quartet")).to_be_visible()
+    expect(dialog).to_have_count(0)
+    row(center, "Plays the viola in a quartet").get_by_role("link").first.click()
+    expect(center.locator(".diff del").first).to_have_text("cello")
+    center.get_by_role("button", name="Bring this text back").click()
+    expect(center.locator("h1")).to_have_text("Plays the cello in a quartet")
+
+
+def test_a_deleted_memory_comes_back_by_undo(center: Page) -> None:
+    add(center, "Grows tomatoes on the balcony")
+    choose(center, "Grows tomatoes on the balcony", "Delete")
+    expect(row(center, "Grows tomatoes on the balcony")).to_have_count(0)
+    toast = center.locator(".toast", has_text="Moved to the recycle bin.")
+    toast.get_by_role("button", name="Undo").click()
+    expect(row(center, "Grows tomatoes on the balcony")).to_be_visible()
+
+
+def test_a_memory_is_disabled_in_its_row(center: Page) -> None:
+    add(center, "Reads crime novels at night")
+    choose(center, "Reads crime novels at night", "Disable")
+    expect(row(center, "Reads crime novels at night")).to_have_class(re.compile("row--off"))
+
+
+def test_search_finds_as_you_type(center: Page) -> None:
+    add(center, "Walks the dog along the canal")
+    add(center, "Owns a red bicycle")
+    search = center.get_by_role("searchbox", name="Search memories")
+    search.press_sequentially("canal")
+    expect(row(center, "Owns a red bicycle")).to_have_count(0)
+    expect(row(center, "Walks the dog along the canal")).to_be_visible()
+    expect(search).to_be_focused()
+    expect(center).to_have_url(re.compile(r"\?q=canal$"))
+    search.press("Escape")
+    expect(row(center, "Owns a red bicycle")).to_be_visible()
+
+
+def test_several_are_deleted_at_once_and_come_back(center: Page) -> None:
+    for content in ("Keeps a diary in green ink", "Speaks a little Welsh"):
+        add(center, content)
+        row(center, content).locator(".row__check").check()
+        center.reload()
+    for content in ("Keeps a diary in green ink", "Speaks a little Welsh"):
+        row(center, content).locator(".row__check").check()
+    expect(center.locator("[data-bulk-count]")).to_have_text("2")
+    center.locator(".bulk").get_by_role("button", name="Delete").click()
+    expect(row(center, "Speaks a little Welsh")).to_have_count(0)
+    center.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(row(center, "Speaks a little Welsh")).to_be_visible()
+
+
+def test_forgetting_says_what_goes_and_does_it(center: Page) -> None:
+    add(center, "Collects old maps of Wales")
+    choose(center, "Collects old maps of Wales", "Forget now")
+    dialog = center.get_by_role("dialog")
+    expect(dialog).to_contain_text("Collects old maps of Wales")
+    dialog.get_by_role("button", name="Forget now").click()
+    expect(center.locator(".toast")).to_contain_text("Forgotten")
+    expect(row(center, "Collects old maps of Wales")).to_have_count(0)
+
+
+CANDIDATES = """
+from memories.models import MemoryStatus, Memory, Origin
+from memories.services import remembering, writing
+from memories.services.remembering import MemoryInput
+from memories.services.writing import SourceInput
+from ops.access import as_user
+from ops.models import User
+user = User.objects.get(username="noor")
+def make(text, **fields):
+    draft = remembering.prepare(MemoryInput(text, kind="fact"), origin=Origin.USER).draft
+    with as_user(user):
+        return writing.create(draft, user=user, source=SourceInput(origin=Origin.USER), **fields)
+for place in "ABC":
+    known = make(f"Lives at number {place} in Hamburg")
+    waiting = {"status": MemoryStatus.CANDIDATE, "conflicts_with": known}
+    make(f"Lives at number {place} in Bremen", **waiting)
+"""
+
+
+def test_the_inbox_is_emptied_by_keys(page: Page, product: Product) -> None:
+    noor = product.person("noor")
+    product.shell(CANDIDATES)
+    sign_in(page, noor, then="/memory/review/")
+    for key, said in (("1", "What I knew still holds."), ("2", "The new one holds"), ("3", "Both")):
+        expect(page.locator(".review")).to_be_visible()
+        page.keyboard.press(key)
+        expect(page.locator(".toast", has_text=said)).to_be_visible()
+    expect(page.get_by_text("Nothing to decide")).to_be_visible()
+    page.goto(LIST)
+    shown = page.locator(".row__title").all_inner_texts()
+    assert sorted(shown) == [
+        "Lives at number A in Hamburg",
+        "Lives at number B in Bremen",
+        "Lives at number C in Bremen",
+        "Lives at number C in Hamburg",
+    ]
+
+
+def test_everything_works_without_javascript(product: Product, maya: Person, page: Page) -> None:
+    browser = page.context.browser
+    assert browser is not None
+    context = browser.new_context(base_url=product.address, java_script_enabled=False)
+    plain = context.new_page()
+    sign_in(plain, maya, then=LIST)
+    plain.get_by_role("link", name="Add", exact=True).click()
+    plain.get_by_label("What should be remembered?").fill("Bakes rye bread every Friday")
+    plain.get_by_role("button", name="Remember").click()
+    choose(plain, "Bakes rye bread every Friday", "Delete")
+    expect(row(plain, "Bakes rye bread every Friday")).to_have_count(0)
+    plain.get_by_role("button", name="Undo").click()
+    plain.get_by_role("searchbox", name="Search memories").fill("rye bread")
+    plain.keyboard.press("Enter")
+    expect(plain).to_have_url(re.compile("q=rye"))
+    expect(row(plain, "Bakes rye bread every Friday")).to_have_count(1)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("path", [LIST, "/memory/conversation/", "/memory/review/", "/memory/bin/"])
+def test_no_page_is_wider_than_the_screen(center: Page, width: int, path: str) -> None:
+    center.set_viewport_size({"width": width, "height": 800})
+    center.goto(path)
+    assert center.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,148 @@
+import pytest
+
+from memories.models import Memory, MemoryStatus
+from ops.models import User
+from tests.factories import make_memory
+from tests.memories.pages import address, htmx, make_binned, make_candidate, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def memory(alice: User) -> Memory:
+    return make_memory(alice, "Keeps bees on the roof")
+
+
+def act(memory: Memory, name: str, **query: str) -> str:
+    return address(f"memory_{name}", memory.public_id, **query)
+
+
+def test_pin_and_unpin(alice: User, memory: Memory) -> None:
+    client = signed_in(alice)
+    client.post(act(memory, "pin"))
+    memory.refresh_from_db()
+    assert memory.pinned
+    client.post(act(memory, "unpin"))
+    memory.refresh_from_db()
+    assert not memory.pinned
+
+
+def test_disable_and_enable(alice: User, memory: Memory) -> None:
+    client = signed_in(alice)
+    client.post(act(memory, "disable"))
+    memory.refresh_from_db()
+    assert memory.status == MemoryStatus.DISABLED
+    client.post(act(memory, "enable"))
+    memory.refresh_from_db()
+    assert memory.status == MemoryStatus.ACTIVE
+
+
+def test_delete_moves_to_the_bin_and_offers_undo(alice: User, memory: Memory) -> None:
+    response = signed_in(alice).post(act(memory, "delete"), follow=True)
+    memory.refresh_from_db()
+    assert memory.deleted_at is not None
+    page = text_of(response)
+    assert "Moved to the recycle bin." in page
+    assert f'action="{act(memory, "restore", next="/memory/long-term/")}"' in page
+
+
+def test_undo_takes_it_back(alice: User, memory: Memory) -> None:
+    client = signed_in(alice)
+    client.post(act(memory, "delete"))
+    assert client.post(act(memory, "restore")).status_code == 302
+    memory.refresh_from_db()
+    assert memory.deleted_at is None
+
+
+def test_a_form_leads_back_to_where_it_stood(alice: User, memory: Memory) -> None:
+    back = "/memory/long-term/?kind=fact"
+    assert signed_in(alice).post(act(memory, "pin", next=back))["Location"] == back
+
+
+@pytest.mark.parametrize("next_", ["https://evil.example/", "//evil.example", "/\\evil.example"])
+def test_a_form_never_leads_to_another_site(alice: User, memory: Memory, next_: str) -> None:
+    response = signed_in(alice).post(act(memory, "pin", next=next_))
+    assert response["Location"] == "/memory/long-term/"
+
+
+def test_htmx_gets_the_row_as_it_is_now(alice: User, memory: Memory) -> None:
+    row = f"row-{memory.public_id}"
+    response = signed_in(alice).post(act(memory, "disable"), headers=htmx(row))
+    page = text_of(response)
+    assert f'<li class="row row--off" id="{row}"' in page
+    assert "Disabled: it is kept, but no longer used." in page
+    assert "<html" not in page
+
+
+def test_htmx_gets_no_row_for_what_was_deleted(alice: User, memory: Memory) -> None:
+    headers = htmx(f"row-{memory.public_id}")
+    page = text_of(signed_in(alice).post(act(memory, "delete"), headers=headers))
+    assert "<li" not in page
+    assert 'hx-swap-oob="beforeend"' in page
+    assert "Moved to the recycle bin." in page
+
+
+def test_a_candidate_can_not_be_enabled_past_the_review(alice: User) -> None:
+    candidate = make_candidate(alice, "Wants a second cat")
+    response = signed_in(alice).post(act(candidate, "enable"), follow=True)
+    candidate.refresh_from_db()
+    assert candidate.status == MemoryStatus.CANDIDATE
+    assert "waits for your review" in text_of(response)
+
+
+def test_what_lies_in_the_bin_can_not_be_pinned(alice: User) -> None:
+    assert signed_in(alice).post(act(make_binned(alice, "Gone"), "pin")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("action", "check"),
+    [
+        ("disable", {"status": "disabled"}),
+        ("pin", {"pinned": True}),
+        ("tag", {"tags": ["garden"]}),
+    ],
+)
+def test_a_bulk_act_changes_all_that_is_ticked(
+    alice: User, action: str, check: dict[str, object]
+) -> None:
+    chosen = [make_memory(alice, f"Grows kind {number}") for number in range(3)]
+    spared = make_memory(alice, "Grows nothing")
+    ids = [one.public_id for one in chosen]
+    given = {"ids": ids, "do": action, "tag": "garden"}
+    response = signed_in(alice).post(address("memory_bulk"), given, follow=True)
+    assert "3 " in text_of(response)
+    changed = Memory.objects.filter(user=alice, **check)
+    assert set(changed) == set(chosen)
+    assert spared not in changed
+
+
+def test_a_bulk_delete_can_be_undone_at_once(alice: User) -> None:
+    chosen = [make_memory(alice, f"Grows kind {number}") for number in range(3)]
+    client = signed_in(alice)
+    given = {"ids": [one.public_id for one in chosen], "do": "recycle"}
+    page = text_of(client.post(address("memory_bulk"), given, follow=True))
+    assert not Memory.objects.filter(user=alice).exists()
+    undo = page.split('action="/memory/long-term/undo/')[1].split('"')[0]
+    client.post(f"/memory/long-term/undo/{undo}")
+    assert Memory.objects.filter(user=alice).count() == 3
+
+
+def test_an_undo_of_another_session_is_not_there(alice: User) -> None:
+    assert signed_in(alice).post(address("memory_undo", "guessed")).status_code == 404
+
+
+def test_a_bulk_act_without_a_tick_changes_nothing(alice: User, memory: Memory) -> None:
+    response = signed_in(alice).post(address("memory_bulk"), {"do": "recycle"}, follow=True)
+    assert "Nothing was ticked." in text_of(response)
+    memory.refresh_from_db()
+    assert memory.deleted_at is None
+
+
+@pytest.mark.parametrize("given", [{"do": "explode"}, {"do": "tag", "tag": ""}, {}])
+def test_a_bulk_act_that_makes_no_sense_is_refused(
+    alice: User, memory: Memory, given: dict[str, str]
+) -> None:
+    chosen = {"ids": [memory.public_id], **given}
+    response = signed_in(alice).post(address("memory_bulk"), chosen, follow=True)
+    assert response.status_code == 200
+    assert "toast--error" in text_of(response)

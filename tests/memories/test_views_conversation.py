@@ -1,0 +1,168 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from conversations.models import Conversation, ConversationKind, Message
+from conversations.services import context
+from conversations.services.preview import preview
+from memories.models import Kind, Memory, RecallTrace
+from memories.services.search import prepare_query
+from ops.access import as_user
+from ops.models import User
+from ops.services import users
+from tests.factories import make_conversation, make_episode, make_memory, make_summary, make_turn
+from tests.memories.pages import address, htmx, queries_of, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    conversation = make_conversation(alice, title="Trip to Hangzhou")
+    make_episode(make_turn(conversation, "Where can I see tea fields?", "Try Longjing."))
+    return conversation
+
+
+def shown(user: User, **query: str) -> str:
+    response = signed_in(user).get(address("memory_conversation", **query))
+    assert response.status_code == 200
+    return text_of(response)
+
+
+def test_without_a_conversation_the_page_says_what_will_be_here(alice: User) -> None:
+    assert "No conversation yet" in shown(alice)
+
+
+def test_an_empty_conversation_has_no_stack_yet(alice: User) -> None:
+    make_conversation(alice)
+    assert "Nothing has been said here yet" in shown(alice)
+
+
+def test_the_newest_conversation_is_shown(alice: User, conversation: Conversation) -> None:
+    older = make_conversation(alice, title="Long ago")
+    make_turn(older, "Remember the alps?")
+    Conversation.objects.filter(pk=older.pk).update(
+        last_message_at=timezone.now() - timedelta(days=9)
+    )
+    page = shown(alice)
+    assert "Where can I see tea fields?" in page
+    assert "Remember the alps?" not in page
+    assert "Remember the alps?" in shown(alice, conversation=older.public_id)
+
+
+def test_the_layers_stand_in_the_order_that_the_model_reads(
+    alice: User, conversation: Conversation
+) -> None:
+    make_memory(alice, "Allergic to peanuts", kind=Kind.CONSTRAINT)
+    page = shown(alice)
+    names = ("constraints", "preferences", "memories", "files", "summary", "episodes", "window")
+    places = [page.index(f'id="layer-{name}"') for name in names]
+    assert places == sorted(places)
+    assert places[0] < page.index("Allergic to peanuts") < places[1]
+
+
+def test_the_window_fades_what_has_slid_out(
+    alice: User, conversation: Conversation, settings: object
+) -> None:
+    settings.WINDOW_MESSAGES = 2  # type: ignore[attr-defined]
+    make_turn(conversation, "And where is good silk?", "On Silk Street.")
+    page = shown(alice)
+    window = page.split('id="layer-window"')[1]
+    out, inside = window.split("no longer read word for word")
+    assert "Where can I see tea fields?" in out
+    assert "And where is good silk?" in inside
+    assert "The last 2 messages of 4, word for word." in window
+
+
+def test_the_summary_says_its_version_and_what_it_covers(
+    alice: User, conversation: Conversation
+) -> None:
+    make_summary(conversation, "They asked about tea fields.", through=2, version=3)
+    page = shown(alice)
+    assert "They asked about tea fields." in page
+    assert "Version 3, covers 2 of 2 messages" in page
+
+
+def test_trying_shows_what_would_be_recalled_with_its_score(
+    alice: User, conversation: Conversation
+) -> None:
+    make_memory(alice, "Prefers green tea", kind=Kind.PREFERENCE)
+    page = shown(alice, q="Which tea do I prefer?")
+    layer = page.split('id="layer-preferences"')[1].split('id="layer-memories"')[0]
+    assert "Prefers green tea" in layer
+    assert "score--total" in layer
+    assert "Which tea do I prefer?" in page
+
+
+def test_trying_shows_how_like_each_episode_is(alice: User, conversation: Conversation) -> None:
+    make_episode(make_turn(conversation, "What is the capital of Peru?", "Lima."))
+    page = shown(alice, q="tea fields")
+    layer = page.split('id="layer-episodes"')[1].split('id="layer-window"')[0]
+    assert layer.index("tea fields") < layer.index("Peru")
+    assert "Most like what you asked" in layer
+    assert "%" in layer
+
+
+def test_looking_is_not_using(alice: User, conversation: Conversation) -> None:
+    memory = make_memory(alice, "Prefers green tea", kind=Kind.PREFERENCE)
+    shown(alice, q="Which tea do I prefer?")
+    memory.refresh_from_db()
+    assert (memory.access_count, memory.last_accessed_at) == (0, None)
+    assert not RecallTrace.objects.exists()
+
+
+def test_the_preview_is_what_the_model_gets(alice: User, conversation: Conversation) -> None:
+    make_memory(alice, "Prefers green tea", kind=Kind.PREFERENCE)
+    prepared = prepare_query("Which tea do I prefer?")
+    with as_user(alice):
+        looked = preview(prepared, user=alice, conversation=conversation)
+        built = context.build(prepared, user=alice, conversation=conversation)
+    assert "green tea" in looked.block
+    assert (looked.block, looked.window) == (built.block, built.window)
+    assert Memory.objects.get().access_count == 1
+
+
+def test_htmx_gets_the_stack_alone(alice: User, conversation: Conversation) -> None:
+    url = address("memory_conversation", q="tea")
+    page = text_of(signed_in(alice).get(url, headers=htmx("stack")))
+    assert page.strip().startswith('<div id="stack">')
+
+
+def test_layers_that_are_off_say_so(alice: User, conversation: Conversation) -> None:
+    switches = ("longterm_enabled", "summary_enabled")
+    users.change_settings(user=alice, changes=dict.fromkeys(switches, False))
+    page = shown(alice)
+    assert "Long-term memory is off" in page
+    assert "Summaries are off." in page
+
+
+def test_a_group_conversation_says_that_nothing_personal_goes_in(
+    alice: User, conversation: Conversation
+) -> None:
+    Conversation.objects.update(kind=ConversationKind.GROUP)
+    make_memory(alice, "Allergic to peanuts", kind=Kind.CONSTRAINT)
+    page = shown(alice)
+    assert "This is a group conversation" in page
+    assert "Allergic to peanuts" not in page
+
+
+def test_what_people_wrote_can_not_become_markup(alice: User, conversation: Conversation) -> None:
+    make_turn(conversation, "<img src=x onerror=alert(1)>")
+    assert "<img src=x" not in shown(alice)
+
+
+def test_the_number_of_queries_does_not_grow(alice: User, conversation: Conversation) -> None:
+    def fill() -> None:
+        for number in range(3):
+            turn = make_turn(conversation, f"Tea question {number}")
+            make_episode(turn)
+            make_memory(alice, f"Likes tea {number}", kind=Kind.PREFERENCE, turns=[turn])
+            make_conversation(alice, last_message_at=timezone.now() - timedelta(days=1))
+
+    url = address("memory_conversation", conversation=conversation.public_id, q="tea")
+    fill()
+    few = queries_of(alice, url)
+    fill()
+    assert queries_of(alice, url) == few
+    assert Message.objects.count() == 14

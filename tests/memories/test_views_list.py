@@ -1,0 +1,261 @@
+import re
+
+import pytest
+from django.core.cache import cache
+
+from memories.browsing import facets, standing
+from memories.models import Kind, MemoryStatus, Origin, RecallTrace, Refusal
+from memories.services.projects import find_or_create
+from ops.models import User
+from ops.services import users
+from tests.factories import make_conversation, make_memory, make_turn
+from tests.memories.pages import (
+    address,
+    htmx,
+    make_binned,
+    make_candidate,
+    queries_of,
+    signed_in,
+    text_of,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def shown(user: User, **query: str) -> str:
+    response = signed_in(user).get(address("memory_list", **query))
+    assert response.status_code == 200
+    return text_of(response)
+
+
+def test_an_empty_list_teaches_how_memories_come_to_be(alice: User) -> None:
+    page = shown(alice)
+    assert "Nothing is remembered yet" in page
+    assert address("memory_add") in page
+
+
+def test_the_line_of_truth_says_how_much_and_from_how_many_conversations(alice: User) -> None:
+    turns = [make_turn(make_conversation(alice), text) for text in ("I sail", "I ski")]
+    make_memory(alice, "Sails", turns=[turns[0]])
+    make_memory(alice, "Skis", turns=[turns[1]])
+    page = shown(alice)
+    assert "Memory is on." in page
+    assert "2 things remembered from 2 conversations." in page
+    assert "Last learned just now." in page
+
+
+def test_the_line_of_truth_says_when_memory_is_off(alice: User) -> None:
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    page = shown(alice)
+    assert "Memory is off." in page
+    assert "/memory/data/" in page
+
+
+def test_a_row_shows_the_words_it_came_from(alice: User) -> None:
+    turn = make_turn(make_conversation(alice, title="Weekly report"), "keep it short please")
+    make_memory(alice, "Prefers short answers", turns=[turn], kind=Kind.PREFERENCE, access_count=40)
+    page = shown(alice)
+    assert "“keep it short please”" in page
+    assert "from “Weekly report”" in page
+    assert "used 40×" in page
+
+
+def test_text_of_a_memory_can_not_become_markup(alice: User) -> None:
+    make_memory(alice, "<script>alert(1)</script>")
+    assert "<script>alert(1)" not in shown(alice)
+
+
+def test_what_is_binned_waiting_or_superseded_is_not_in_the_list(alice: User) -> None:
+    make_binned(alice, "Had a boat")
+    make_candidate(alice, "Wants a boat")
+    make_memory(alice, "Hates boats", status=MemoryStatus.SUPERSEDED)
+    page = shown(alice)
+    assert "boat" not in page
+    assert "<strong>1</strong> memory is waiting for your review" in page
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"kind": "constraint"},
+        {"tag": "food"},
+        {"status": "disabled"},
+        {"origin": "agent"},
+        {"project": "boat"},
+        {"days": "7", "kind": "constraint"},
+    ],
+)
+def test_each_facet_narrows_the_list(alice: User, query: dict[str, str]) -> None:
+    project = find_or_create(user=alice, key="boat")
+    make_memory(
+        alice,
+        "Allergic to peanuts",
+        kind=Kind.CONSTRAINT,
+        tags=["food"],
+        status=MemoryStatus.DISABLED,
+        origin=Origin.AGENT,
+        project=project,
+    )
+    make_memory(alice, "Plays chess")
+    page = shown(alice, **query)
+    assert "Allergic to peanuts" in page
+    assert "Plays chess" not in page
+    assert "1 memory" in page
+
+
+def test_choices_that_make_no_sense_are_left_out(alice: User) -> None:
+    make_memory(alice, "Plays chess")
+    assert "Plays chess" in shown(alice, kind="nonsense", sort="nonsense", days="x", after="%%%")
+
+
+def test_facets_say_how_many_each_choice_gives(alice: User) -> None:
+    make_memory(alice, "Plays chess", tags=["games"])
+    make_memory(alice, "Plays go", tags=["games"])
+    page = shown(alice)
+    assert "fact (2)" in page
+    assert "games (2)" in page
+
+
+def test_a_search_finds_by_meaning_and_leaves_the_rest_out(alice: User) -> None:
+    make_memory(alice, "Allergic to peanuts", kind=Kind.CONSTRAINT)
+    make_memory(alice, "Lives in a lighthouse")
+    page = shown(alice, q="peanut allergy")
+    assert "Allergic to peanuts" in page
+    assert "lighthouse" not in page
+
+
+def test_a_search_finds_half_a_word_as_it_is_typed(alice: User) -> None:
+    make_memory(alice, "Lives in a lighthouse")
+    assert "Lives in a lighthouse" in shown(alice, q="lighth")
+
+
+def test_a_search_finds_chinese(alice: User) -> None:
+    make_memory(alice, "对花生过敏")
+    make_memory(alice, "住在杭州")
+    page = shown(alice, q="花生")
+    assert "对花生过敏" in page
+    assert "住在杭州" not in page
+
+
+def test_a_search_also_looks_among_disabled_ones_and_keeps_no_trace(alice: User) -> None:
+    make_memory(alice, "Lives in a lighthouse", status=MemoryStatus.DISABLED)
+    assert "Lives in a lighthouse" in shown(alice, q="lighthouse")
+    assert not RecallTrace.objects.exists()
+
+
+def test_a_search_that_finds_nothing_says_so(alice: User) -> None:
+    make_memory(alice, "Lives in a lighthouse")
+    assert "Nothing matches" in shown(alice, q="zzzz qqqq")
+
+
+def test_while_memory_is_off_a_search_looks_for_the_letters(alice: User) -> None:
+    make_memory(alice, "Lives in a lighthouse")
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    assert "Lives in a lighthouse" in shown(alice, q="LIGHTHOUSE")
+
+
+def test_htmx_gets_only_what_was_found_and_a_clean_address(alice: User) -> None:
+    make_memory(alice, "Lives in a lighthouse")
+    url = address("memory_list", q="light", kind="", sort="")
+    response = signed_in(alice).get(url, headers=htmx("found"))
+    assert text_of(response).lstrip().startswith('<div id="found">')
+    assert "<html" not in text_of(response)
+    assert response["HX-Replace-Url"] == "/memory/long-term/?q=light"
+
+
+@pytest.mark.parametrize("sort", ["changed", "new", "old", "used", "important"])
+def test_paging_shows_each_memory_once(alice: User, sort: str) -> None:
+    for number in range(45):
+        make_memory(
+            alice,
+            f"Fact number {number}.",
+            access_count=number % 3,
+            importance=(number % 5) / 10,
+            status=MemoryStatus.DISABLED if number % 4 == 0 else MemoryStatus.ACTIVE,
+        )
+    client, seen = signed_in(alice), []
+    url: str | None = address("memory_list", sort=sort)
+    while url:
+        page = text_of(client.get(url))
+        seen += re.findall(r'class="row__title"[^>]*>Fact number (\d+)\.', page)
+        following = re.search(r'class="button" href="([^"]*after=[^"]*)"', page)
+        url = following[1].replace("&amp;", "&") if following else None
+    assert sorted(map(int, seen)) == list(range(45))
+
+
+def test_scrolling_asks_for_rows_only(alice: User) -> None:
+    for number in range(25):
+        make_memory(alice, f"Fact number {number}.")
+    client = signed_in(alice)
+    found = re.search(r'href="([^"]*after=[^"]*)"', text_of(client.get(address("memory_list"))))
+    assert found
+    more = text_of(client.get(found[1].replace("&amp;", "&"), headers=htmx("")))
+    assert more.count('<li class="row') == 5
+    assert "<html" not in more
+
+
+def test_the_list_sorted_by_use_begins_with_the_most_used(alice: User) -> None:
+    make_memory(alice, "Seldom", access_count=1)
+    make_memory(alice, "Often", access_count=9)
+    page = shown(alice, sort="used")
+    assert page.index("Often") < page.index("Seldom")
+
+
+def _fill(user: User, count: int) -> None:
+    turn = make_turn(make_conversation(user), "I like many things")
+    for number in range(count):
+        make_memory(user, f"Likes thing {number}", turns=[turn], tags=[f"t{number % 3}"])
+
+
+def test_the_number_of_queries_does_not_grow_with_the_list(alice: User) -> None:
+    _fill(alice, 2)
+    few = queries_of(alice, address("memory_list"))
+    _fill(alice, 15)
+    assert queries_of(alice, address("memory_list")) == few
+
+
+def test_those_with_very_many_are_counted_seldom(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "COUNTED", 2)
+    _fill(alice, 4)
+    assert standing.standing_of(alice).totals.memories == 4
+    assert facets.facets_of(alice).kinds[0].count == 4
+    make_memory(alice, "One more")
+    assert standing.standing_of(alice).totals.memories == 4
+    assert facets.facets_of(alice).kinds[0].count == 4
+    cache.clear()
+    assert standing.standing_of(alice).totals.memories == 5
+
+
+def test_a_refusal_is_linked_and_says_only_what_kind_of_secret_it_was(alice: User) -> None:
+    turn = make_turn(make_conversation(alice, title="Passwords"), "my password is hunter2")
+    Refusal.objects.create(user=alice, turn=turn, category="password")
+    assert address("memory_refusals") in shown(alice)
+    page = text_of(signed_in(alice).get(address("memory_refusals")))
+    assert "Password" in page
+    assert "hunter2" not in page
+
+
+def test_the_bin_counts_down_and_offers_both_ways_out(alice: User) -> None:
+    memory = make_binned(alice, "Had a boat")
+    page = text_of(signed_in(alice).get(address("memory_bin")))
+    assert "6 days left" in page
+    assert address("memory_restore", memory.public_id) in page
+    assert address("memory_forget", memory.public_id) in page
+
+
+@pytest.mark.parametrize("name", ["memory_bin", "memory_review", "memory_refusals"])
+def test_the_other_lists_ask_as_often_however_long_they_are(alice: User, name: str) -> None:
+    _fill_other_lists(alice)
+    few = queries_of(alice, address(name))
+    _fill_other_lists(alice)
+    assert queries_of(alice, address(name)) == few
+
+
+def _fill_other_lists(user: User) -> None:
+    for number in range(3):
+        turn = make_turn(make_conversation(user), f"thing {number}")
+        make_binned(user, f"Had {number}")
+        make_candidate(user, f"Wants {number}", against=make_memory(user, "Knew", turns=[turn]))
+        Refusal.objects.create(user=user, turn=turn, category="card")

@@ -1,0 +1,113 @@
+import pytest
+from django.utils import timezone
+
+from memories.models import Memory, MemoryStatus, Relation
+from ops.models import User
+from ops.services import users
+from tests.factories import make_memory
+from tests.memories.pages import address, make_candidate, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def known(alice: User) -> Memory:
+    return make_memory(alice, "Lives in Hamburg")
+
+
+@pytest.fixture
+def heard(alice: User, known: Memory) -> Memory:
+    return make_candidate(alice, "Lives in Bremen", against=known)
+
+
+def decide(user: User, candidate: Memory, decision: str, **fields: str) -> str:
+    url = address("memory_decide", candidate.public_id)
+    response = signed_in(user).post(url, {"decision": decision, **fields}, follow=True)
+    assert response.status_code == 200
+    return text_of(response)
+
+
+def test_both_sides_stand_beside_each_other_with_the_difference_marked(
+    alice: User, heard: Memory
+) -> None:
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    knew, just_heard = page.split("I just heard", 1)
+    assert 'Lives in <mark class="review__old">Hamburg</mark>' in knew
+    assert 'Lives in <mark class="review__new">Bremen</mark>' in just_heard
+    for key in "123":
+        assert f'data-key="{key}"' in page
+
+
+def test_an_empty_inbox_says_what_would_come_here(alice: User) -> None:
+    assert "Nothing to decide" in text_of(signed_in(alice).get(address("memory_review")))
+
+
+def test_keep_new_takes_the_place_of_the_old(alice: User, known: Memory, heard: Memory) -> None:
+    assert "The new one holds" in decide(alice, heard, "keep_new")
+    known.refresh_from_db()
+    heard.refresh_from_db()
+    assert (known.status, known.superseded_by) == (MemoryStatus.SUPERSEDED, heard)
+    assert heard.status == MemoryStatus.ACTIVE
+
+
+def test_keep_old_drops_what_was_heard(alice: User, known: Memory, heard: Memory) -> None:
+    assert "What I knew still holds." in decide(alice, heard, "keep_old")
+    assert set(Memory.visible.filter(user=alice)) == {known}
+
+
+def test_keep_both_relates_and_dates_them(alice: User, known: Memory, heard: Memory) -> None:
+    decide(alice, heard, "keep_both", since="2026-03-01")
+    heard.refresh_from_db()
+    assert heard.valid_from is not None
+    assert timezone.localtime(heard.valid_from).date().isoformat() == "2026-03-01"
+    assert Relation.objects.get().other == known
+
+
+def test_a_date_that_makes_no_sense_is_left_out(alice: User, heard: Memory) -> None:
+    decide(alice, heard, "keep_both", since="2026-99-99")
+    heard.refresh_from_db()
+    assert (heard.status, heard.valid_from) == (MemoryStatus.ACTIVE, None)
+
+
+def test_a_lone_candidate_is_accepted_or_rejected(alice: User) -> None:
+    first, second = make_candidate(alice, "Wants a boat"), make_candidate(alice, "Wants a cat")
+    assert "Remembered." in decide(alice, first, "accept")
+    assert "Not remembered" in decide(alice, second, "reject")
+    assert [one.content for one in Memory.visible.filter(user=alice)] == ["Wants a boat"]
+
+
+def test_a_decision_that_makes_no_sense_changes_nothing(alice: User, heard: Memory) -> None:
+    assert "toast--error" in decide(alice, heard, "explode")
+    heard.refresh_from_db()
+    assert heard.status == MemoryStatus.CANDIDATE
+
+
+def test_a_second_decision_on_the_same_is_not_there(alice: User, heard: Memory) -> None:
+    decide(alice, heard, "keep_new")
+    url = address("memory_decide", heard.public_id)
+    assert signed_in(alice).post(url, {"decision": "keep_new"}).status_code == 404
+
+
+def test_while_memory_is_off_nothing_can_be_accepted(alice: User, heard: Memory) -> None:
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    assert "switched off" in decide(alice, heard, "keep_new")
+    heard.refresh_from_db()
+    assert heard.status == MemoryStatus.CANDIDATE
+
+
+def test_another_one_can_be_taken_first(alice: User, heard: Memory) -> None:
+    other = make_candidate(alice, "Wants a boat")
+    url = address("memory_review", candidate=other.public_id)
+    page = text_of(signed_in(alice).get(url))
+    assert "I think I heard" in page
+    assert "Also waiting" in page
+    assert f"?candidate={heard.public_id}" in page
+
+
+def test_a_known_memory_that_went_leaves_a_lone_candidate(
+    alice: User, known: Memory, heard: Memory
+) -> None:
+    Memory.objects.filter(pk=known.pk).update(deleted_at=timezone.now(), purge_at=timezone.now())
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "I think I heard" in page
+    assert "Hamburg" not in page

@@ -1,0 +1,189 @@
+import pytest
+
+from memories.models import Change, Kind, Memory, MemoryStatus, Origin
+from memories.services.kinds import kind_of
+from ops.models import User
+from ops.services import users
+from tests.factories import make_memory, make_version
+from tests.memories.pages import address, htmx, make_binned, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/memory/long-term/add/"
+GIVEN = {"content": "Plays the cello on Sundays", "kind": "pattern", "tags": "music, home，家"}
+
+
+def test_adding_works_by_a_plain_form(alice: User) -> None:
+    response = signed_in(alice).post(ADD, GIVEN, follow=True)
+    memory = Memory.objects.get(user=alice)
+    assert (memory.content, memory.kind) == (GIVEN["content"], "pattern")
+    assert memory.tags == ["music", "home", "家"]
+    assert memory.origin == Origin.USER
+    page = text_of(response)
+    assert "Remembered." in page
+    assert "Plays the cello on Sundays" in page
+
+
+def test_the_kind_is_found_when_it_is_left_to_us(alice: User) -> None:
+    signed_in(alice).post(ADD, {"content": "对花生过敏", "kind": ""})
+    assert Memory.objects.get(user=alice).kind == Kind.CONSTRAINT
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Prefers short, direct answers", "preference"),
+        ("更喜欢简洁直接的回答", "preference"),
+        ("Never call me before 9", "constraint"),
+        ("The cat is called Biscuit", "fact"),
+        ("xyzzy", "fact"),
+    ],
+)
+def test_a_kind_is_read_from_the_statement(text: str, kind: str) -> None:
+    assert kind_of(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"content": "  "}, "Write what should be remembered."),
+        ({"content": "x" * 8_001}, "at most 8000 characters"),
+        ({"content": "fine", "tags": "y" * 51}, "each of at most 50 characters"),
+        ({"content": "fine", "kind": "nonsense"}, "Select a valid choice"),
+        ({"content": "fine", "valid_until": "soon"}, "Enter a valid date."),
+    ],
+)
+def test_a_wrong_form_comes_back_with_what_is_wrong(
+    alice: User, given: dict[str, str], words: str
+) -> None:
+    response = signed_in(alice).post(ADD, given)
+    assert response.status_code == 422
+    assert words in text_of(response)
+    assert not Memory.objects.exists()
+
+
+def test_in_a_dialog_a_wrong_form_comes_back_as_the_dialog(alice: User) -> None:
+    response = signed_in(alice).post(ADD, {"content": ""}, headers=htmx("dialogs"))
+    assert response.status_code == 422
+    assert response["HX-Reswap"] == "innerHTML"
+    assert text_of(response).strip().startswith("<dialog")
+
+
+def test_in_a_dialog_adding_leads_on_by_the_whole_page(alice: User) -> None:
+    response = signed_in(alice).post(ADD, GIVEN, headers=htmx("dialogs"))
+    assert response["HX-Redirect"] == "/memory/long-term/"
+    assert Memory.objects.filter(user=alice).exists()
+
+
+def test_a_secret_is_refused_in_words(alice: User) -> None:
+    response = signed_in(alice).post(ADD, {"content": "sk-proj-a8Fk20dLs93kfPq7Zx1Vb5Nm4Qw"})
+    assert response.status_code == 422
+    assert "secrets are not remembered" in text_of(response)
+
+
+def test_what_is_known_already_is_said_so(alice: User) -> None:
+    client = signed_in(alice)
+    client.post(ADD, GIVEN)
+    response = client.post(ADD, GIVEN, follow=True)
+    assert "I knew this already" in text_of(response)
+    assert Memory.objects.filter(user=alice).count() == 1
+
+
+def test_while_memory_is_off_nothing_is_added(alice: User) -> None:
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    response = signed_in(alice).post(ADD, GIVEN)
+    assert response.status_code == 422
+    assert "switched off" in text_of(response)
+
+
+def test_editing_keeps_the_old_text_as_a_version(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello", tags=["music"])
+    url = address("memory_edit", memory.public_id)
+    client = signed_in(alice)
+    assert "Plays the cello" in text_of(client.get(url))
+    given = {"content": "Plays the viola", "kind": "skill", "tags": "music"}
+    response = client.post(url, given, follow=True)
+    memory.refresh_from_db()
+    assert (memory.content, memory.kind, memory.current_version) == ("Plays the viola", "skill", 2)
+    assert "<del>cello</del><ins>viola</ins>" in text_of(response)
+
+
+def test_changing_only_the_tags_makes_no_version(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    given = {"content": memory.content, "kind": memory.kind, "tags": "music"}
+    signed_in(alice).post(address("memory_edit", memory.public_id), given)
+    memory.refresh_from_db()
+    assert (memory.tags, memory.current_version) == (["music"], 1)
+
+
+def test_a_day_until_which_it_holds_counts_whole(alice: User) -> None:
+    users.change_settings(user=alice, changes={"timezone": "Asia/Shanghai"})
+    memory = make_memory(alice, "On holiday")
+    given = {"content": "On holiday", "kind": "fact", "valid_until": "2030-05-01"}
+    signed_in(alice).post(address("memory_edit", memory.public_id), given)
+    memory.refresh_from_db()
+    assert memory.valid_until is not None
+    assert memory.valid_until.isoformat().startswith("2030-05-01T15:59:59")
+    page = text_of(signed_in(alice).get(address("memory_edit", memory.public_id)))
+    assert 'value="2030-05-01"' in page
+
+
+def test_from_the_lists_dialog_the_row_changes_in_its_place(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    url = address("memory_edit", memory.public_id)
+    given = {"content": "Plays the viola", "kind": "fact", "next": "/memory/long-term/"}
+    response = signed_in(alice).post(url, given, headers=htmx("dialogs"))
+    page = text_of(response)
+    assert f'id="row-{memory.public_id}" hx-swap-oob="true"' in page
+    assert "Plays the viola" in page
+    assert response["HX-Trigger"] == "dialog-done"
+
+
+def test_a_wrong_edit_changes_nothing(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    url = address("memory_edit", memory.public_id)
+    assert signed_in(alice).post(url, {"content": "", "kind": "fact"}).status_code == 422
+    memory.refresh_from_db()
+    assert memory.content == "Plays the cello"
+
+
+def test_what_lies_in_the_bin_can_not_be_edited(alice: User) -> None:
+    url = address("memory_edit", make_binned(alice, "Gone").public_id)
+    assert signed_in(alice).get(url).status_code == 404
+
+
+def test_an_earlier_text_can_be_brought_back(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    make_version(memory, "Plays the viola", change=Change.EDITED)
+    url = address("memory_restore_version", memory.public_id, 1)
+    response = signed_in(alice).post(url, follow=True)
+    memory.refresh_from_db()
+    assert (memory.content, memory.current_version) == ("Plays the cello", 3)
+    assert "You brought an earlier text back" in text_of(response)
+
+
+def test_a_forgotten_version_can_not_be_brought_back(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    make_version(memory, "Plays the viola", change=Change.EDITED)
+    old = memory.versions.get(number=1)
+    old.content, old.erased_at = "", memory.created_at
+    old.save()
+    url = address("memory_restore_version", memory.public_id, 1)
+    page = text_of(signed_in(alice).post(url, follow=True))
+    memory.refresh_from_db()
+    assert memory.content == "Plays the viola"
+    assert "was forgotten and can&#x27;t be restored" in page
+
+
+def test_a_version_that_never_was_is_not_there(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    url = address("memory_restore_version", memory.public_id, 9)
+    assert signed_in(alice).post(url).status_code == 404
+
+
+def test_a_correction_of_ones_own_takes_the_place_of_what_was_known(alice: User) -> None:
+    client = signed_in(alice)
+    client.post(ADD, {"content": "Lives in Hamburg", "kind": "fact"})
+    client.post(ADD, {"content": "Lives in Bremen", "kind": "fact"})
+    in_use = Memory.objects.filter(user=alice, status=MemoryStatus.ACTIVE)
+    assert [one.content for one in in_use] == ["Lives in Bremen"]
