@@ -17,5 +17,7 @@ urlpatterns = [
     path("api/v1/", include("ops.api.urls")),
     path("", include("conversations.urls")),
     path("admin/", admin.site.urls),
-    path("i18n/", include("django.conf.urls.i18n")),
+    path("memory/", include("memories.urls")),
+    path("", include("ops.urls")),
+    path("memory/data/", include("conversations.data_urls")),
 ]
