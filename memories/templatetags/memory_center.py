@@ -76,5 +76,5 @@ def surely(confidence: float) -> str:
 @register.simple_tag
 def chat_url(conversation: Conversation, message: Message | None = None) -> str:
     """The conversation in the chat, at a message of it."""
-    address = reverse("conversation_page", args=[conversation.public_id])
+    address = reverse("conversation", args=[conversation.public_id])
     return f"{address}#{message.public_id}" if message else address
