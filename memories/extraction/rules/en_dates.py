@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from memories.extraction.rules import recurring
+
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = [
     "january",
@@ -203,6 +205,8 @@ def _day_of_month(match: re.Match[str], today: date, past: bool) -> When | None:
 
 def _month_end(match: re.Match[str], today: date, past: bool) -> When | None:
     step = 1 if match["which"].lower() == "next" else 0
+    if match["unit"].lower() == "week":
+        return _day(today + timedelta(days=6 - today.weekday() + 7 * step))
     if match["unit"].lower() == "year":
         return When(f"the end of {today.year + step}", "at", date(today.year + step, 12, 31))
     month = month_on(today.year, today.month + step)
@@ -243,7 +247,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Resolver], ...] = (
         r"street|avenue|\w+))",
         _day_of_month,
     ),
-    _row(r"(?:the )?end of (?P<which>the|this|next) (?P<unit>month|year)\b", _month_end),
+    _row(r"(?:the )?end of (?P<which>the|this|next) (?P<unit>week|month|year)\b", _month_end),
     _row(rf"(?:(?P<which>this coming|this|next|last|past)\s+)?{_WEEKDAY}\b{_PART}(?!s)", _weekday),
     _row(
         r"(?P<which>this coming|the coming|this|next|last|past) (?P<unit>weekend|week|"
@@ -293,14 +297,25 @@ _KEPT = ("since", "until", "till", "by", "before", "after", "from", "to", "start
 def resolve(text: str, *, today: date, past: bool) -> tuple[str, date | None]:
     """`text` with each time that depends on `today` as a date, and the first such day."""
     if not HINT.search(text):
-        year = _YEAR.search(text)
-        return text, date(int(year[1]), 1, 1) if year else None
+        return _with_year(text)
+    text, repeated = recurring.hidden(text, chinese=False)
+    text, first = _dated(text, today=today, past=past)
+    return recurring.restored(text, repeated), first
+
+
+def _with_year(text: str) -> tuple[str, date | None]:
+    year = _YEAR.search(text)
+    return text, date(int(year[1]), 1, 1) if year else None
+
+
+def _dated(text: str, *, today: date, past: bool) -> tuple[str, date | None]:
     first: date | None = None
     for pattern, resolver in _ROWS:
 
         def dated(match: re.Match[str], resolver: _Resolver = resolver) -> str:
             nonlocal first
-            if _is_repeated(match) or (when := _safely(resolver, match, today, past)) is None:
+            when = _safely(resolver, match, today, past)
+            if when is None:
                 return match[0]
             first = first or when.day
             said = (match["prep"] or "").lower()
@@ -318,7 +333,3 @@ def _safely(resolver: _Resolver, match: re.Match[str], today: date, past: bool) 
     except (ValueError, OverflowError):
         return None
 
-
-def _is_repeated(match: re.Match[str]) -> bool:
-    before = match.string[max(0, match.start() - 8) : match.start()].lower()
-    return before.rstrip().endswith(("every", "each", "most", "until the"))

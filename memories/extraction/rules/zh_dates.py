@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from memories.extraction.rules import recurring
 from memories.extraction.rules.en_dates import month_on
 
 _DIGITS = {sign: index for index, sign in enumerate("零一二三四五六七八九十")} | {"两": 2, "半": 0}
@@ -220,6 +221,15 @@ def resolve(text: str, *, today: date, past: bool) -> tuple[str, date | None]:
     """`text` with each time that depends on `today` as a date, and the first such day."""
     if not _HINT.search(text):
         return text, None
+    text, repeated = recurring.hidden(text, chinese=True)
+    text, first = _dated(text, today=today, past=past)
+    text = recurring.restored(text, repeated)
+    if first is None and (year := _YEAR_SAID.search(text)):
+        first = date(int(year[1]), 1, 1)
+    return text, first
+
+
+def _dated(text: str, *, today: date, past: bool) -> tuple[str, date | None]:
     first: date | None = None
     for pattern, resolver in _ROWS:
 
@@ -232,8 +242,6 @@ def resolve(text: str, *, today: date, past: bool) -> tuple[str, date | None]:
             return found[0]
 
         text = pattern.sub(dated, text)
-    if first is None and (year := _YEAR_SAID.search(text)):
-        first = date(int(year[1]), 1, 1)
     return text, first
 
 
