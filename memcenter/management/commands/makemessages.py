@@ -1,0 +1,47 @@
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.commands import makemessages
+
+_RAISED = {"ApplicationError", "Conflict", "Invalid", "NotAllowed", "NotFound", "field"}
+_APPS = ("memcenter", "ops", "conversations", "memories")
+
+
+class Command(makemessages.Command):
+    help = "As Django's; also gathers what services raise, which pages show translated."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        gathered = settings.BASE_DIR / "memcenter" / "said_by_services.py"
+        lines = [f"gettext_noop({text!r})\n" for text in sorted(set(said_by_services()))]
+        gathered.write_text("".join(lines), encoding="utf-8")
+        try:
+            super().handle(*args, **options)
+        finally:
+            gathered.unlink()
+
+
+def said_by_services() -> Iterator[str]:
+    """The messages of errors, in all apps; those with values in them can't be translated."""
+    for app in _APPS:
+        for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
+            if "api" not in path.parts and "rest" not in path.parts:
+                yield from _raised_in(path)
+
+
+def _raised_in(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and _name_of(node.func) in _RAISED:
+            # Invalid.field names the field first
+            given = node.args[1:2] if _name_of(node.func) == "field" else node.args[:1]
+            for text in given:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value:
+                    yield text.value
+
+
+def _name_of(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -1,0 +1,90 @@
+"""Chinese and English are equal first languages: nothing is left untranslated."""
+
+from __future__ import annotations
+
+import gettext
+import re
+
+import pytest
+
+from tests.catalog import PO, Entry, entries, marked
+
+PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|%%")
+CATALOG = entries()
+
+
+@pytest.fixture(scope="module")
+def compiled() -> gettext.GNUTranslations:
+    with PO.with_suffix(".mo").open("rb") as file:
+        return gettext.GNUTranslations(file)
+
+
+def placeholders(text: str) -> set[str]:
+    return {match[0] for match in PLACEHOLDER.finditer(text)}
+
+
+def name_of(entry: Entry) -> str:
+    return f"{entry.context}|{entry.id}"
+
+
+def test_everything_that_is_marked_stands_in_the_catalog() -> None:
+    known = {entry.key for entry in CATALOG}
+    assert sorted(marked() - known) == []
+
+
+def test_nothing_stands_in_the_catalog_twice() -> None:
+    keys = [entry.key for entry in CATALOG]
+    assert len(keys) == len(set(keys))
+
+
+def test_everything_is_translated_and_nothing_is_fuzzy() -> None:
+    left = [name_of(one) for one in CATALOG if not one.translations or not all(one.translations)]
+    assert left == []
+    assert [name_of(one) for one in CATALOG if "fuzzy" in one.flags] == []
+
+
+def test_placeholders_are_kept() -> None:
+    """A form for many may leave the number out of "one …", never the other way round."""
+    wrong = []
+    for entry in CATALOG:
+        allowed = placeholders(entry.id) | placeholders(entry.plural)
+        wanted = placeholders(entry.plural) if entry.plural else placeholders(entry.id)
+        for text in entry.translations:
+            if not wanted <= placeholders(text) <= allowed:
+                wrong.append(name_of(entry))
+    assert wrong == []
+
+
+def test_the_compiled_catalog_says_the_same(compiled: gettext.GNUTranslations) -> None:
+    different = []
+    for entry in CATALOG:
+        got = (
+            compiled.npgettext(entry.context, entry.id, entry.plural, 2)
+            if entry.context and entry.plural
+            else compiled.pgettext(entry.context, entry.id)
+            if entry.context
+            else compiled.ngettext(entry.id, entry.plural, 2)
+            if entry.plural
+            else compiled.gettext(entry.id)
+        )
+        if got != entry.translations[0]:
+            different.append(name_of(entry))
+    assert different == []
+
+
+def test_the_compiled_catalog_holds_nothing_else(compiled: gettext.GNUTranslations) -> None:
+    names = compiled._catalog  # type: ignore[attr-defined]
+    plain = {key[0] if isinstance(key, tuple) else key for key in names} - {""}
+    assert len(plain) == len(CATALOG)
+
+
+def test_chinese_uses_the_words_of_the_product() -> None:
+    said = {entry.id: entry.translations[0] for entry in CATALOG}
+    assert said["Memory Center"] == "记忆中心"
+    assert said["This conversation"] == "本会话"
+    assert said["Long-term memory"] == "长期记忆"
+    assert said["Data management"] == "数据管理"
+    assert said["Recycle bin"] == "回收站"
+    assert said["Forgotten. Nothing derived from it is left."] == (
+        "已彻底忘记，由它得出的内容也已全部清除。"
+    )
