@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from django.contrib import admin
 from django.core.management import call_command
@@ -42,14 +40,13 @@ def browser(staff: User) -> Client:
 
 
 @pytest.fixture
-def said(alice: User) -> Iterator[None]:
+def said(alice: User) -> None:
     conversation = make_conversation(alice, title=SECRET)
     turn = make_turn(conversation, SECRET)
     make_episode(turn)
     make_summary(conversation, SECRET, through=2)
     memory = make_memory(alice, SECRET, turns=[turn], tags=[SECRET])
     make_trace(alice, SECRET, hits=[memory.public_id])
-    return
 
 
 def address(model: type[Model], page: str, *args: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -11,17 +11,26 @@ from itertools import groupby
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from ops import selectors
-from ops.models import Operation, Status, User
+from ops.models import Kind, Operation, Status, User
 from ops.services.erasing import FORGET_KINDS
 from ops.views import stored
 
 SHOWN = 20
 _LOOKED_AT = 200
+_LEARNING = (
+    Kind.EXTRACT_TURN,
+    Kind.EXTRACT_CONVERSATION,
+    Kind.SUMMARIZE,
+    Kind.INDEX_EPISODE,
+    Kind.INDEX_MEMORY,
+)
 _SOON = timedelta(minutes=1)
 _UNFINISHED = (Status.PENDING, Status.RUNNING)
+# What the outbox itself writes down as the error; here so that it is translated.
+_SAID = (gettext_noop("The worker stopped in the middle."),)
 _BROKE_OFF = re.compile(r"It broke off \((\w+)\)\.")
 _TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
 _STEPS = {
@@ -51,11 +60,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Happening:
-    """One operation, or several alike in a row that are done (`times`)."""
+    """One operation, or several alike in a row that are done (`times`, in words)."""
 
     operation: Operation
     title: str
-    times: int
+    times: str
     tone: str
     steps: list[Step]
     progress: str
@@ -76,30 +85,35 @@ class Happening:
 
 
 def of(user: User) -> list[Happening]:
-    """The newest lines; done ones of one kind in a row are one line."""
-    rows = selectors.operations_of(user).order_by("-pk")[:_LOOKED_AT]
+    """The newest lines; what was learned without trouble is one line until something else came."""
+    rows = list(selectors.operations_of(user).order_by("-pk")[:_LOOKED_AT])
     lines: list[Happening] = []
     for _key, alike in groupby(rows, key=_likeness):
         several = list(alike)
-        lines.append(happening(several[0], times=len(several)))
+        cut_off = len(rows) == _LOOKED_AT and several[-1] is rows[-1]
+        lines.append(happening(several[0], alike=several[1:], cut_off=cut_off))
         if len(lines) == SHOWN:
             break
     return lines
 
 
-def _likeness(operation: Operation) -> tuple[str, int]:
+def _likeness(operation: Operation) -> int:
     """Only what is done and leaves nothing to look at is drawn together."""
-    plain = operation.status == Status.SUCCEEDED and operation.kind not in FORGET_KINDS
-    return operation.kind, 0 if plain else operation.pk
+    return (
+        0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
+    )
 
 
-def happening(operation: Operation, *, times: int = 1) -> Happening:
+def happening(
+    operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
+) -> Happening:
+    """`alike` are older ones told in the same line; `cut_off` says that there may be more."""
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
     return Happening(
         operation=operation,
-        title=str(operation.get_kind_display()),
-        times=times,
+        title=_title_of(operation, alike),
+        times=_times(1 + len(alike), cut_off=cut_off) if alike else "",
         tone=_TONES.get(Status(operation.status), ""),
         steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
         progress=_progress_of(operation),
@@ -109,6 +123,17 @@ def happening(operation: Operation, *, times: int = 1) -> Happening:
         can_retry=operation.status == Status.FAILED,
         can_cancel=selectors.can_be_cancelled(operation),
     )
+
+
+def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
+    if any(one.kind != operation.kind for one in alike):
+        return _("Learning from what was said")
+    return str(operation.get_kind_display())
+
+
+def _times(count: int, *, cut_off: bool) -> str:
+    words = _("×%(n)s or more") if cut_off else _("×%(n)s")
+    return words % stored.shown(count)
 
 
 def is_moving(happenings: Iterable[Happening]) -> bool:

@@ -63,7 +63,11 @@ def _switch(name: str, *, is_on: bool, counts: dict[str, int]) -> Switch:
     title, help_text = _words()[name]
     layer = _LAYERS.get(name)
     count = counts.get(layer.participant, 0) if layer else 0
-    kept = layer.kept(count) % {"n": number_format(count, force_grouping=True)} if layer else ""
+    kept = (
+        layer.kept(count) % {"n": number_format(count, force_grouping=True)}
+        if layer and count
+        else ""
+    )
     offer = _delete_page(layer.participant) if layer and count and not is_on else ""
     action = reverse("set_switch", args=[name])
     return Switch(name, title, help_text, kept, is_on, offer, action)

@@ -1,0 +1,134 @@
+"""Registering, switching memory off, and deleting everything, as a newcomer would."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.live import PASSWORD, Product
+
+pytestmark = pytest.mark.browser
+SAID = "I am allergic to peanuts."
+
+
+def register(page: Page, username: str) -> None:
+    page.goto("/register/")
+    page.fill("[name=username]", username)
+    page.fill("[name=password]", PASSWORD)
+    page.press("[name=password]", "Enter")
+    page.wait_for_url(lambda url: "/register/" not in url)
+
+
+def record(product: Product, username: str) -> None:
+    """A turn, learned from, by the product's own services."""
+    product.shell(
+        "from conversations.services import threads, turns\n"
+        "from ops.access import as_user\n"
+        "from ops.models import User\n"
+        "from ops.services.worker import drain\n"
+        f"user = User.objects.get(username={username!r})\n"
+        "with as_user(user):\n"
+        "    thread = threads.find_or_create(user=user, reference='first')\n"
+        f"    asked = turns.MessageInput(content={SAID!r}, role='user')\n"
+        "    answered = turns.MessageInput(content='I will mind that.', role='assistant')\n"
+        "    turns.record_turn(user=user, conversation=thread, user_message=asked,\n"
+        "                      assistant_message=answered)\n"
+        "drain()\n"
+    )
+
+
+def test_a_newcomer_registers_and_can_begin_to_chat(page: Page, product: Product) -> None:
+    register(page, "newcomer")
+    expect(page).to_have_url(f"{product.address}/")
+    expect(page.locator("textarea[name=text]")).to_be_visible()
+
+
+def test_the_wrong_password_keeps_the_name_and_says_so(page: Page, product: Product) -> None:
+    person = product.person("forgetful")
+    page.goto("/signin/")
+    page.fill("[name=username]", person.username)
+    page.fill("[name=password]", "not this one")
+    page.press("[name=password]", "Enter")
+    expect(page.get_by_role("alert")).to_contain_text("do not match")
+    expect(page.locator("[name=username]")).to_have_value("forgetful")
+
+
+def test_switching_memory_off_says_so_at_once_and_survives_a_reload(
+    page: Page, product: Product
+) -> None:
+    sign_in(page, product.person("private-one"), then="/memory/long-term/add/")
+    page.fill("[name=content]", SAID)
+    page.get_by_role("button", name="Remember").click()
+    page.wait_for_url("**/memory/long-term/**")
+    page.goto("/memory/data/")
+    switch = page.get_by_role("switch", name="Long-term memory")
+    expect(switch).to_be_checked()
+    switch.press("Space")
+    expect(page.get_by_text("Memory is off.")).to_be_visible()
+    expect(page.get_by_text("Delete what is there…")).to_be_visible()
+    expect(switch).to_be_focused()
+    page.reload()
+    expect(switch).not_to_be_checked()
+    page.get_by_text("Delete what is there…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 memory")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
+
+
+def test_a_new_key_is_shown_once(page: Page, product: Product) -> None:
+    sign_in(page, product.person("programmer"), then="/settings/keys/")
+    page.goto("/settings/keys/")
+    page.get_by_label("What is it for?").fill("My notebook")
+    page.get_by_role("button", name="Make a key").click()
+    key = page.locator("#made-key").inner_text()
+    assert key.startswith("mc_")
+    page.goto("/settings/keys/")
+    expect(page.get_by_role("link", name="Revoke… My notebook")).to_be_visible()
+    assert key not in page.content()
+
+
+def test_everything_is_deleted_and_the_receipt_is_reached(page: Page, product: Product) -> None:
+    register(page, "leaving")
+    record(product, "leaving")
+    page.goto("/memory/data/")
+    page.get_by_role("link", name="Delete everything…").click()
+    expect(page.get_by_text("2 messages")).to_be_visible()
+    button = page.get_by_role("button", name="Delete everything, for good")
+    expect(button).to_be_disabled()
+    page.get_by_label("To confirm, type “delete everything”").fill("delete everything")
+    page.get_by_label("Your password").fill(PASSWORD)
+    button.click()
+    page.wait_for_url("**/forgotten/**")
+    expect(page.get_by_role("heading", name="Everything is forgotten")).to_be_visible()
+    receipt = page.locator(".receipt")
+    expect(receipt).to_contain_text("Messages")
+    expect(receipt).to_contain_text("rcpt_")
+    page.goto("/signin/")
+    page.fill("[name=username]", "leaving")
+    page.fill("[name=password]", PASSWORD)
+    page.press("[name=password]", "Enter")
+    expect(page.get_by_role("alert")).to_contain_text("do not match")
+
+
+def test_the_whole_path_in_chinese(page: Page, product: Product) -> None:
+    page.goto("/register/")
+    page.get_by_label("Language").click()
+    page.get_by_role("button", name="简体中文").click()
+    expect(page.get_by_role("heading", name="注册账号")).to_be_visible()
+    page.fill("[name=username]", "林小满")
+    page.fill("[name=password]", PASSWORD)
+    page.press("[name=password]", "Enter")
+    page.wait_for_url(lambda url: "/register/" not in url)
+    page.goto("/memory/data/")
+    expect(page.get_by_role("link", name="数据管理")).to_be_visible()
+    page.get_by_role("switch", name="长期记忆").press("Space")
+    expect(page.get_by_text("记忆已关闭")).to_be_visible()
+    page.get_by_role("link", name="删除全部…").click()
+    page.get_by_label("请输入「删除全部」以确认").fill("删除全部")
+    page.get_by_label("你的密码").fill(PASSWORD)
+    page.get_by_role("button", name="永久删除全部").click()
+    page.wait_for_url("**/forgotten/**")
+    expect(page.get_by_role("heading", name="已全部彻底忘记")).to_be_visible()
+    expect(page.locator(".receipt")).to_contain_text("编号")

@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from conversations.models import Episode, Message, Summary
+from memories.models import LexicalEntry, Memory, TargetKind, Vector
+from memories.services import forgetting
+from ops.access import as_user
+from ops.models import ApiKey, AuditEvent, Kind, Operation, Receipt, Status, User
+from ops.services import keys, outbox, users
+from ops.services.worker import drain
+from ops.views import happening
+from tests.factories import (
+    make_conversation,
+    make_episode,
+    make_memory,
+    make_summary,
+    make_turn,
+)
+
+PASSWORD = "correct-horse-battery"
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def maya(db: None) -> User:
+    cache.clear()
+    return users.register(username="maya", password=PASSWORD, language="en")
+
+
+@pytest.fixture
+def client(maya: User) -> Client:
+    client = Client()
+    client.post("/signin/", {"username": "maya", "password": PASSWORD})
+    return client
+
+
+@pytest.fixture
+def said(maya: User) -> Memory:
+    """One conversation of two messages, its summary and episode, and a memory."""
+    conversation = make_conversation(maya, title="Trip to Hangzhou")
+    turn = make_turn(conversation, "I am allergic to peanuts.")
+    make_episode(turn)
+    make_summary(conversation, "Peanuts were talked about.", through=2)
+    return make_memory(maya, "Allergic to peanuts", turns=[turn])
+
+
+def failed(user: User, kind: Kind = Kind.CLEANUP) -> Operation:
+    operation = outbox.enqueue(kind, subject=user.subject, payload={})
+    changes = {"status": Status.FAILED, "last_error": "It broke off (OperationalError)."}
+    Operation.objects.filter(pk=operation.pk).update(**changes)
+    return operation
+
+
+def test_the_page_says_what_is_kept_and_what_off_means(client: Client, said: Memory) -> None:
+    page = client.get("/memory/data/").text
+    assert "1 memory is kept." in page
+    assert "1 summary is kept." in page
+    assert "1 episode is kept." in page
+    assert page.count("Off means:") == 4
+    assert "Delete what is there" not in page
+
+
+PAGES = [
+    "/memory/data/",
+    "/memory/data/everything/",
+    "/memory/data/conversations/",
+    "/memory/data/layers/memory/delete/",
+    "/settings/",
+    "/settings/keys/",
+    "/memory/receipts/rcpt_1/",
+]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_are_for_those_who_are_signed_in(address: str, db: None) -> None:
+    answer = Client().get(address)
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/signin/?next={address}"
+
+
+@pytest.mark.parametrize("address", [page for page in PAGES if "receipt" not in page])
+def test_pages_open_and_are_kept_by_no_cache(address: str, client: Client, said: Memory) -> None:
+    answer = client.get(address, follow=True)
+    assert answer.status_code == 200
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_a_switch_goes_off_and_on_by_a_plain_form(client: Client, maya: User) -> None:
+    answer = client.post("/memory/data/switches/longterm_enabled/", {}, follow=True)
+    assert not users.settings_of(maya).longterm_enabled
+    assert "Memory is off." in answer.text
+    client.post("/memory/data/switches/longterm_enabled/", {"longterm_enabled": "on"})
+    assert users.settings_of(maya).longterm_enabled
+
+
+def test_a_switch_by_htmx_answers_the_switches_and_the_head(client: Client, said: Memory) -> None:
+    headers = HTMX | {"HX-Target": "switches"}
+    answer = client.post("/memory/data/switches/longterm_enabled/", {}, headers=headers)
+    assert "<html" not in answer.text
+    assert 'id="switches"' in answer.text
+    assert "Memory is off." in answer.text
+    assert "Delete what is there" in answer.text
+    assert "HX-Target" in answer["Vary"]
+
+
+def test_there_are_no_other_switches(client: Client) -> None:
+    assert client.post("/memory/data/switches/is_staff/", {"is_staff": "on"}).status_code == 404
+
+
+def test_preferences_are_kept(client: Client, maya: User) -> None:
+    data = {"language": "zh-hans", "timezone": "Asia/Shanghai", "theme": "dark"}
+    answer = client.post("/memory/data/preferences/", data)
+    assert answer["Location"] == "/memory/data/#preferences"
+    own = users.settings_of(maya)
+    assert (own.language, own.timezone, own.theme) == ("zh-hans", "Asia/Shanghai", "dark")
+
+
+def test_wrong_preferences_change_nothing(client: Client, maya: User) -> None:
+    data = {"language": "xx", "timezone": "Mars/Phobos", "theme": "dark"}
+    answer = client.post("/memory/data/preferences/", data)
+    assert answer.status_code == 422
+    assert "field__errors" in answer.text
+    assert users.settings_of(maya).theme == "auto"
+
+
+def test_a_theme_is_kept_with_the_person_or_in_a_cookie(client: Client, maya: User) -> None:
+    answer = client.post("/settings/theme/", {"theme": "dark", "next": "/memory/data/"})
+    assert answer["Location"] == "/memory/data/"
+    assert users.settings_of(maya).theme == "dark"
+    visitor = Client()
+    visitor.post("/settings/theme/", {"theme": "light"})
+    assert 'data-theme="light"' in visitor.get("/signin/").text
+    visitor.post("/settings/theme/", {"theme": "<script>"})
+    assert 'data-theme="light"' in visitor.get("/signin/").text
+
+
+def test_a_language_is_kept_with_the_person_or_in_a_cookie(client: Client, maya: User) -> None:
+    answer = client.post("/i18n/setlang/", {"language": "zh-hans", "next": "/memory/data/"})
+    assert answer["Location"] == "/memory/data/"
+    assert users.settings_of(maya).language == "zh-hans"
+    assert "数据管理" in client.get("/memory/data/").text
+    visitor = Client()
+    visitor.post("/i18n/setlang/", {"language": "zh-hans"})
+    assert 'lang="zh-hans"' in visitor.get("/signin/").text
+
+
+def test_what_runs_is_looked_at_again_and_what_is_done_is_not(client: Client, maya: User) -> None:
+    operation = outbox.enqueue(Kind.CLEANUP, subject=maya.subject, payload={})
+    assert 'hx-trigger="every 2s"' in client.get("/memory/data/").text
+    outbox.cancel(operation)
+    headers = HTMX | {"HX-Target": "activity"}
+    fragment = client.get("/memory/data/", headers=headers).text
+    assert "<html" not in fragment
+    assert "every 2s" not in fragment
+
+
+def test_what_waits_for_long_is_not_looked_at_again(client: Client, maya: User) -> None:
+    later = timezone.now() + timedelta(minutes=30)
+    outbox.enqueue(Kind.CLEANUP, subject=maya.subject, payload={}, run_after=later)
+    assert "every 2s" not in client.get("/memory/data/").text
+
+
+def test_a_failure_is_told_in_plain_words_and_tried_again(client: Client, maya: User) -> None:
+    operation = failed(maya)
+    page = client.get("/memory/data/").text
+    assert "It broke off unexpectedly (OperationalError)." in page
+    client.post(f"/memory/data/operations/{operation.public_id}/retry/")
+    operation.refresh_from_db()
+    assert operation.status == Status.PENDING
+
+
+def test_what_waits_can_be_cancelled_unless_it_forgets(client: Client, maya: User) -> None:
+    plain = outbox.enqueue(Kind.CLEANUP, subject=maya.subject, payload={})
+    memory = make_memory(maya, "Allergic to peanuts")
+    with as_user(maya):
+        forget = forgetting.forget_memory(user=maya, memory=memory)
+    for operation in (plain, forget):
+        answer = client.post(f"/memory/data/operations/{operation.public_id}/cancel/", follow=True)
+        operation.refresh_from_db()
+    assert plain.status == Status.CANCELLED
+    assert forget.status == Status.PENDING
+    assert "never a forget" in answer.text
+
+
+@pytest.mark.parametrize("act", ["retry", "cancel"])
+def test_operations_of_others_are_not_there(client: Client, mallory: User, act: str) -> None:
+    operation = failed(mallory)
+    answer = client.post(f"/memory/data/operations/{operation.public_id}/{act}/")
+    assert answer.status_code == 404
+    operation.refresh_from_db()
+    assert operation.status == Status.FAILED
+    assert operation.public_id not in client.get("/memory/data/").text
+
+
+def test_learning_without_trouble_is_one_line(maya: User) -> None:
+    for kind in (Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.EXTRACT_TURN):
+        outbox.enqueue(kind, subject=maya.subject, payload={})
+    Operation.objects.update(status=Status.SUCCEEDED)
+    failed(maya, Kind.EXTRACT_TURN)
+    lines = happening.of(maya)
+    assert [line.times for line in lines] == ["", "×3"]
+
+
+def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, said: Memory) -> None:
+    with as_user(said.user):
+        operation = forgetting.forget_memory(user=said.user, memory=said)
+    drain()
+    receipt = Receipt.objects.get(operation=operation)
+    page = client.get("/memory/data/").text
+    assert "Memories and what was made from them" in page
+    assert f"/memory/receipts/{receipt.public_id}/" in page
+    shown = client.get(f"/memory/receipts/{receipt.public_id}/").text
+    assert receipt.hash in shown
+    assert "A memory was forgotten" in shown
+    assert "the messages it came from" in shown
+    assert "peanuts" not in shown
+
+
+def test_a_receipt_is_downloaded_with_all_that_its_hash_covers(
+    client: Client, said: Memory
+) -> None:
+    with as_user(said.user):
+        forgetting.forget_memory(user=said.user, memory=said)
+    drain()
+    receipt = Receipt.objects.get()
+    answer = client.get(f"/memory/receipts/{receipt.public_id}/download/")
+    assert answer.json()["hash"] == receipt.hash
+    assert answer.json()["erased"] == receipt.erased
+    assert "attachment" in answer["Content-Disposition"]
+
+
+def test_receipts_of_others_are_not_there(client: Client, mallory: User) -> None:
+    memory = make_memory(mallory, "Likes tea")
+    with as_user(mallory):
+        forgetting.forget_memory(user=mallory, memory=memory)
+    drain()
+    receipt = Receipt.objects.get()
+    for tail in ("", "download/"):
+        assert client.get(f"/memory/receipts/{receipt.public_id}/{tail}").status_code == 404
+
+
+@pytest.mark.parametrize(("layer", "model"), [("summary", Summary), ("episode", Episode)])
+def test_a_layer_goes_with_its_index_and_what_was_said_stays(
+    client: Client, said: Memory, mallory: User, layer: str, model: type[Summary] | type[Episode]
+) -> None:
+    theirs = make_turn(make_conversation(mallory), "I like tea.")
+    make_episode(theirs)
+    make_summary(theirs.conversation, "Tea.", through=2)
+    address = f"/memory/data/layers/{layer}/delete/"
+    assert f"1 {layer}" in client.get(address).text
+    assert client.post(address)["Location"] == "/memory/data/"
+    assert model.everything.filter(user=mallory).count() == 1
+    assert not model.everything.filter(user=said.user).exists()
+    kind = TargetKind(layer)
+    for index in (Vector, LexicalEntry):
+        assert not index.objects.filter(user=said.user, target_kind=kind).exists()
+    assert Message.objects.filter(user=said.user).count() == 2
+    assert AuditEvent.objects.get(action=f"delete.{layer}").subject == said.user.subject
+    assert client.post(address).status_code == 302
+
+
+def test_all_memories_are_forgotten_and_others_keep_theirs(
+    client: Client, said: Memory, mallory: User
+) -> None:
+    make_memory(mallory, "Likes tea")
+    client.post("/memory/data/layers/memory/delete/")
+    assert not Memory.visible.filter(user=said.user).exists()
+    drain()
+    assert not Memory.everything.filter(user=said.user).exists()
+    assert Memory.objects.filter(user=mallory).count() == 1
+    assert Message.objects.filter(user=said.user).count() == 2
+
+
+def test_deleting_a_layer_in_a_dialog_leaves_by_htmx(client: Client, said: Memory) -> None:
+    headers = HTMX | {"HX-Target": "dialogs"}
+    dialog = client.get("/memory/data/layers/memory/delete/", headers=headers).text
+    assert dialog.strip().startswith("<dialog")
+    assert client.get("/memory/data/layers/other/delete/").status_code == 404
+
+
+def test_a_conversation_is_found_to_be_deleted(client: Client, said: Memory, mallory: User) -> None:
+    make_conversation(mallory, title="Trip of Mallory")
+    page = client.get("/memory/data/conversations/?q=trip").text
+    assert "Trip to Hangzhou" in page
+    assert "Mallory" not in page
+    assert "No conversation of that name" in client.get("/memory/data/conversations/?q=zzz").text
+
+
+def test_a_key_is_shown_once_and_is_bound_to_its_maker(client: Client, maya: User) -> None:
+    data = {"name": "notebook", "scopes": ["read", "forget"], "days": "30"}
+    answer = client.post("/settings/keys/", data)
+    made = ApiKey.objects.get(user=maya)
+    text = answer.text.split('id="made-key">')[1].split("<")[0]
+    assert keys.authenticate(text) == made
+    assert made.scopes == ["forget", "read"]
+    assert made.expires_at is not None
+    assert text not in client.get("/settings/keys/").text
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"scopes": ["signin"]}]
+)
+def test_a_key_made_wrongly_is_a_422(client: Client, maya: User, wrong: dict[str, object]) -> None:
+    data = {"name": "notebook", "scopes": ["read"], "days": "0"} | wrong
+    answer = client.post("/settings/keys/", data)
+    assert answer.status_code == 422
+    assert "field__errors" in answer.text
+    assert not ApiKey.objects.filter(user=maya).exists()
+
+
+def test_revoking_asks_first_and_is_for_own_keys_only(
+    client: Client, maya: User, mallory_key: str
+) -> None:
+    key, text = keys.create(name="notebook", scopes=["read"], user=maya)
+    assert "notebook" in client.get(f"/settings/keys/{key.pk}/revoke/").text
+    assert keys.authenticate(text) == key
+    client.post(f"/settings/keys/{key.pk}/revoke/")
+    assert keys.authenticate(text) is None
+    theirs = keys.authenticate(mallory_key)
+    assert theirs is not None
+    for method in (client.get, client.post):
+        assert method(f"/settings/keys/{theirs.pk}/revoke/").status_code == 404
+    assert keys.authenticate(mallory_key) == theirs
+
+
+def test_the_page_costs_as_many_queries_for_much_as_for_little(
+    client: Client, said: Memory
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/memory/data/")
+        return len(captured)
+
+    user = said.user
+    with as_user(user):
+        forgetting.forget_memory(user=user, memory=make_memory(user, "One"))
+    drain()
+    queries()
+    few = queries()
+    for number in range(6):
+        with as_user(user):
+            forgetting.forget_memory(user=user, memory=make_memory(user, f"Number {number}"))
+        drain()
+        failed(user)
+        make_turn(make_conversation(user), f"Said {number}")
+    assert queries() == few

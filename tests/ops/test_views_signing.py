@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from pytest_django import Settings
+from redis.exceptions import ConnectionError as RedisGone
+
+from ops.models import User
+from ops.services import attempts, users
+
+PASSWORD = "correct-horse-battery"
+
+
+@pytest.fixture(autouse=True)
+def no_attempts(db: None) -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def maya(db: None) -> User:
+    return users.register(username="maya", password=PASSWORD)
+
+
+def test_signing_in_leads_to_the_chat_under_a_new_session(client: Client, maya: User) -> None:
+    client.get("/signin/")
+    client.session["kept"] = "1"
+    before = client.session.session_key
+    answer = client.post("/signin/", {"username": "maya", "password": PASSWORD})
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    assert client.session.session_key != before
+    assert client.session["_auth_user_id"] == str(maya.pk)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "led_to"),
+    [
+        ("/memory/data/", "/memory/data/"),
+        ("https://elsewhere.example/", "/"),
+        ("//elsewhere.example/", "/"),
+        ("/signin/?next=/x/", "/"),
+        ("javascript:alert(1)", "/"),
+    ],
+)
+def test_next_leads_only_to_pages_of_ours(
+    client: Client, maya: User, wanted: str, led_to: str
+) -> None:
+    data = {"username": "maya", "password": PASSWORD, "next": wanted}
+    assert client.post("/signin/", data)["Location"] == led_to
+
+
+def test_a_wrong_password_is_a_422_that_does_not_tell_which_was_wrong(
+    client: Client, maya: User
+) -> None:
+    wrong = client.post("/signin/", {"username": "maya", "password": "no"})
+    nobody = client.post("/signin/", {"username": "nobody", "password": "no"})
+    assert wrong.status_code == nobody.status_code == 422
+    words = "The name and the password do not match."
+    assert words in wrong.text and words in nobody.text
+    assert "_auth_user_id" not in client.session
+
+
+def test_missing_fields_are_named(client: Client, db: None) -> None:
+    answer = client.post("/signin/", {})
+    assert answer.status_code == 422
+    assert answer.text.count("This field is required.") == 2
+
+
+def test_after_ten_failures_even_the_right_password_waits(client: Client, maya: User) -> None:
+    for _ in range(attempts.ALLOWED):
+        assert client.post("/signin/", {"username": "maya", "password": "no"}).status_code == 422
+    answer = client.post("/signin/", {"username": "maya", "password": PASSWORD})
+    assert answer.status_code == 429
+    assert answer["Retry-After"] == "900"
+    assert "_auth_user_id" not in client.session
+
+
+def test_failures_of_one_address_do_not_lock_another(client: Client, maya: User) -> None:
+    for _ in range(attempts.ALLOWED):
+        client.post("/signin/", {"username": "maya", "password": "no"})
+    data = {"username": "maya", "password": PASSWORD}
+    assert client.post("/signin/", data, REMOTE_ADDR="192.0.2.7").status_code == 302
+
+
+def test_signing_in_forgives_earlier_failures(client: Client, maya: User) -> None:
+    for _ in range(attempts.ALLOWED - 1):
+        client.post("/signin/", {"username": "maya", "password": "no"})
+    client.post("/signin/", {"username": "maya", "password": PASSWORD})
+    client.post("/signout/")
+    assert client.post("/signin/", {"username": "maya", "password": "no"}).status_code == 422
+
+
+def test_neither_name_nor_address_stands_in_redis(client: Client, maya: User) -> None:
+    client.post("/signin/", {"username": "maya", "password": "no"})
+    keys = cache._cache.get_client().keys("*")  # type: ignore[attr-defined]
+    assert any(b"signin:" in key for key in keys)
+    assert not any(b"maya" in key or b"127.0.0.1" in key for key in keys)
+
+
+def test_without_redis_people_still_get_in(
+    client: Client, maya: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*args: object, **kwargs: object) -> None:
+        raise RedisGone
+
+    for name in ("get", "add", "incr", "delete"):
+        monkeypatch.setattr(cache, name, gone)
+    assert client.post("/signin/", {"username": "maya", "password": "no"}).status_code == 422
+    answer = client.post("/signin/", {"username": "maya", "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_a_locked_person_does_not_get_in(client: Client, maya: User) -> None:
+    User.objects.filter(pk=maya.pk).update(is_active=False)
+    assert client.post("/signin/", {"username": "maya", "password": PASSWORD}).status_code == 422
+
+
+def test_registering_makes_a_person_without_external_id_and_signs_them_in(
+    client: Client, db: None
+) -> None:
+    data = {"username": "林晓", "password": PASSWORD}
+    answer = client.post("/register/", data, headers={"Accept-Language": "zh-CN"})
+    made = User.objects.get(username="林晓")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    assert made.external_id is None
+    assert users.settings_of(made).language == "zh-hans"
+    assert client.session["_auth_user_id"] == str(made.pk)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"username": "maya", "password": PASSWORD}, "This name is taken."),
+        ({"username": "new", "password": "12345"}, "too short"),
+        ({"username": "new", "password": "password"}, "too common"),
+        ({"username": "", "password": PASSWORD}, "This field is required."),
+    ],
+)
+def test_registering_wrongly_is_a_422_with_the_reason(
+    client: Client, maya: User, data: dict[str, str], words: str
+) -> None:
+    answer = client.post("/register/", data)
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_closed_registration_is_not_there(
+    client: Client, db: None, settings: Settings, method: str
+) -> None:
+    settings.REGISTRATION_OPEN = False
+    data = {"username": "new", "password": PASSWORD}
+    assert getattr(client, method)("/register/", data).status_code == 404
+    assert "/register/" not in client.get("/signin/").text
+    assert not User.objects.exists()
+
+
+def test_who_is_signed_in_needs_no_page_for_visitors(client: Client, maya: User) -> None:
+    client.force_login(maya)
+    assert client.get("/signin/?next=/memory/data/")["Location"] == "/memory/data/"
+    assert client.get("/register/")["Location"] == "/"
+
+
+def test_signing_out_needs_a_post(client: Client, maya: User) -> None:
+    client.force_login(maya)
+    assert client.get("/signout/").status_code == 405
+    assert client.post("/signout/")["Location"] == "/signin/"
+    assert "_auth_user_id" not in client.session
+
+
+def test_forms_need_their_token(maya: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    for address in ("/signin/", "/register/", "/signout/", "/settings/theme/", "/i18n/setlang/"):
+        assert client.post(address, {}).status_code == 403
