@@ -76,8 +76,6 @@ def _part(request: HttpRequest) -> str:
         return ""
     if "before" in request.GET:
         return "#earlier"
-    if target(request).startswith("conversation-conv_"):
-        return "#onerow"
     return "#list" if "after" in request.GET else _PARTS.get(target(request), "")
 
 
@@ -98,7 +96,7 @@ def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     user = person(request)
     if found.passing is not None:
         return {"bubbles": Bubbles(bubbles.temporary_ones(temporary.read(found.passing)), ())}
-    if found.kept is None or part in ("#list", "#title", "#onerow"):
+    if found.kept is None or part in ("#list", "#title"):
         return {"bubbles": Bubbles((), ())}
     before, at = _number(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, found.kept, before=before, at=at)

@@ -108,11 +108,24 @@
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.isComposing || !event.target.matches?.("[data-renames]")) return;
     event.stopPropagation();
-    event.target.form.querySelector("[data-cancels]").click();
+    cancelRenaming();
   });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".chat__title [data-cancels]")) return;
+    event.preventDefault();
+    cancelRenaming();
+  });
+  function cancelRenaming() {
+    window.htmx.trigger(document.body, "conversation-changed");
+    window.htmx.trigger(document.body, "title-changed");
+  }
   for (const sheet of document.querySelectorAll(".sheet")) {
     sheet.addEventListener("click", (event) => {
-      if (event.target.closest("[data-keeps-sheet]")) event.stopPropagation();
+      if (!event.target.closest("[data-keeps-sheet]")) return;
+      event.stopPropagation();
+      if (!event.target.closest("[data-cancels]")) return;
+      event.preventDefault();
+      cancelRenaming();
     });
   }
 

@@ -55,13 +55,6 @@ def test_a_conversation_is_renamed_in_its_place(client: Client, conversation: Co
     assert "Bees" in text_of(title)
 
 
-def test_renaming_can_be_left_off(client: Client, conversation: Conversation) -> None:
-    line = htmx(f"conversation-{conversation.public_id}")
-    text = text_of(client.get(address("conversation", conversation.public_id), headers=line))
-    assert text.strip().startswith("<li")
-    assert "The roof" in text
-
-
 @pytest.mark.parametrize("title", ["", "   ", "x" * 201])
 def test_a_name_that_is_none_is_refused(
     client: Client, conversation: Conversation, title: str

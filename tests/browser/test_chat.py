@@ -1,0 +1,266 @@
+"""The chat as people use it: a real Chromium against the running product."""
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+
+from tests.browser.conftest import sign_in
+from tests.live import Person, Product
+
+pytestmark = pytest.mark.browser
+
+# The first answer loads the embedder, and learning happens in the background.
+SOON = 60_000
+_numbers = count(1)
+
+
+@pytest.fixture
+def person(product: Product) -> Person:
+    """Somebody of whom nothing is remembered."""
+    return product.person(f"chatter-{next(_numbers)}")
+
+
+@pytest.fixture
+def chat(page: Page, person: Person) -> Page:
+    """Signed in, nothing said yet."""
+    sign_in(page, person)
+    page.goto("/")
+    return page
+
+
+@pytest.fixture
+def plain(browser: Browser, product: Product, person: Person) -> Iterator[Page]:
+    """The same without JavaScript."""
+    context = browser.new_context(
+        base_url=product.address, locale="en-GB", java_script_enabled=False
+    )
+    page = context.new_page()
+    sign_in(page, person)
+    yield page
+    context.close()
+
+
+def composer(page: Page) -> Locator:
+    return page.get_by_label("Your message", exact=True)
+
+
+def answers(page: Page) -> Locator:
+    return page.locator(".bubble--assistant:not(.bubble--pending)")
+
+
+def say(page: Page, text: str) -> Locator:
+    """Send by Enter; gives the answer."""
+    before = answers(page).count()
+    composer(page).fill(text)
+    composer(page).press("Enter")
+    expect(answers(page)).to_have_count(before + 1, timeout=SOON)
+    return answers(page).last
+
+
+def learned(answer: Locator) -> Locator:
+    """The chip that comes when the turn has been learned from."""
+    chip = answer.get_by_role("link", name="1 memory learned")
+    expect(chip).to_be_visible(timeout=SOON)
+    return chip
+
+
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [("I'm allergic to penicillin.", "penicillin"), ("我对花生过敏。", "花生")],
+)
+def test_what_is_told_is_learned_and_its_chip_opens_the_memory(
+    chat: Page, text: str, memory: str
+) -> None:
+    answer = say(chat, text)
+    expect(composer(chat)).to_have_value("")
+    learned(answer).click()
+    expect(chat.get_by_role("heading", level=1)).to_contain_text(memory)
+    expect(chat.get_by_text(text).first).to_be_visible()
+
+
+def test_an_answer_shows_what_it_used_beside_it(chat: Page) -> None:
+    learned(say(chat, "I'm allergic to penicillin."))
+    answer = say(chat, "What am I allergic to?")
+    expect(answer).to_contain_text("penicillin")
+    panel = chat.get_by_role("complementary", name="Used in this answer")
+    expect(panel).to_contain_text("penicillin")
+    expect(panel).to_contain_text("I'm allergic to penicillin")
+    answers(chat).first.locator(".bubble__chips").hover()
+    expect(answer.get_by_role("link", name="1 memory used")).to_have_attribute(
+        "aria-current", "true"
+    )
+
+
+def test_a_deleted_turn_goes_with_what_it_taught(chat: Page) -> None:
+    answer = say(chat, "I'm allergic to penicillin.")
+    learned(answer)
+    say(chat, "Thanks!")
+    answer = answers(chat).first
+    answer.get_by_label("More for this answer").click()
+    answer.get_by_role("link", name="Delete this turn and forget it…").click()
+    dialog = chat.get_by_role("dialog")
+    expect(dialog).to_contain_text("the message and its reply")
+    expect(dialog).to_contain_text("1 memory that rests only on it")
+    dialog.get_by_role("button", name="Delete and forget").click()
+    expect(dialog).to_have_count(0)
+    expect(chat.locator(".toast")).to_contain_text("Forgotten")
+    expect(chat.locator(".bubble")).to_have_count(2)
+    expect(chat.locator("#bubbles")).not_to_contain_text("penicillin")
+    chat.goto("/memory/long-term/")
+    expect(chat.get_by_text("Nothing is remembered yet", exact=True)).to_be_visible()
+
+
+def test_a_conversation_is_renamed_where_it_stands(chat: Page) -> None:
+    say(chat, "Hello there")
+    line = chat.locator(".conversation").first
+    line.hover()
+    line.locator("summary").click()
+    line.get_by_role("link", name="Rename").click()
+    field = chat.get_by_label("Name of the conversation")
+    expect(field).to_be_focused()
+    field.fill("杭州之行")
+    field.press("Enter")
+    expect(chat.locator(".conversation").first).to_contain_text("杭州之行")
+    expect(chat.get_by_role("heading", level=1)).to_have_text("杭州之行")
+
+
+def test_renaming_is_left_off_by_escape(chat: Page) -> None:
+    say(chat, "Hello there")
+    chat.locator(".chat__bar > .menu summary").click()
+    chat.locator(".chat__bar").get_by_role("link", name="Rename").click()
+    field = chat.get_by_label("Name of the conversation")
+    field.fill("Something else")
+    field.press("Escape")
+    expect(chat.get_by_role("heading", level=1)).to_have_text("Hello there")
+
+
+def test_a_conversation_is_deleted_and_what_it_taught_is_kept_if_wished(chat: Page) -> None:
+    learned(say(chat, "I'm allergic to penicillin."))
+    chat.locator(".chat__bar > .menu summary").click()
+    chat.locator(".chat__bar").get_by_role("link", name="Delete…").click()
+    dialog = chat.get_by_role("dialog")
+    choice = dialog.get_by_label("Also forget the 1 memory learned only here")
+    expect(choice).to_be_checked()
+    choice.uncheck()
+    dialog.get_by_role("button", name="Delete and forget").click()
+    expect(chat.get_by_text("Tell me something about yourself")).to_be_visible()
+    chat.goto("/memory/long-term/")
+    expect(chat.locator(".row")).to_have_count(1)
+
+
+def test_the_keyboard_is_enough(chat: Page) -> None:
+    expect(composer(chat)).to_be_focused()
+    chat.keyboard.type("One line")
+    chat.keyboard.press("Shift+Enter")
+    chat.keyboard.type("and another")
+    chat.keyboard.press("Enter")
+    expect(answers(chat)).to_have_count(1, timeout=SOON)
+    expect(chat.locator(".bubble--user .bubble__text")).to_have_text("One line\nand another")
+    expect(composer(chat)).to_be_focused()
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("/")
+    expect(chat.get_by_label("Search conversations")).to_be_focused()
+    answers(chat).last.get_by_label("Good answer").focus()
+    chat.keyboard.press("Enter")
+    expect(answers(chat).last.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
+    expect(answers(chat).last.get_by_label("Good answer")).to_be_focused()
+    chat.keyboard.press("Tab")
+    chat.keyboard.press("Tab")
+    chat.keyboard.press("Enter")
+    chat.keyboard.press("ArrowDown")
+    chat.keyboard.press("ArrowDown")
+    chat.keyboard.press("Enter")
+    expect(chat.get_by_role("dialog")).to_be_visible()
+    chat.keyboard.press("Escape")
+    expect(chat.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_suggestion_fills_the_composer_and_sends_nothing(chat: Page) -> None:
+    chat.get_by_role("link", name="记住：我喜欢简短直接的回答。").click()
+    expect(composer(chat)).to_have_value("记住：我喜欢简短直接的回答。")
+    expect(composer(chat)).to_be_focused()
+    expect(chat.locator(".bubble")).to_have_count(0)
+
+
+def test_an_enter_that_only_picks_a_chinese_word_sends_nothing(chat: Page) -> None:
+    composer(chat).fill("我住在杭州")
+    composer(chat).dispatch_event("keydown", {"key": "Enter", "isComposing": True})
+    expect(composer(chat)).to_have_value("我住在杭州")
+    expect(chat.locator(".bubble")).to_have_count(0)
+
+
+@pytest.mark.parametrize("text", ["x" * 32_001])
+def test_what_is_refused_comes_back_to_the_composer(chat: Page, text: str) -> None:
+    say(chat, "Hello there")
+    composer(chat).fill(text)
+    composer(chat).press("Enter")
+    expect(chat.locator("#composer-error")).to_contain_text("at most 32,000")
+    expect(composer(chat)).to_have_value(text)
+    expect(chat.locator(".bubble")).to_have_count(2)
+
+
+def test_what_was_typed_comes_back_when_the_server_does_not_answer(
+    browser: Browser, product: Product, person: Person
+) -> None:
+    """In a context of its own: the browser notes the lost request as an error, and rightly."""
+    context = browser.new_context(base_url=product.address, locale="en-GB")
+    page = context.new_page()
+    sign_in(page, person)
+    page.goto("/")
+    page.route("**/c/new/", _lose)
+    composer(page).fill("I keep bees.")
+    composer(page).press("Enter")
+    expect(page.locator(".toast")).to_contain_text("The server did not answer.")
+    expect(composer(page)).to_have_value("I keep bees.")
+    expect(composer(page)).to_be_editable()
+    expect(page.locator(".bubble")).to_have_count(0)
+    context.close()
+
+
+def _lose(route: Route) -> None:
+    route.abort("connectionfailed")
+
+
+def test_a_temporary_chat_leaves_nothing_behind(chat: Page) -> None:
+    chat.get_by_role("link", name="Temporary").click()
+    expect(chat.get_by_text("A chat that leaves nothing behind")).to_be_visible()
+    say(chat, "I'm allergic to penicillin.")
+    chat.locator(".chat__bar > .menu summary").click()
+    chat.locator(".chat__bar").get_by_role("link", name="Delete now…").click()
+    chat.get_by_role("dialog").get_by_role("button", name="Delete now").click()
+    expect(chat.locator(".toast")).to_contain_text("The temporary chat is gone.")
+    expect(chat.locator(".conversation")).to_have_count(0)
+    chat.goto("/memory/long-term/")
+    expect(chat.get_by_text("Nothing is remembered yet", exact=True)).to_be_visible()
+
+
+def test_on_a_phone_the_list_and_the_panel_are_sheets(chat: Page) -> None:
+    chat.set_viewport_size({"width": 390, "height": 844})
+    learned(say(chat, "I'm allergic to penicillin."))
+    used = say(chat, "What am I allergic to?").get_by_role("link", name="1 memory used")
+    expect(chat.locator("#used")).to_be_hidden()
+    used.click()
+    expect(chat.locator("#used")).to_be_visible()
+    chat.locator("#used").get_by_label("Close").click()
+    chat.locator(".toggle-start").click()
+    expect(chat.locator("#conversations")).to_be_visible()
+    chat.locator("#conversations summary").first.click()
+    chat.locator("#conversations").get_by_role("link", name="Rename").click()
+    expect(chat.get_by_label("Name of the conversation")).to_be_visible()
+    assert chat.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_everything_said_and_done_works_without_javascript(plain: Page) -> None:
+    plain.goto("/")
+    plain.get_by_role("link", name="What do you know about me?").click()
+    expect(composer(plain)).to_have_value("What do you know about me?")
+    plain.get_by_role("button", name="Send").click()
+    expect(plain.locator(".bubble")).to_have_count(2)
+    plain.get_by_label("Good answer").click()
+    expect(plain.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
+    plain.get_by_label("More for your message").click()
+    plain.get_by_role("link", name="Delete this turn and forget it…").click()
+    plain.get_by_role("button", name="Delete and forget").click()
+    expect(plain.get_by_text("Nothing has been said here")).to_be_visible()
