@@ -5,26 +5,19 @@ from django.template import Context
 from django.urls import reverse
 from django.utils import dateformat, timezone
 from django.utils.timesince import timesince
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
 
 from conversations.models import Conversation, Message
-from memories.browsing.standing import Standing, standing_of
+from memories.browsing.standing import Standing, standing_for
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
 def memory_standing(context: Context) -> Standing:
-    """Whether memory is on and how much there is; reads, so render inside `as_user`.
-
-    Read once for each request: the header and the page below it both say it.
-    """
-    request = context["request"]
-    if not hasattr(request, "memory_standing"):
-        request.memory_standing = standing_of(request.user)
-    standing: Standing = request.memory_standing
-    return standing
+    """Whether memory is on and how much there is; reads, so render inside `as_user`."""
+    return standing_for(context["request"])
 
 
 @register.filter
@@ -46,7 +39,8 @@ def day(moment: datetime) -> str:
 
 @register.filter
 def day_and_time(moment: datetime) -> str:
-    return f"{day(moment)}, {dateformat.time_format(timezone.localtime(moment), 'H:i')}"
+    time = dateformat.time_format(timezone.localtime(moment), "H:i")
+    return _("%(day)s, %(time)s") % {"day": day(moment), "time": time}
 
 
 @register.filter
@@ -71,6 +65,12 @@ def surely(confidence: float) -> str:
     if confidence >= 0.6:
         return _("I am fairly sure.")
     return _("I am not sure of it.")
+
+
+@register.simple_tag
+def gap() -> str:
+    """What stands between two sentences: a space, which Chinese has no use for."""
+    return "" if (get_language() or "").startswith("zh") else " "
 
 
 @register.simple_tag

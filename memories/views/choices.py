@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from memories.browsing.facets import Facets
+from memories.browsing.survey import Survey
 from memories.forms import DAYS, SORT_WORDS, STATUS_WORDS
 from memories.models import Kind, Origin
 
@@ -20,15 +20,15 @@ class Choice:
     count: int | None = None
 
 
-def choices_of(facets: Facets) -> dict[str, Sequence[Choice]]:
+def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
     """Only what there is can be chosen, with how many each choice gives."""
     return {
-        "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in facets.kinds],
-        "project": [Choice(one.value, one.name, one.count) for one in facets.projects],
-        "tag": [Choice(one.value, one.value, one.count) for one in facets.tags],
+        "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
+        "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
+        "tag": [Choice(one.value, one.value, one.count) for one in survey.tags],
         "status": [Choice(value, str(words)) for value, words in STATUS_WORDS if value],
         "origin": [
-            Choice(one.value, str(Origin(one.value).label), one.count) for one in facets.origins
+            Choice(one.value, str(Origin(one.value).label), one.count) for one in survey.origins
         ],
         "days": [Choice(value, str(words)) for value, words in DAYS if value],
         "sort": [Choice(value, str(words)) for value, words in SORT_WORDS.items()],

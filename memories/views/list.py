@@ -9,16 +9,20 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import floatformat
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from memcenter.lib.pages import here, is_htmx, own_transaction, person, personal_page, target
-from memories.browsing import facets, finding, paging
+from memories.browsing import finding, paging
 from memories.browsing.paging import Page
-from memories.browsing.standing import COUNTED
+from memories.browsing.standing import standing_for
+from memories.browsing.survey import COUNTED
 from memories.forms import FilterForm
-from memories.selectors import MemoryFilter, refusals_of
+from memories.selectors import MemoryFilter, Totals, refusals_of
 from memories.services.pool import PreparedQuery
 from memories.services.search import prepare_query
 from memories.views.choices import bulk_actions, choices_of
@@ -80,7 +84,9 @@ def memory_list(request: HttpRequest) -> HttpResponse:
         user = person(request)
         page = _page(asked, prepared, user=user)
         part = _part(request, asked)
-        context = _shared(request, asked, page) | ({} if part == "#rows" else _around(asked, user))
+        context = _shared(request, asked, page) | (
+            {} if part == "#rows" else _around(request, asked, page)
+        )
         response = render(request, f"memories/memory_list.html{part}", context)
     if part == "#found":
         response["HX-Replace-Url"] = asked.address()
@@ -109,14 +115,28 @@ def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
     }
 
 
-def _around(asked: Asked, user: User) -> dict[str, Any]:
+def _around(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
     """What stands around the rows: choices, counts, ways to the other lists."""
-    found = facets.facets_of(user)
+    user, survey = person(request), standing_for(request).survey
     return {
-        "choices": choices_of(found),
-        "known_tags": [one.value for one in found.tags],
+        "choices": choices_of(survey),
+        "known_tags": [one.value for one in survey.tags],
         "bulk_actions": bulk_actions(),
-        "total": paging.count_of(user, asked.filters, most=COUNTED),
-        "most": COUNTED,
+        "total": _total(asked, page, survey.totals, user=user),
         "refused": refusals_of(user)[:100].count(),
     }
+
+
+def _total(asked: Asked, page: Page, totals: Totals, *, user: User) -> str:
+    """How many there are in all, in words; a search gives the best and counts those."""
+    if asked.query:
+        return ngettext(
+            "%(count)s match, best first", "%(count)s matches, best first", len(page.rows)
+        ) % {"count": len(page.rows)}
+    count = totals.memories
+    if asked.is_narrowed:
+        count = paging.count_of(user, asked.filters, most=COUNTED)
+    if asked.is_narrowed and count > COUNTED:
+        return _("more than %(most)s memories") % {"most": floatformat(COUNTED, "0g")}
+    words = ngettext("%(shown)s memory", "%(shown)s memories", count)
+    return words % {"shown": floatformat(count, "0g")}

@@ -3,7 +3,7 @@ import re
 import pytest
 from django.core.cache import cache
 
-from memories.browsing import facets, standing
+from memories.browsing import survey
 from memories.models import Kind, MemoryStatus, Origin, RecallTrace, Refusal
 from memories.services.projects import find_or_create
 from ops.models import User
@@ -214,18 +214,31 @@ def test_the_number_of_queries_does_not_grow_with_the_list(alice: User) -> None:
     assert queries_of(alice, address("memory_list")) == few
 
 
-def test_those_with_very_many_are_counted_seldom(
+def test_those_with_very_many_are_counted_seldom_and_the_same(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "COUNTED", 2)
     _fill(alice, 4)
-    assert standing.standing_of(alice).totals.memories == 4
-    assert facets.facets_of(alice).kinds[0].count == 4
+    make_binned(alice, "Had a boat")
+    make_candidate(alice, "Wants a boat")
+    make_memory(alice, "Row the boat", project=find_or_create(user=alice, key="boat"))
+    each_time = survey.survey_of(alice)
+    assert each_time.totals.memories == 5
+    monkeypatch.setattr(survey, "COUNTED", 2)
+    assert survey.survey_of(alice) == each_time
     make_memory(alice, "One more")
-    assert standing.standing_of(alice).totals.memories == 4
-    assert facets.facets_of(alice).kinds[0].count == 4
+    assert survey.survey_of(alice) == each_time
     cache.clear()
-    assert standing.standing_of(alice).totals.memories == 5
+    assert survey.survey_of(alice).totals.memories == 6
+
+
+def test_those_with_very_many_cost_no_more_queries(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fill(alice, 30)
+    few = queries_of(alice, address("memory_list"))
+    monkeypatch.setattr(survey, "COUNTED", 2)
+    queries_of(alice, address("memory_list"))
+    assert queries_of(alice, address("memory_list")) == few
 
 
 def test_a_refusal_is_linked_and_says_only_what_kind_of_secret_it_was(alice: User) -> None:
