@@ -2,7 +2,7 @@
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 RUN := .venv/bin/python
-PIP := $(RUN) -m pip --disable-pip-version-check --quiet install --require-hashes
+PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 
 .PHONY: up test check demo bench screenshots lock
 .DEFAULT_GOAL := up

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.utils import timezone
 
 from conversations import demo_assistant, selectors
@@ -48,7 +49,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
         remembering = users.settings_of(user).longterm_enabled
     reply = demo_assistant.answer(
         text,
-        remembered=[one.text for one in found.items if one.type == "memory"],
+        remembered=_that_fit(found),
         forgotten=forgotten if asked else None,
         remembering=remembering,
     )
@@ -63,6 +64,14 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
         )
         traces.answered(user=user, request_id=found.request_id, answer=turn.assistant_message)
     return Exchange(turn, found, forgotten)
+
+
+def _that_fit(found: Context) -> list[str]:
+    """What answers the message, best first: constraints are in every block, whatever is asked."""
+    relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
+    memories = [one for one in found.items if one.type == "memory"]
+    fitting = [one for one in memories if relevance[one.id] >= settings.RELEVANCE_FLOOR]
+    return [one.text for one in sorted(fitting, key=lambda one: -relevance[one.id])]
 
 
 def _asked_to_forget(text: str) -> list[Asked]:

@@ -34,6 +34,16 @@ def test_the_demo_assistant_answers_from_what_is_remembered(
     assert "Biscuit" in say("What is my cat called?", conversation)
 
 
+def test_what_does_not_fit_is_not_answered_with(alice: User, conversation: Conversation) -> None:
+    prepared = remembering.prepare(
+        MemoryInput("Allergic to peanuts", kind="constraint"), origin=Origin.USER
+    )
+    remembering.remember(prepared, user=alice)
+    remember(alice, "Has a cat named Biscuit")
+    answer = say("What is my cat called?", conversation)
+    assert "Biscuit" in answer and "peanuts" not in answer
+
+
 def test_the_answer_knows_its_recall(alice: User, conversation: Conversation) -> None:
     remember(alice, "Has a cat named Biscuit")
     say("What is my cat called?", conversation)
