@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations import demo_assistant, selectors
+from conversations.demo_assistant import Intent
 from conversations.models import Conversation
 from conversations.services import context, turns
 from conversations.services.context import Context
@@ -17,6 +18,7 @@ from memories.extraction.types import Said, TurnText
 from memories.models import Memory
 from memories.services import providers, requests, search, traces
 from memories.services.requests import Asked
+from memories.services.shelves import Filters, usable_memories
 from ops.access import as_user
 from ops.models import User
 from ops.services import users
@@ -47,9 +49,10 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
         forgotten = _forget(asked, user=user, conversation=conversation)
         found = context.build(prepared, user=user, conversation=conversation)
         remembering = users.settings_of(user).longterm_enabled
+        remembered = _to_answer_with(text, found, user=user)
     reply = demo_assistant.answer(
         text,
-        remembered=_that_fit(found),
+        remembered=remembered,
         forgotten=forgotten if asked else None,
         remembering=remembering,
     )
@@ -64,6 +67,16 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
         )
         traces.answered(user=user, request_id=found.request_id, answer=turn.assistant_message)
     return Exchange(turn, found, forgotten)
+
+
+def _to_answer_with(text: str, found: Context, *, user: User) -> list[str]:
+    """What fits the message; all that is in use, most important first, when that is asked for."""
+    asks_for_all = demo_assistant.intent_of(text) is Intent.LIST
+    if not asks_for_all or not users.settings_of(user).longterm_enabled:
+        return _that_fit(found)
+    in_use = usable_memories(user, filters=Filters()).filter(project__isnull=True)
+    best = in_use.order_by("-pinned", "-importance", "-pk")
+    return list(best.values_list("content", flat=True)[: demo_assistant.LISTED + 1])
 
 
 def _that_fit(found: Context) -> list[str]:

@@ -44,6 +44,16 @@ def test_what_does_not_fit_is_not_answered_with(alice: User, conversation: Conve
     assert "Biscuit" in answer and "peanuts" not in answer
 
 
+@pytest.mark.parametrize("question", ["What do you know about me?", "你都记得我什么？"])
+def test_asked_what_it_knows_it_tells_everything(
+    alice: User, conversation: Conversation, question: str
+) -> None:
+    for content in ("Has a cat named Biscuit", "喜欢喝绿茶", "Works as a nurse"):
+        remember(alice, content)
+    answer = say(question, conversation)
+    assert all(text in answer for text in ("Biscuit", "喜欢喝绿茶", "nurse"))
+
+
 def test_the_answer_knows_its_recall(alice: User, conversation: Conversation) -> None:
     remember(alice, "Has a cat named Biscuit")
     say("What is my cat called?", conversation)
