@@ -51,7 +51,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     ordering = ("-pk",)
     paginator = ShortPaginator
     actions: Sequence[Any] = ()
-    change_form_before_template = "ops/includes/admin_reveal.html"
+    change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

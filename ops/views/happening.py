@@ -11,7 +11,7 @@ from itertools import groupby
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
 
 from ops import selectors
 from ops.models import Kind, Operation, Status, User
@@ -40,7 +40,7 @@ _STEPS = {
     "index": gettext_lazy("Search index"),
     "summaries": gettext_lazy("Summaries"),
     "turns": gettext_lazy("Turns and episodes"),
-    "messages": gettext_lazy("Messages"),
+    "messages": pgettext_lazy("what was said", "Messages"),
     "exports": gettext_lazy("Exports"),
     "conversation": gettext_lazy("The conversation itself"),
     "project": gettext_lazy("The project itself"),
@@ -153,11 +153,10 @@ def _steps_of(operation: Operation) -> list[Step]:
         title = _step_title(done["step"])
         titles[title] = titles.get(title, 0) + sum(done["erased"].values())
     current = _step_title(operation.progress_step) if operation.progress_step else ""
-    running = operation.status in _UNFINISHED and current not in ("", *list(titles)[:-1])
-    if current in titles and operation.status in _UNFINISHED:
-        titles.pop(current)
+    if operation.status != Status.SUCCEEDED:
+        titles.pop(current, None)  # a step may have several rounds
     steps = [Step(title, "done", _erased(count)) for title, count in titles.items()]
-    if running or operation.status == Status.FAILED:
+    if operation.status in (*_UNFINISHED, Status.FAILED):
         state = "failed" if operation.status == Status.FAILED else "running"
         steps.append(Step(current or _("Getting ready"), state))
     finished = operation.status == Status.SUCCEEDED

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from redis.exceptions import RedisError
 
 from ops import registry
@@ -42,7 +42,7 @@ WORDS: dict[str, Words] = {
 }
 # The same, as the lines of a table or receipt.
 LABELS = {
-    "message": gettext_lazy("Messages"),
+    "message": pgettext_lazy("what was said", "Messages"),
     "conversation": gettext_lazy("Conversations"),
     "turn": gettext_lazy("Turns"),
     "summary": gettext_lazy("Summaries"),

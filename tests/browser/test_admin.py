@@ -1,0 +1,35 @@
+"""What a member of the staff sees of people's words: nothing, until they ask and it is noted."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.live import PASSWORD, Product
+
+pytestmark = pytest.mark.browser
+
+
+def test_staff_reveal_one_memory_and_the_audit_log_says_so(page: Page, product: Product) -> None:
+    product.shell(
+        "from ops.models import User\n"
+        f"User.objects.create_superuser('keeper', {PASSWORD!r})\n"
+        "from django.utils import timezone\n"
+        "from memories.models import Memory\n"
+        "from ops.services import users\n"
+        f"user = users.register(username='watched', password={PASSWORD!r})\n"
+        "Memory.objects.create(user=user, kind='fact', content='Keeps bees', origin='user',\n"
+        "                      created_at=timezone.now())"
+    )
+    page.goto("/admin/memories/memory/")
+    page.fill("[name=username]", "keeper")
+    page.fill("[name=password]", PASSWORD)
+    page.press("[name=password]", "Enter")
+    expect(page.get_by_text("••• 10 characters").first).to_be_visible()
+    page.goto("/admin/memories/memory/?q=watched")
+    page.locator("#result_list a[href*='/change/']").first.click()
+    expect(page.get_by_text("Keeps bees")).to_have_count(0)
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text("Keeps bees")).to_be_visible()
+    page.goto("/admin/ops/auditevent/")
+    expect(page.get_by_text("admin.reveal").first).to_be_visible()
