@@ -59,6 +59,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponse:
     form = MessageForm(request.POST)
     if not form.is_valid():
         return _refused(request, found, form)
+    was_untitled = found.row is not None and not found.row.title
     try:
         address, turn = _exchange(form.cleaned_data["text"], user=person(request), found=found)
     except NotFound:
@@ -71,7 +72,12 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponse:
         return _refused(request, found, form)
     if found.row is None:  # the page of the new conversation takes the place of this one
         return going.leave(request, address)
-    return _answered(request, found, turn) if is_htmx(request) else redirect(f"{address}#end")
+    if not is_htmx(request):
+        return redirect(f"{address}#end")
+    response = _answered(request, found, turn)
+    changed = "conversation-changed, title-changed" if was_untitled else "conversation-changed"
+    response["HX-Trigger"] = changed
+    return response
 
 
 def _exchange(text: str, *, user: User, found: Opened) -> tuple[str, RecordedTurn | None]:
@@ -97,7 +103,7 @@ def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResp
 
 
 def _answered(request: HttpRequest, found: Opened, turn: RecordedTurn | None) -> HttpResponse:
-    """The two new bubbles, the panel about the answer, and a sign that the list has changed."""
+    """The two new bubbles, and the panel about the answer."""
     with own_transaction(request):
         user = person(request)
         context: dict[str, Any] = {"row": found.row, "opened": found}
@@ -112,7 +118,4 @@ def _answered(request: HttpRequest, found: Opened, turn: RecordedTurn | None) ->
             said = bubbles.made(user, pair, after=before.order_by("-number").first())
             context |= showing.beside(user, turn.assistant_message)
         context["said"] = said
-        response = render(request, f"{showing.TEMPLATE}#sent", context)
-    has_title = found.row is not None and found.row.title
-    response["HX-Trigger"] = "conversation-changed" + ("" if has_title else ", title-changed")
-    return response
+        return render(request, f"{showing.TEMPLATE}#sent", context)

@@ -138,8 +138,10 @@ def test_renaming_is_left_off_by_escape(chat: Page) -> None:
 
 def test_a_conversation_is_deleted_and_what_it_taught_is_kept_if_wished(chat: Page) -> None:
     learned(say(chat, "I'm allergic to penicillin."))
-    chat.locator(".chat__bar > .menu summary").click()
-    chat.locator(".chat__bar").get_by_role("link", name="Delete…").click()
+    line = chat.locator(".conversation").first
+    line.hover()
+    line.locator("summary").click()
+    line.get_by_role("link", name="Delete…").click()
     dialog = chat.get_by_role("dialog")
     choice = dialog.get_by_label("Also forget the 1 memory learned only here")
     expect(choice).to_be_checked()
@@ -175,6 +177,18 @@ def test_the_keyboard_is_enough(chat: Page) -> None:
     expect(chat.get_by_role("dialog")).to_be_visible()
     chat.keyboard.press("Escape")
     expect(chat.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_conversation_is_cleared_and_goes_on(chat: Page) -> None:
+    say(chat, "Hello there")
+    chat.locator(".chat__bar > .menu summary").click()
+    chat.locator(".chat__bar").get_by_role("link", name="Clear…").click()
+    dialog = chat.get_by_role("dialog")
+    expect(dialog).to_contain_text("2 messages")
+    dialog.get_by_role("button", name="Clear and forget").click()
+    expect(chat.get_by_text("Nothing has been said here")).to_be_visible()
+    say(chat, "A new beginning")
+    expect(chat.get_by_role("heading", level=1)).to_have_text("A new beginning")
 
 
 def test_a_suggestion_fills_the_composer_and_sends_nothing(chat: Page) -> None:

@@ -91,8 +91,17 @@ def test_saying_something_gives_the_two_bubbles_with_htmx(conversation: Conversa
     assert text.count('class="bubble bubble--') == 2
     assert "Hello there" in text
     assert "Said before" not in text
-    assert "conversation-changed" in response["HX-Trigger"]
+    assert response["HX-Trigger"] == "conversation-changed"
     assert "HX-Request" in response["Vary"]
+
+
+def test_an_untitled_conversation_is_named_by_what_is_said(conversation: Conversation) -> None:
+    Conversation.objects.update(title="")
+    url = address("conversation", conversation.public_id)
+    client = signed_in(conversation.user)
+    response = client.post(url, {"text": "I keep bees."}, headers=htmx("bubbles"))
+    assert response["HX-Trigger"] == "conversation-changed, title-changed"
+    assert "I keep bees." in text_of(client.get(url, headers=htmx("chat-title")))
 
 
 def test_line_breaks_are_kept_as_they_were_typed(conversation: Conversation) -> None:

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client(alice: User) -> Client:
+    """Redis is not rolled back after each test as the database is."""
+    temporary.erase_all(alice)
     return signed_in(alice)
 
 
