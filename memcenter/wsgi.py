@@ -1,6 +1,17 @@
 import os
+from threading import Thread
 
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 application = get_wsgi_application()
+
+
+def _warm_up() -> None:
+    """Load the embedder and the dictionaries now, or the first visitor waits seconds for them."""
+    from memories.services.search import prepare_query
+
+    prepare_query("warm 热身")
+
+
+Thread(target=_warm_up, daemon=True, name="warm-up").start()
