@@ -11,6 +11,8 @@ from tests.live import Person, Product
 pytestmark = pytest.mark.browser
 
 LIST = "/memory/long-term/"
+# The first text that a fresh web process embeds waits for the embedder to load.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="module")
