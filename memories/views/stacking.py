@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from conversations.models import Episode, Message, Summary
+from conversations.models import Episode, Message
 from conversations.prompt import SHARES
 from conversations.selectors import Window
 from conversations.services.context import Context, Item
@@ -150,12 +150,3 @@ def likenesses(found: Sequence[RecalledEpisode], built: Context) -> list[Likenes
 
 def recent(episodes: Sequence[Episode]) -> list[Likeness]:
     return [Likeness(one, None) for one in episodes]
-
-
-@dataclass(frozen=True)
-class SummaryCard:
-    """The newest version, also while it isn't in the block."""
-
-    summary: Summary
-    covered: int
-    total: int
