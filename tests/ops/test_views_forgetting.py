@@ -161,4 +161,4 @@ def test_only_the_one_who_asked_goes(client: Client, mallory: User) -> None:
     client.post(PAGE, RIGHT)
     drain()
     assert is_whole(mallory)
-    assert mallory.memory_set.count() == 1  # type: ignore[attr-defined]
+    assert mallory.memory_set.count() == 1
