@@ -107,11 +107,14 @@ class Server:
                 stdout=log,
                 stderr=log,
             )
-        address = f"http://127.0.0.1:{self._port}"
-        self._wait_for(address)
+        self._wait()
+        return self.product()
+
+    def product(self) -> Product:
+        """What runs here; it must have been started."""
         first = json.loads((self.data / "first-login.json").read_text(encoding="utf-8"))
         return Product(
-            address, first["login"], first["password"], first["api_key"], self.environment
+            self._address, first["login"], first["password"], first["api_key"], self.environment
         )
 
     def stop(self) -> None:
@@ -130,10 +133,14 @@ class Server:
             self._process.send_signal(number)
             self._process.wait(timeout=60)
 
-    def _wait_for(self, address: str) -> None:
+    @property
+    def _address(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def _wait(self) -> None:
         until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until and self._process and self._process.poll() is None:
-            if _ANNOUNCED in self._said() and _answers(address):
+            if _ANNOUNCED in self._said() and answers(self._address):
                 return
             time.sleep(0.2)
         raise AssertionError(f"The product did not start:\n{self._said()}")
@@ -169,7 +176,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _answers(address: str) -> bool:
+def answers(address: str) -> bool:
     try:
         with urllib.request.urlopen(f"{address}/healthz", timeout=2):
             return True

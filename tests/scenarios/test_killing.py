@@ -1,0 +1,123 @@
+"""kill -9 at a bad moment: nothing is lost, and nothing is there twice."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.live import Product, Server, answers, server
+from tests.scenarios.caller import Caller, until
+
+PEOPLE = 2
+ALLERGENS = ("peanuts", "walnuts", "shellfish", "sesame", "soy", "mustard")
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Server]:
+    """Not the shared one: it dies here. A short lease, so that another worker takes over soon."""
+    with server(MEMCENTER_LEASE_SECONDS="15") as one:
+        one.start()
+        yield one
+
+
+@pytest.fixture
+def alive(own_server: Server) -> Product:
+    """The server as it is after the test before."""
+    return own_server.product()
+
+
+def people(product: Product, name: str) -> list[Caller]:
+    return [Caller(product, f"{name}-{number}") for number in range(PEOPLE)]
+
+
+def told(callers: list[Caller]) -> dict[str, list[str]]:
+    """Everybody's operations; nobody waits for them."""
+    return {
+        one.user_id: [
+            op_id
+            for what in ALLERGENS
+            for op_id in one.record(f"I'm allergic to {what}.", conversation=what)["op_ids"]
+        ]
+        for one in callers
+    }
+
+
+def in_the_middle(callers: list[Caller]) -> bool:
+    """Some of it is learned, and some is not."""
+    learned = [len(one.memories()) for one in callers]
+    return 0 < sum(learned) < len(callers) * len(ALLERGENS)
+
+
+def assert_each_learned_once(callers: list[Caller], op_ids: dict[str, list[str]]) -> None:
+    wanted = sorted(f"Allergic to {what}" for what in ALLERGENS)
+    for one in callers:
+        one.finished(op_ids[one.user_id])
+        assert sorted(one.memories()) == wanted
+        for memory in one.get("/memory/long_term", limit=100)["results"]:
+            assert memory["version"] == 1 and len(memory["sources"]) == 1
+        conversations = one.get("/conversations", limit=100)["results"]
+        assert [row["message_count"] for row in conversations] == [2] * len(ALLERGENS)
+        for what in ALLERGENS:
+            episodes = one.get("/memory/episodes", conversation_id=what)["results"]
+            assert len(episodes) == 1
+
+
+def test_a_worker_killed_while_learning_leaves_everything_learned_once(
+    own_server: Server, alive: Product
+) -> None:
+    callers = people(alive, "worker")
+    op_ids = told(callers)
+    until(lambda: in_the_middle(callers), what="some of it to be learned")
+    worker = own_server.pid("worker")
+    assert worker is not None
+    os.killpg(worker, signal.SIGKILL)  # with its children: nobody is left to finish anything
+    await_another(own_server, "worker", worker)
+    assert_each_learned_once(callers, op_ids)
+
+
+def test_a_killed_supervisor_and_a_second_start_lose_nothing_and_double_nothing(
+    own_server: Server, alive: Product
+) -> None:
+    callers = people(alive, "supervisor")
+    op_ids = told(callers)
+    until(lambda: in_the_middle(callers), what="some of it to be learned")
+    own_server.kill()
+    again = own_server.start()
+    assert (again.login, again.password, again.api_key) == (
+        alive.login,
+        alive.password,
+        alive.api_key,
+    )
+    assert_each_learned_once(callers, op_ids)
+
+
+def test_killed_databases_lose_no_turn_that_was_answered(
+    own_server: Server, alive: Product
+) -> None:
+    callers = people(alive, "databases")
+    op_ids = told(callers)
+    for name in ("postgres", "redis"):
+        before = own_server.pid(name)
+        assert before is not None
+        os.kill(before, signal.SIGKILL)
+        await_another(own_server, name, before)
+    until(lambda: reads(callers[0]), what="the product to read again")
+    assert_each_learned_once(callers, op_ids)
+
+
+def await_another(own_server: Server, name: str, before: int) -> None:
+    until(lambda: own_server.pid(name) not in {None, before}, what=f"another {name}")
+
+
+def reads(caller: Caller) -> bool:
+    query = {"user_id": caller.user_id}
+    return caller.ask("GET", "/conversations", query=query).status == 200
+
+
+def test_a_second_serve_on_the_same_folder_fails_with_one_sentence(alive: Product) -> None:
+    second = alive.manage("serve", PORT="1")
+    assert second.returncode == 1 and second.stdout == ""
+    (sentence,) = second.stderr.splitlines()
+    assert sentence.startswith("Memory Center already runs on")
+    assert answers(alive.address)
