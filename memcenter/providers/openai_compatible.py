@@ -1,0 +1,257 @@
+"""Chat models of any server that speaks OpenAI's chat completions, through the package `openai`.
+
+Whatever goes wrong becomes a `ProviderError` in our own words: what a server says about a failure
+may repeat what it was sent.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memcenter.lib.errors import ProviderError
+from memcenter.providers.base import ChatMessage, Completion, TooLong
+from memcenter.providers.breaker import CircuitBreaker
+
+if TYPE_CHECKING:
+    import openai
+
+_Answer = TypeVar("_Answer")
+_LONGEST_WAIT = 8.0  # seconds; who asks for more is served by retrying the whole operation
+_OVERFLOW = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
+_OVERFLOW_WORDS = ("context length", "context size", "context window", "maximum context")
+# What servers and models may not know: left out for good once one refuses it.
+_OPTIONAL = ("response_format", "temperature", "max_tokens")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model is served and how patient to be with it. A local server needs no key."""
+
+    base_url: str
+    model: str
+    api_key: str = ""
+    timeout: float = 60.0
+    retries: int = 2
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """How a call failed: `wait` is what the server asks for, `unknown` what it doesn't know."""
+
+    error: ProviderError
+    again: bool = False
+    wait: float | None = None
+    unknown: str = ""
+
+
+class _Failed(Exception):
+    def __init__(self, failure: _Failure) -> None:
+        super().__init__(str(failure.error))
+        self.failure = failure
+
+
+class OpenAICompatibleModel:
+    """Asks with a time-out and tries again a few times, growing slower.
+
+    A failure that may pass by itself is retried here only for seconds; it is raised as retryable
+    and the operation comes back to it. Silence is never waited for twice.
+    """
+
+    name = "openai_compatible"
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        breaker: CircuitBreaker | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.model = endpoint.model
+        self._endpoint = endpoint
+        self._breaker = breaker or CircuitBreaker()
+        self._sleep = sleep
+        self._left_out: set[str] = set()
+
+    def complete(
+        self, messages: Sequence[ChatMessage], *, schema: Mapping[str, Any], max_tokens: int
+    ) -> Completion:
+        options = {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": schema},
+            },
+            "temperature": 0,
+            "max_tokens": max_tokens,
+        }
+        return self._persistently(lambda: self._once(messages, options))
+
+    def reply(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
+        """The answer piece by piece. A stream that stops before its end is a failure."""
+        stream = self._persistently(lambda: self._create(messages, {"stream": True}))
+        with stream, _in_our_words():
+            ended = False
+            for chunk in stream:
+                for choice in getattr(chunk, "choices", None) or ():
+                    ended = ended or bool(choice.finish_reason)
+                    if piece := getattr(choice.delta, "content", None):
+                        yield piece
+            if not ended:
+                raise _retryable("The model's answer stopped in the middle.")
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
+        """Call, and again after failures that pass. Raises `ProviderError`."""
+        self._breaker.check()
+        tries = 0
+        while True:
+            try:
+                answer = call()
+            except _Failed as failed:
+                if self._learns_from(failed.failure):
+                    continue
+                wait = _wait(failed.failure, tries=tries)
+                if wait is None or tries >= self._endpoint.retries:
+                    self._breaker.note(failed=failed.failure.error.retryable)
+                    raise failed.failure.error from None
+                tries += 1
+                self._sleep(wait)
+            else:
+                self._breaker.note(failed=False)
+                return answer
+
+    def _learns_from(self, failure: _Failure) -> bool:
+        """Leave out what the server doesn't know; False when there is nothing new to leave out."""
+        if not failure.unknown or failure.unknown in self._left_out:
+            return False
+        self._left_out.add(failure.unknown)
+        return True
+
+    def _once(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Completion:
+        known = {name: value for name, value in options.items() if name not in self._left_out}
+        if "max_tokens" in self._left_out:  # its newer name
+            known["max_completion_tokens"] = options["max_tokens"]
+        return _completion(self._create(messages, known))
+
+    def _create(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Any:
+        create: Callable[..., Any] = self._client.chat.completions.create
+        with _noting():
+            return create(
+                model=self.model,
+                messages=[{"role": one.role, "content": one.content} for one in messages],
+                **options,
+            )
+
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        import openai  # more than a second: paid by the first call, and only where it is in use
+
+        for name in ("openai", "httpx2", "httpcore2"):  # what they tell in detail is content
+            logging.getLogger(name).setLevel(logging.WARNING)
+        return openai.OpenAI(
+            base_url=self._endpoint.base_url,
+            api_key=self._endpoint.api_key or "none",
+            timeout=self._endpoint.timeout,
+            max_retries=0,
+        )
+
+
+def _wait(failure: _Failure, *, tries: int) -> float | None:
+    """Seconds until the next try, or None: no use in trying again here."""
+    if not failure.again:
+        return None
+    wait = 0.5 * 2**tries if failure.wait is None else failure.wait
+    return wait if wait <= _LONGEST_WAIT else None
+
+
+def _completion(answer: Any) -> Completion:
+    """What was answered, whatever shape it came in. Raises `_Failed` when there is nothing."""
+    choices = getattr(answer, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    text = getattr(getattr(first, "message", None), "content", None)
+    if not isinstance(text, str) or not text.strip():
+        raise _Failed(_Failure(_retryable("The model answered nothing.")))
+    usage = getattr(answer, "usage", None)
+    return Completion(
+        text=text,
+        truncated=getattr(first, "finish_reason", None) == "length",
+        input_tokens=_tokens(usage, "prompt_tokens"),
+        output_tokens=_tokens(usage, "completion_tokens"),
+    )
+
+
+def _tokens(usage: object, name: str) -> int | None:
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) and 0 <= count < 2**31 else None
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    try:
+        with _noting():
+            yield
+    except _Failed as failed:
+        raise failed.failure.error from None
+
+
+@contextmanager
+def _noting() -> Iterator[None]:
+    """Turn what the package raises into `_Failed`, without the text that it may carry."""
+    import httpx2
+    import openai
+
+    try:
+        yield
+    except openai.APITimeoutError:
+        raise _Failed(_Failure(_retryable("The model did not answer in time."))) from None
+    except openai.APIConnectionError:
+        gone = _retryable("The model's server can't be reached.")
+        raise _Failed(_Failure(gone, again=True)) from None
+    except openai.APIStatusError as error:
+        raise _Failed(_of_status(error)) from None
+    except (openai.OpenAIError, httpx2.HTTPError, ValueError):
+        raise _Failed(_Failure(_retryable("The model's answer broke off."))) from None
+
+
+def _of_status(error: openai.APIStatusError) -> _Failure:
+    status = error.status_code
+    if status in (408, 409, 425, 429) or (status >= 500 and status != 501):
+        failed = _retryable(f"The model's server answered {status}.")
+        return _Failure(failed, again=True, wait=_asked_to_wait(error))
+    if _is_overflow(error):
+        return _Failure(TooLong())
+    refused = ProviderError(f"The model's server refused the call ({status}).", retryable=False)
+    return _Failure(refused, unknown=_unknown(error) if status in (400, 422) else "")
+
+
+def _is_overflow(error: openai.APIStatusError) -> bool:
+    told = {error.code, error.type}
+    words = str(error.message).lower()
+    return (
+        error.status_code == 413
+        or bool(told & _OVERFLOW)
+        or (error.status_code == 400 and any(phrase in words for phrase in _OVERFLOW_WORDS))
+    )
+
+
+def _unknown(error: openai.APIStatusError) -> str:
+    told = error.param or str(error.message)
+    return next((name for name in _OPTIONAL if name in told), "")
+
+
+def _asked_to_wait(error: openai.APIStatusError) -> float | None:
+    try:
+        return max(0.0, float(error.response.headers.get("retry-after", "")))
+    except ValueError:  # absent, or a date
+        return None
+
+
+def _retryable(message: str) -> ProviderError:
+    return ProviderError(message, retryable=True)
