@@ -1,0 +1,128 @@
+"""Reading what a model answered as if anything might stand there: it does.
+
+Seen on real servers: numbers out of every range, lists that never end and are cut off in the
+middle, prose around the JSON, other words than the ones offered, nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from memcenter.lib.errors import ProviderError
+
+_DECODER = json.JSONDecoder()
+_STARTS = 100  # so many opening signs are tried
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ue000-\ue00f]")
+_SPACE = re.compile(r"\s+")
+
+
+class Unreadable(ProviderError):
+    """The answer holds nothing that was asked for; asking again may do better."""
+
+    def __init__(self) -> None:
+        super().__init__("The model's answer could not be read.", retryable=True)
+
+
+def items(answer: str, *, name: str, most: int) -> list[dict[str, Any]]:
+    """The objects of the list `name`, also of one that was cut off. Raises `Unreadable`."""
+    found = _object_with(answer, name)
+    if found is not None and isinstance(found[name], list):
+        return [one for one in found[name] if isinstance(one, dict)][:most]
+    opened = re.search(rf'"{name}"\s*:\s*\[|\A\s*(?:```\w*\s*)?\[', answer)
+    whole = list(_whole_objects(answer, opened.end(), most=most)) if opened else []
+    if not whole and not (opened and answer[opened.end() :].lstrip().startswith("]")):
+        raise Unreadable
+    return whole
+
+
+def fields(answer: str, *, name: str) -> dict[str, Any]:
+    """The object that has `name`. Raises `Unreadable`."""
+    found = _object_with(answer, name)
+    if found is None:
+        raise Unreadable
+    return found
+
+
+def text_of(answer: str, *, name: str) -> str:
+    """The text `name`, also of one that was cut off: then its beginning. Raises `Unreadable`."""
+    found = _object_with(answer, name)
+    if found is not None:
+        return cleaned(found[name])
+    opened = re.search(rf'"{name}"\s*:\s*"((?:[^"\\]|\\.)*)', answer, re.DOTALL)
+    if not opened:
+        raise Unreadable
+    try:
+        return cleaned(json.loads(f'"{opened[1]}"', strict=False))
+    except ValueError:
+        raise Unreadable from None
+
+
+def share(value: object, *, default: float) -> float:
+    """A number from 0 to 1, whatever came."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return default
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return default if not isinstance(value, int) else float(value > 0)
+    return default if math.isnan(number) else min(1.0, max(0.0, number))
+
+
+def cleaned(value: object) -> str:
+    """One line of text that every store takes; anything that isn't text is empty."""
+    if not isinstance(value, str):
+        return ""
+    return _SPACE.sub(" ", _CONTROL.sub("", value)).strip()
+
+
+def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
+    """The word among those offered that is meant, however it is written."""
+    if not isinstance(value, str):
+        return default
+    meant = value.strip().replace(" ", "_").casefold()
+    return next((one for one in among if one.casefold() == meant), default)
+
+
+def words(value: object, *, most: int, longest: int) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    texts = dict.fromkeys(cleaned(one) for one in value[: 4 * most])
+    return tuple(one for one in texts if one and len(one) <= longest)[:most]
+
+
+def _object_with(answer: str, name: str) -> dict[str, Any] | None:
+    """The first whole object that has `name`; what stands before and after doesn't matter."""
+    for start in _openings(answer):
+        try:
+            found, _ = _DECODER.raw_decode(answer, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and name in found:
+            return found
+    return None
+
+
+def _openings(answer: str) -> Iterator[int]:
+    start = -1
+    for _ in range(_STARTS):
+        start = answer.find("{", start + 1)
+        if start < 0:
+            return
+        yield start
+
+
+def _whole_objects(answer: str, start: int, *, most: int) -> Iterator[dict[str, Any]]:
+    for _ in range(most):
+        start = answer.find("{", start)
+        if start < 0:
+            return
+        try:
+            found, start = _DECODER.raw_decode(answer, start)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(found, dict):
+            yield found

@@ -1,0 +1,156 @@
+"""The language steps by a chat model. Whatever it answers is checked as if a stranger had said it.
+
+A model proposes; it never commands. It can't ask to forget, call a statement explicit, name a
+memory that it wasn't shown or quote what wasn't said: those come from the person's own words, by
+the bundled rules. So a text that says "ignore your instructions" can change nothing but the
+candidate that is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memcenter.lib import segment, tokens
+from memcenter.providers.base import TooLong
+from memories.extraction import answers, prompts, sensitive
+from memories.extraction.asking import Asker
+from memories.extraction.proving import Spoken, proven
+from memories.extraction.quoting import Quotable
+from memories.extraction.rules import masking, repeated
+from memories.extraction.types import (
+    Candidate,
+    Extraction,
+    Extractor,
+    Refused,
+    TurnText,
+)
+
+_PIECE = 3_000  # tokens of one question; halved as long as the model can't read that much
+_SMALLEST_PIECE = 150
+_OVERLAP = 30
+_CONTEXT = 400  # tokens of what was said around it
+
+
+class ModelExtractor:
+    """Candidates by a model; what was asked for in so many words, and secrets, by the rules.
+
+    Secrets, quotations and pasted text are covered before anything is sent. What "remember …"
+    asks for is kept even where the model overlooks it.
+    """
+
+    name = "model"
+
+    def __init__(self, asker: Asker, *, rules: Extractor) -> None:
+        self._asker = asker
+        self._rules = rules
+
+    def extract(self, turn: TurnText) -> Extraction:
+        ruled = self._rules.extract(turn)
+        orders = tuple(request.quote for request in ruled.forget)
+        found = self._said(turn, without=orders)
+        if turn.user.speaker and turn.assistant.speaker:
+            found += self._said(_other_side(turn), role="assistant")
+        kept = _without_repeats(_with_orders(found, ruled.candidates), turn.known_block)
+        return Extraction(kept, _refusals(turn, kept), ruled.forget)
+
+    def _said(
+        self, turn: TurnText, *, role: str = "user", without: tuple[str, ...] = ()
+    ) -> list[Candidate]:
+        own = Quotable.own_words(turn.user, role=role, without=without)
+        if not own.says_something or masking.is_play(own.mask):
+            return []
+        spoken = Spoken.of(turn, own)
+        language = segment.language(own.readable)
+        proposed = self._proposed(own.readable, _around(turn), language=language, size=_PIECE)
+        return [one for item in proposed if (one := proven(item, spoken)) is not None]
+
+    def _proposed(
+        self, text: str, around: Mapping[str, Any], *, language: str, size: int
+    ) -> list[dict[str, Any]]:
+        """What the model finds in `text`, asked piece by piece; first without what was said
+        around it, then in smaller pieces, where it can't read that much.
+        """
+        found = []
+        for piece in tokens.split(text, size=size, overlap=_OVERLAP):
+            prompt = prompts.extraction({**around, "message": piece}, language=language)
+            try:
+                found += self._asker.ask(prompt, read=_memories)
+            except TooLong:
+                bare = {name: around[name] for name in ("today", "speaker")}
+                length = min(size, tokens.count(piece))
+                smaller = length // 2 if around == bare else size
+                if smaller < _SMALLEST_PIECE:
+                    raise
+                found += self._proposed(piece, bare, language=language, size=smaller)
+        return found
+
+
+def _memories(answer: str) -> list[dict[str, Any]]:
+    return answers.items(answer, name="memories", most=prompts.MOST_CANDIDATES)
+
+
+def _around(turn: TurnText) -> dict[str, Any]:
+    """What helps to understand the message, without secrets and cut short."""
+    return {
+        "today": f"{turn.user.spoken_at:%Y-%m-%d, %A}",
+        "speaker": turn.user.speaker,
+        "earlier": [_shown(said.text) for said in turn.before[-2:]],
+        "assistant_before": _shown(turn.before_assistant),
+        "assistant": _shown(turn.assistant.text),
+    }
+
+
+def _shown(text: str) -> str:
+    blanked = sensitive.blanked(sensitive.cover(text))
+    return tokens.truncate(blanked, limit=_CONTEXT)
+
+
+def _other_side(turn: TurnText) -> TurnText:
+    """Between two named people, the turn as the other one's."""
+    return replace(turn, user=turn.assistant, assistant=turn.user, before=(), before_assistant="")
+
+
+def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list[Candidate]:
+    """ "Remember …" makes explicit what the model found in it, or adds what it overlooked."""
+    orders = [one for one in ruled if one.explicit]
+    kept = [_ordered(one, orders) for one in found]
+    return kept + [order for order in orders if not any(_same_span(order, one) for one in found)]
+
+
+def _ordered(candidate: Candidate, orders: Sequence[Candidate]) -> Candidate:
+    for order in orders:
+        if _same_span(order, candidate):
+            return replace(
+                candidate,
+                explicit=True,
+                importance=max(candidate.importance, order.importance),
+                confidence=max(candidate.confidence, order.confidence),
+                reasons=(*candidate.reasons, "explicit"),
+            )
+    return candidate
+
+
+def _same_span(one: Candidate, other: Candidate) -> bool:
+    return (
+        one.quoted_role == other.quoted_role
+        and one.quote_start < other.quote_start + len(other.quote)
+        and other.quote_start < one.quote_start + len(one.quote)
+    )
+
+
+def _without_repeats(candidates: Sequence[Candidate], block: str) -> tuple[Candidate, ...]:
+    """Neither what we put into the prompt ourselves nor the same thing twice."""
+    known = repeated.folded(block)
+    kept: dict[str, Candidate] = {}
+    for one in candidates:
+        if one.explicit or not repeated.repeats(one.content, one.quote, known=known):
+            kept.setdefault(repeated.folded(one.content), one)
+    return tuple(kept.values())[: prompts.MOST_CANDIDATES]
+
+
+def _refusals(turn: TurnText, kept: Sequence[Candidate]) -> tuple[Refused, ...]:
+    marks = (sensitive.MARK_EN, sensitive.MARK_ZH)
+    redacted = any(mark in one.content for one in kept for mark in marks)
+    return sensitive.refusals(sensitive.find(turn.user.text), kept=redacted)

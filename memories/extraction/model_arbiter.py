@@ -1,0 +1,175 @@
+"""The arbiter by a chat model, with the bundled rules at its side.
+
+The model's verdict holds unless it would lose or contradict something silently: then a person
+decides. An answer that isn't one of the offered verdicts, about one of the offered memories,
+leaves the matter to the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from memcenter.lib import segment
+from memcenter.providers.base import TooLong
+from memories.extraction import answers, prompts, sensitive
+from memories.extraction.arbitrate import SURE_ENOUGH
+from memories.extraction.arbitration.combining import combine
+from memories.extraction.asking import Asker
+from memories.extraction.rules.reading import language_of
+from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
+
+_OFFERED = 8
+_LONGEST = 400  # characters shown of each
+_RELATED = 0.35  # similarity at which two may be of one matter without sharing a word
+_GONE = frozenset(["superseded", "archived"])
+_CHANGES = (Verdict.REPLACE, Verdict.MERGE)
+_CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
+
+
+class ModelArbiter:
+    """Decides by a model. Memories are shown under names of this one question (m1, m2 …)."""
+
+    name = "model"
+
+    def __init__(self, asker: Asker, *, rules: Arbiter) -> None:
+        self._asker = asker
+        self._rules = rules
+
+    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+        offered = [one for one in known if one.status not in _GONE][:_OFFERED]
+        ruled = self._rules.arbitrate(candidate, known, now=now)
+        if not offered:
+            return ruled
+        named, answer = self._answer(candidate, offered)
+        verdict = answers.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
+        target = named.get(answers.cleaned(answer.get("id")))
+        if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
+            return _because(ruled, "model_unclear")
+        if target is None or verdict == "ADD":
+            return _apart(candidate, ruled)
+        return _checked(candidate, Verdict(verdict), target, answer, ruled)
+
+    def _answer(
+        self, candidate: Candidate, offered: Sequence[Known]
+    ) -> tuple[dict[str, Known], dict[str, Any]]:
+        """What was shown under which name, and what the model said; fewer where it is too much."""
+        named = {f"m{number}": one for number, one in enumerate(offered, start=1)}
+        prompt = prompts.arbitration(
+            _material(candidate, named), ids=list(named), language=language_of(candidate.content)
+        )
+        try:
+            return named, self._asker.ask(prompt, read=_verdict)
+        except TooLong:
+            if len(offered) == 1:
+                raise
+            return self._answer(candidate, offered[: len(offered) // 2])
+
+
+def _verdict(answer: str) -> dict[str, Any]:
+    return answers.fields(answer, name="verdict")
+
+
+def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
+    return {
+        "new": {
+            "kind": candidate.kind,
+            "content": candidate.content[:_LONGEST],
+            "corrects": candidate.corrects,
+        },
+        "known": [
+            {
+                "id": name,
+                "kind": one.kind,
+                "content": one.content[:_LONGEST],
+                "since": f"{one.said_at:%Y-%m-%d}" if one.said_at else None,
+            }
+            for name, one in named.items()
+        ],
+    }
+
+
+def _apart(candidate: Candidate, ruled: Decision) -> Decision:
+    if _is_contradiction(ruled):
+        return _for_review(candidate, ruled.target_id, "rules_contradict")
+    return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
+
+
+def _checked(
+    candidate: Candidate, verdict: Verdict, target: Known, answer: dict[str, Any], ruled: Decision
+) -> Decision:
+    if target.status == "disabled" and verdict is not Verdict.SKIP:
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "disabled"))
+    if verdict in (Verdict.SKIP, Verdict.KEEP_BOTH) and _is_contradiction(ruled):
+        return _for_review(candidate, ruled.target_id, "rules_contradict")
+    if verdict in _CHANGES and not _related(candidate, target):
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "unrelated"))
+    if verdict in _CHANGES and (doubt := _doubt(candidate, target)):
+        return _for_review(candidate, target.id, doubt)
+    if verdict is Verdict.MERGE:
+        return _merged(candidate, target, answer)
+    return Decision(verdict, target_id=target.id, kind=candidate.kind, reasons=("model",))
+
+
+def _is_contradiction(ruled: Decision) -> bool:
+    return ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
+
+
+def _related(candidate: Candidate, target: Known) -> bool:
+    shared = set(segment.terms(candidate.content)) & set(segment.terms(target.content))
+    return bool(shared) or target.similarity >= _RELATED
+
+
+def _doubt(candidate: Candidate, target: Known) -> str:
+    """Why a change isn't made without asking; nothing where the person decided themselves."""
+    if candidate.corrects or candidate.explicit:
+        return ""
+    if target.origin == "user":
+        return "written_by_the_person"
+    if candidate.confidence < SURE_ENOUGH:
+        return "unsure"
+    said, since = candidate.occurred_at, target.said_at
+    return "said_earlier" if said and since and said < since - timedelta(days=1) else ""
+
+
+def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
+    """The model's combined text, if it says what both say and no more; else the rules'."""
+    text = answers.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
+    holds = _says_both(text, target.content, candidate.content)
+    content = text if holds else combine(target.content, candidate.content)
+    keeps_kind = "constraint" in (candidate.kind, target.kind)
+    return Decision(
+        Verdict.MERGE,
+        target_id=target.id,
+        content=sensitive.screen(content).text,
+        kind="constraint" if keeps_kind else candidate.kind,
+        reasons=("model",) if holds else ("model", "combined_by_rules"),
+    )
+
+
+def _says_both(text: str, old: str, new: str) -> bool:
+    words, first, second = (set(segment.terms(one)) for one in (text, old, new))
+    if not words or language_of(text) not in (language_of(old), language_of(new)):
+        return False
+    complete = all(len(words & side) >= 0.6 * len(side) for side in (first, second))
+    figures = {word for word in words if any(sign.isdigit() for sign in word)}
+    return (
+        complete and figures <= (first | second) and len(words - first - second) <= len(words) / 3
+    )
+
+
+def _for_review(candidate: Candidate, target_id: str | None, reason: str) -> Decision:
+    return Decision(
+        Verdict.REVIEW, target_id=target_id, kind=candidate.kind, reasons=("model", reason)
+    )
+
+
+def _because(decision: Decision, reason: str) -> Decision:
+    return Decision(
+        decision.verdict,
+        target_id=decision.target_id,
+        content=decision.content,
+        kind=decision.kind,
+        reasons=(*decision.reasons, reason),
+    )

@@ -1,0 +1,103 @@
+"""The summarizer by a chat model: secrets are covered before, and looked for in what comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from memcenter.lib import segment, tokens
+from memcenter.providers.base import TooLong
+from memories.extraction import answers, prompts, sensitive
+from memories.extraction.answers import Unreadable
+from memories.extraction.asking import Asker
+
+_PIECE = 3_000  # tokens of messages in one question
+_FEWEST_TOKENS = 200
+_LONGEST_MESSAGE = 1_000
+_END = re.compile(r"(?<=[。！？!?；])|(?<=\.)\s")
+
+
+class ModelSummarizer:
+    """Goes over the messages in pieces, each with the summary of what came before it."""
+
+    name = "model"
+
+    def __init__(self, asker: Asker, *, count: Callable[[str], int] = tokens.count) -> None:
+        self._asker = asker
+        self._count = count
+
+    def summarize(
+        self, previous: str, messages: Sequence[tuple[str, str]], *, max_tokens: int
+    ) -> str:
+        said = [(role, _shown(text)) for role, text in messages if text.strip()]
+        if not said or max_tokens <= 0:
+            return ""
+        language = segment.language(" ".join(text[:200] for _, text in said[-200:]))
+        return self._rolled(_blanked(previous), said, language, max_tokens=max_tokens, size=_PIECE)
+
+    def _rolled(
+        self,
+        summary: str,
+        said: Sequence[tuple[str, str]],
+        language: str,
+        *,
+        max_tokens: int,
+        size: int,
+    ) -> str:
+        for piece in self._pieces(said, size=size):
+            material = {
+                "previous": summary,
+                "messages": [{"role": role, "text": text} for role, text in piece],
+            }
+            prompt = prompts.summary(material, language=language, max_tokens=max_tokens)
+            try:
+                answer = self._asker.ask(prompt, read=_summary)
+                summary = self._fitting(answer, max_tokens=max_tokens)
+            except TooLong:
+                if size // 2 < _FEWEST_TOKENS:
+                    raise
+                shorter = [(role, tokens.truncate(text, limit=size // 2)) for role, text in piece]
+                summary = self._rolled(
+                    summary, shorter, language, max_tokens=max_tokens, size=size // 2
+                )
+        return summary
+
+    def _pieces(
+        self, said: Sequence[tuple[str, str]], *, size: int
+    ) -> Iterator[list[tuple[str, str]]]:
+        piece: list[tuple[str, str]] = []
+        spent = 0
+        for role, text in said:
+            cost = self._count(text)
+            if piece and spent + cost > size:
+                yield piece
+                piece, spent = [], 0
+            piece.append((role, text))
+            spent += cost
+        if piece:
+            yield piece
+
+    def _fitting(self, text: str, *, max_tokens: int) -> str:
+        """Whole sentences as long as they fit, none twice; a beginning where not even one does."""
+        kept = ""
+        for sentence in dict.fromkeys(one.strip() for one in _END.split(text) if one.strip()):
+            space = " " if kept and kept[-1].isascii() else ""
+            if self._count(f"{kept}{space}{sentence}") > max_tokens:
+                break
+            kept += f"{space}{sentence}"
+        return kept or tokens.truncate(text, limit=max_tokens).strip()
+
+
+def _summary(answer: str) -> str:
+    text = sensitive.screen(answers.text_of(answer, name="summary")).text
+    if not any(sign.isalnum() for sign in text):
+        raise Unreadable
+    return text
+
+
+def _shown(text: str) -> str:
+    return tokens.truncate(_blanked(text), limit=_LONGEST_MESSAGE)
+
+
+def _blanked(text: str) -> str:
+    return sensitive.blanked(sensitive.cover(text))
