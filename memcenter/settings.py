@@ -224,6 +224,26 @@ RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
 
+# --- Language steps -------------------------------------------------------------------------
+# What is learned, decided and summarized by: the bundled rules, or a model that is served
+# somewhere. A model that fails is asked again by the operation; with the fallback the rules
+# stand in for it at once.
+LANGUAGE_METHOD = env.choice("MEMCENTER_LANGUAGE_METHOD", "bundled", among=("bundled", "model"))
+MODEL_BASE_URL = env.text("MEMCENTER_MODEL_BASE_URL")
+MODEL_API_KEY = env.text("MEMCENTER_MODEL_API_KEY")
+MODEL_NAME = env.text("MEMCENTER_MODEL_NAME")
+if LANGUAGE_METHOD == "model":
+    if not MODEL_BASE_URL.startswith(("http://", "https://")):
+        raise env.BadSetting("MEMCENTER_MODEL_BASE_URL", "must be an address with http(s)://")
+    if not MODEL_NAME:
+        raise env.BadSetting("MEMCENTER_MODEL_NAME", "is missing, and a model is to be used")
+MODEL_TIMEOUT = env.number("MEMCENTER_MODEL_TIMEOUT", 60, low=0.1, high=3_600.0)
+MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
+MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)
+# For a million tokens, in whatever currency the operator thinks.
+MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)
+MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.0)
+
 # --- Operations -----------------------------------------------------------------------------
 LEASE_SECONDS = env.integer("MEMCENTER_LEASE_SECONDS", 60, least=2)
 OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)

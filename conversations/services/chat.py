@@ -90,7 +90,7 @@ def _that_fit(found: Context) -> list[str]:
 def _asked_to_forget(text: str) -> list[Asked]:
     now = timezone.localtime()
     said = TurnText(user=Said(text, now), assistant=Said("", now))
-    return requests.prepare(providers.extractor().extract(said).forget)
+    return requests.prepare(providers.bundled_extractor().extract(said).forget)
 
 
 def _forget(asked: Sequence[Asked], *, user: User, conversation: Conversation) -> list[str]:

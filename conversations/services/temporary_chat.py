@@ -50,7 +50,7 @@ def _asked_to_forget(text: str) -> list[Asked] | None:
     """None where nothing is asked for. A bare "forget that" is about nothing taught here."""
     now = timezone.localtime()
     said = TurnText(user=Said(text, now), assistant=Said("", now))
-    wanted = providers.extractor().extract(said).forget
+    wanted = providers.bundled_extractor().extract(said).forget
     if not wanted:
         return None
     return [one for one in requests.prepare(wanted) if one.vector is not None]

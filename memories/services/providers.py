@@ -2,20 +2,50 @@
 
 from functools import cache
 
+from django.conf import settings
+
+from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from memories.extraction.arbitrate import BundledArbiter
+from memories.extraction.asking import Asker
 from memories.extraction.bundled import BundledExtractor
+from memories.extraction.model import ModelExtractor
+from memories.extraction.model_arbiter import ModelArbiter
+from memories.extraction.model_summarizer import ModelSummarizer
+from memories.extraction.standing_in import StandInArbiter, StandInExtractor, StandInSummarizer
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Arbiter, Extractor, Summarizer
+from ops.services import model_calls
 
 
-@cache
 def extractor() -> Extractor:
-    return BundledExtractor()
+    if not _by_model():
+        return bundled_extractor()
+    asked = ModelExtractor(_asker(), rules=bundled_extractor())
+    if settings.MODEL_FALLBACK:
+        return StandInExtractor(asked, bundled=bundled_extractor())
+    return asked
+
+
+def arbiter() -> Arbiter:
+    if not _by_model():
+        return bundled_arbiter()
+    asked = ModelArbiter(_asker(), rules=bundled_arbiter())
+    return StandInArbiter(asked, bundled=bundled_arbiter()) if settings.MODEL_FALLBACK else asked
+
+
+def summarizer() -> Summarizer:
+    if not _by_model():
+        return _bundled_summarizer()
+    asked = ModelSummarizer(_asker())
+    if settings.MODEL_FALLBACK:
+        return StandInSummarizer(asked, bundled=_bundled_summarizer())
+    return asked
 
 
 @cache
-def arbiter() -> Arbiter:
-    return BundledArbiter()
+def bundled_extractor() -> Extractor:
+    """Reads where somebody waits for the answer, and what is asked for in so many words."""
+    return BundledExtractor()
 
 
 @cache
@@ -25,5 +55,30 @@ def bundled_arbiter() -> Arbiter:
 
 
 @cache
-def summarizer() -> Summarizer:
+def _bundled_summarizer() -> Summarizer:
     return ExtractiveSummarizer()
+
+
+def _by_model() -> bool:
+    return bool(settings.LANGUAGE_METHOD == "model")
+
+
+def endpoint() -> Endpoint:
+    """Where the settings say that the model is."""
+    return Endpoint(
+        base_url=settings.MODEL_BASE_URL,
+        model=settings.MODEL_NAME,
+        api_key=settings.MODEL_API_KEY,
+        timeout=settings.MODEL_TIMEOUT,
+        retries=settings.MODEL_RETRIES,
+    )
+
+
+def _asker() -> Asker:
+    return Asker(chat_model(endpoint()), account=model_calls.record)
+
+
+@cache
+def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
+    """One for each endpoint in a process: it keeps its connections and knows how it fared."""
+    return OpenAICompatibleModel(endpoint)
