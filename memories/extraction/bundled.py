@@ -116,12 +116,15 @@ def _of_sentence(
         return
     start = sentence.start + order.start
     what = sentence.text[order.start : order.start + len(order.what)]
-    for found in _ordered(Sentence(what, start, question=False), order, reader):
+    before = message.covered[: sentence.start]
+    for found in _ordered(Sentence(what, start, question=False), order, reader, before=before):
         if candidate := _candidate(found, message, explicit=True):
             yield candidate
 
 
-def _ordered(sentence: Sentence, order: commands.Command, reader: Reader) -> list[Found]:
+def _ordered(
+    sentence: Sentence, order: commands.Command, reader: Reader, *, before: str
+) -> list[Found]:
     """What "remember …" asks to keep: what the rules see in it, else the words themselves."""
     found = [] if order.todo else reader.read(sentence)
     if found:
@@ -132,6 +135,7 @@ def _ordered(sentence: Sentence, order: commands.Command, reader: Reader) -> lis
         today=reader.today,
         language=language_of(sentence.text),
         todo=order.todo,
+        before=before,
     )
     return [said] if said else []
 

@@ -52,6 +52,25 @@ _HINT = re.compile(
     r"[密码碼令钥鑰号號帐账]|助记词|[A-Za-z0-9_+/-]{20}",
     re.IGNORECASE,
 )
+# Why it should be kept isn't anything to keep: "…, I always forget it", 省得我老忘.
+_PURPOSE = re.compile(
+    r"(?:[,，;；。.!！、\s]+)(?:省得|免得|以免|以防|生怕|怕|不然|否则|别再?|老是?忘|总是?忘|因为|"
+    r"到时候|方便|"
+    r"以后|下次|我[老总经怕又每]|自己[老总经怕又每]|谢谢|拜托|好吗|so (?:that )?(?:i|we|you|it)\b|"
+    r"because\b|"
+    r"in case|i (?:always|keep|never|tend|forget|can never|blank)\b|don'?t (?:ask|let|forget|lose)|"
+    r"just in case|otherwise|for (?:later|next time|safekeeping|me|when)|thanks|cheers|ok\b).*$",
+    re.IGNORECASE | re.DOTALL,
+)
+# A statement that is only "the <whatever> code is <secret>", wherever the thing is.
+_ONLY_NAMES_IT = re.compile(
+    r"^[^,，。;；]{0,60}(?:pass ?word|pass ?code|pass ?phrase|\bpin\b|code|key|token|secret|"
+    r"log ?in|"
+    r"account|card|number|密码|口令|密钥|验证码|账号|帐号|卡号|号码|证号|码)[^,，。;；]{0,40}?"
+    r"(?:\bis|\bwas|:|=|to|是|为|：|改成了?|换成了?|\s)\s*(?:\[redacted\]|"
+    r"\[已隐去\])[\s.。!！了]*$",
+    re.IGNORECASE,
+)
 _FEWEST_LEFT = 4  # signs of meaning left beside a blank, in either script
 
 
@@ -118,7 +137,10 @@ def blanked(text: str) -> str:
 
 def says_nothing(text: str) -> bool:
     """Whether a blanked text only says that there was a secret: "my password is [redacted]"."""
-    return len(_LABEL.sub("", text)) < _FEWEST_LEFT
+    told = _PURPOSE.sub("", text)
+    if not any(mark in told for mark in (MARK_EN, MARK_ZH)):
+        told = text
+    return len(_LABEL.sub("", told)) < _FEWEST_LEFT or bool(_ONLY_NAMES_IT.match(told))
 
 
 def says_nothing_but_secrets(text: str) -> bool:

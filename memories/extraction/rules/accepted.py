@@ -11,7 +11,8 @@ _YES = re.compile(
     r"indeed|absolutely|definitely|"
     r"that'?s (?:right|correct|true|it|me)|you(?:'re| are) right|you got it|spot on|"
     r"of course|sure am|i am|i do|i have|"
-    r"是的?|对的?|对啊|没错|嗯+|正确|确实|说得对|是啊|是呀|對|沒錯|當然是|当然是)"
+    r"正解|答对了|猜对了|对头|没毛病|可不(?:是)?|bingo|是的?|对的?|对啊|没错|嗯+|正确|确实|"
+    r"说得对|是啊|是呀|對|沒錯|當然是|当然是)"
     r"(?=$|[\s,，。.!！~])",
     re.IGNORECASE,
 )
@@ -70,7 +71,7 @@ _OFFERS = re.compile(
     r"need help|have any|feel|mean|know|think|"
     r"ready|interested in (?:hearing|trying)|sure|could|might|may|try|let me|let's|"
     r"recommend|suggest\w*|if you|glad|happy|hope|thank|welcome|interesting|great)"
-    r"\b|可以|建议|应该|最好|试试|不妨|记得|希望|如果|加油|相信|祝|[你您](?:想|要|"
+    r"\b|可以|建议|应该(?!是|在|有|属于)|最好|试试|不妨|记得|希望|如果|加油|相信|祝|[你您](?:想|要|"
     r"需要|愿意|觉得|知道|能|可以|会不会)|要不要|什么|怎么|哪|谁|几|多少|为什么",
     re.IGNORECASE,
 )
@@ -101,6 +102,38 @@ _ANSWERS = (
         "I work as {x}",
     ),
     (re.compile(r"how old are you", re.IGNORECASE), "I'm {x}"),
+    (
+        re.compile(
+            r"how old is your (?P<y>dog|cat|wife|husband|son|daughter|partner|sister|brother|baby)",
+            re.IGNORECASE,
+        ),
+        "My {y} is {x}",
+    ),
+    (
+        re.compile(
+            r"(?:what|which) (?:\w+ ){1,2}do you (?:use|prefer using|work with)", re.IGNORECASE
+        ),
+        "I use {x}",
+    ),
+    (
+        re.compile(
+            r"what (?:kind|breed|sort) of (?P<y>dog|cat|pet|car|bike) (?:do you have|is it)",
+            re.IGNORECASE,
+        ),
+        "My {y} is a {x}",
+    ),
+    (re.compile(r"what (?:instruments?|sports?) do you play", re.IGNORECASE), "I play {x}"),
+    (
+        re.compile(r"what do you (?:study|major in)|what(?:'s| is) your major", re.IGNORECASE),
+        "I study {x}",
+    ),
+    (re.compile(r"what languages? do you speak", re.IGNORECASE), "I speak {x}"),
+    (re.compile(r"what do you drive", re.IGNORECASE), "I drive {x}"),
+    (re.compile(r"你(?:会|在学|学过)什么乐器"), "我会{x}"),
+    (re.compile(r"你(?:的)?(?P<y>手机|电脑|车)(?:是|用)(?:的)?(?:是)?什么"), "我的{y}是{x}"),
+    (re.compile(r"你(?P<y>儿子|女儿|孩子|弟弟|妹妹)(?:今年)?(?:多大|几岁|上几年级)"), "我{y}{x}"),
+    (re.compile(r"你(?:大学|本科|研究生)?(?:是)?(?:学|读)(?:的)?(?:是)?什么专业"), "我的专业是{x}"),
+    (re.compile(r"(?:什么|哪些?)[^，。？]{0,4}(?:忌口|过敏)"), "我对{x}过敏"),
     (
         re.compile(r"what(?:'s| is) your (?P<y>favou?rite [\w ]{2,30})\?", re.IGNORECASE),
         "My {y} is {x}",
@@ -137,6 +170,11 @@ _ANSWERS = (
     (re.compile(r"你最喜欢(?:的(?P<y>[^，。？是]{1,8}))是什么"), "我最喜欢的{y}是{x}"),
     (re.compile(r"你(?:平时)?(?:有什么爱好|的爱好|喜欢做什么|的兴趣)"), "我喜欢{x}"),
     (re.compile(r"(?:对什么过敏|有(?:没有)?(?:什么)?过敏)"), "我对{x}过敏"),
+)
+_LEADS = re.compile(
+    r"^(?:(?:yes|yeah|yep|well|hm+|um|oh|just|probably|mostly|是的?|嗯+|对|有的?|一直(?:都)?是|"
+    r"都|就是)[,， ]*)+(?=\S)",
+    re.IGNORECASE,
 )
 _NOT_AN_ANSWER = re.compile(
     r"\b(?:i|i'm|my|no|not|none|nothing|why|what|who|how|you|your|don't|secret|"
@@ -185,7 +223,10 @@ def _turned(claim: str) -> str:
 
 def answered(said: str, before: str) -> Turned | None:
     """A short reply to the assistant's last question, as a sentence of the user's."""
-    reply = said.strip().strip("。.!！~ ")
+    reply = _LEADS.sub("", said.strip()).strip("。.!！~ ")
+    reply = (
+        re.split(r"[,，;；]\s*(?!and\b)", reply, maxsplit=1)[0].strip() if "，" in reply else reply
+    )
     if not before or not 0 < len(reply) <= _LONGEST_ANSWER or len(reply.split()) > 7:
         return None
     if _NOT_AN_ANSWER.search(reply):

@@ -23,7 +23,8 @@ REMEMBER = (
         r"?memory|"
         r"save to (?:your )?memory|commit to memory|don'?t (?:ever )?forget|do not "
         r"forget|never forget|"
-        r"remind yourself)(?! (?:when|how|what|where|who|why|the time|last|me\b|you|if|"
+        r"remind yourself)(?! (?:when|how|what|where|who|why|the (?:good )?(?:old )?(?:days|"
+        r"times?)\b|the first|last|me\b|you|if|"
         r"whether|it\b|all|everything|"
         r"nothing|anything|any of|some of|them|those|money|time|to mention|meeting|"
         r"seeing|going|being|from|i said|our|"
@@ -58,6 +59,9 @@ FORGET = (
         r"you remember about|you have (?:on|about))| my memory (?:of|about)| memories "
         r"(?:of|about)| what i said about| about| that))+"
         r"(?:\s+that)?\s*[:,]?\s*(?P<what>.*)$|"
+        rf"{_POLITE}(?:remove|erase|delete|clear|wipe|drop) (?P<kept>(?:my|our|that|the|"
+        rf"all) .+?) from "
+        r"(?:your |the )?memory[.! ]*$|"
         rf"{_POLITE}(?:forget|stop remembering|don'?t remember|do not remember|please "
         r"forget) (?P<thing>(?:that|this|it)|(?:my|our) .+|i .+|i'm .+|where i .+|what "
         r"i .+)$",
@@ -72,6 +76,12 @@ FORGET = (
         r"有关|我说的?|我说过的?|我刚才?说的?|我之前说的?|我告诉你的?|这件事|这条|"
         r"这一?点|一下|记忆|里|中|的|：|:|，|,|\s)*(?P<what>.*)$",
         re.DOTALL,
+    ),
+    re.compile(
+        r"(?P<what>[^，。]{2,40}?)(?:(?:这件?事儿?|这条|这一?点)，?(?:你|您)?(?:就|快|可以|都|"
+        r"赶紧)?(?:忘了|忘掉|忘记|删了|删掉)|"
+        r"，?(?:你|您)(?:就|可以|都)?(?:不用|别|不要|不必)再?记(?:着|住|了)?)(?:吧|了|"
+        r"好了)?(?:，.{0,20})?$"
     ),
     re.compile(
         r"(?:请|麻烦|帮我|你|您|，)*把(?P<what>[^，。]{1,60}?)(?:这件事|这条|的?记忆|"
@@ -144,6 +154,8 @@ def _forget(sentence: str) -> Command | None:
     for pattern in FORGET:
         if match := pattern.match(sentence):
             groups = match.groupdict()
-            what = (groups.get("what") or groups.get("thing") or "").strip(" ，。,.!！?？")
+            what = (groups.get("what") or groups.get("kept") or groups.get("thing") or "").strip(
+                " ，。,.!！?？"
+            )
             return Command("forget", "" if _EMPTY.match(what) else what, match.start())
     return None

@@ -43,7 +43,8 @@ NO_LONGER = table(*NEGATED_NOW)
 
 _NAME = r"(?P<x>(?-i:[A-Z])[\w'\-]+(?: (?-i:[A-Z])[\w'\-.]+){0,3})"
 _STYLE = (
-    r"(?:short|brief|concise|direct|detailed|simple|formal|informal|casual|friendly|polite|plain|long|"
+    r"(?:short|brief|concise|direct|detailed|simple|formal|informal|casual|friendly|polite|plain|"
+    r"long|"
     r"honest|structured|technical|to the point|in bullet points|bullet points|step by step)"
 )
 INTRODUCTION = rule("name", "fact", 0.9, 0.95, r".*", say="name is {x}")
@@ -54,6 +55,17 @@ CLAUSES = table(
     rule("birthday", "fact", 0.7, 0.9,
          r"it(?:'s| is) my (?:\w+ )?birthday (?P<x>today|tomorrow|(?:on |this |next )\w+day)$",
          say="has a birthday {x}"),
+    rule("deadline", "task", 0.65, 0.85,
+         r"(?P<x>(?:the|our|this) (?!(?:one|thing|movie|film|show|game|"
+         r"book)\b)(?:[\w'-]+ ){1,6}?(?:is|"
+         r"are|'s) (?:due|scheduled|happening|taking place|on) .+)", say="{x}", dated=True),
+    rule("gathering", "pattern", 0.55, 0.85,
+         r"(?P<x>(?:(?:the|our) )?(?:[\w'-]+ ){0,3}(?:club|class|classes|choir|practice|"
+         r"rehearsals?|"
+         r"therapy|training|stand-?up|meetings?|lessons?|group|league|church|service|yoga|band|"
+         r"team "
+         r"call|sync|game night|poker night) (?:meets|is|are|starts|runs|happens|takes place|"
+         r"gathers) .*<rhythm>.*)", say="{x}"),
     rule("dislikes", "preference", 0.6, 0.85,
          r"(?:really |definitely )?not (?:really |exactly |much of )?(?:an? (?:big |"
          r"huge )?)?fan of <liking>", say="isn't a fan of {x}"),
@@ -69,7 +81,7 @@ CLAUSES = table(
          rf"i'm called) {_NAME}(?: (?:by the way|btw|and .*))?$",
          say="name is {x}", data={"shape": "name"}),
     rule("nickname", "fact", 0.85, 0.9,
-         rf"(?:please )?call me {_NAME}(?: from now on| instead)?$",
+         rf"(?:please )?call me {_NAME}(?: from now on| instead| rather than .+|,? not .+)?$",
          say="prefers to be called {x}"),
     rule("favourite", "preference", 0.65, 0.9,
          r"(?P<x>(?!(?:it|this|that|which|what|who|he|she|they|one|those|"
@@ -105,6 +117,11 @@ INSTRUCTIONS = table(
          r"ies)|responses?|explanations?|"
          rf"messages?) (?P<x>(?:\w+,? (?:and )?){{0,2}}{_STYLE}\b.*)", say="prefers {x} answers"),
     rule("style", "preference", 0.75, 0.85,
+         r"when(?:ever)? you (?:give|write|show|send|"
+         r"draft)(?: me)? (?P<w>[\w ]{3,30}?),? (?:please )?(?:always )?"
+         r"(?P<x>(?:use|keep|make|add|avoid|include|skip|write|start|put) .+)",
+         say="wants the assistant to {x} for {w}"),
+    rule("style", "preference", 0.75, 0.85,
          r"(?:please )?(?:always|from now on,?(?: please)?|"
          r"in (?:the )?future,?(?: please)?) (?P<x>(?:answer|reply|respond|write|speak|talk|"
          r"use|explain|give|include|call|address|start|end|keep|show|convert|format|ask|"
@@ -126,6 +143,11 @@ INSTRUCTIONS = table(
          r"(?:please )?(?:answer|reply|respond|speak|write|talk) (?:to me )?(?:only |"
          r"always )?(?P<x>in <language>)(?: from now on| always| please)?$",
          say="wants answers {x}"),
+    rule("style", "preference", 0.75, 0.85,
+         r"i(?:'d| would) (?:much )?(?:rather|prefer it if) you (?P<x>(?:answered|explained|wrote|"
+         r"spoke|used|"
+         r"gave|kept|asked|called|replied|didn't|stuck|told|showed|skipped|started) .+)",
+         say="would rather the assistant {x}"),
     rule("call", "preference", 0.8, 0.9,
          rf"(?:please |you can |just |feel free to )*call me {_NAME}(?: from now on| instead|"
          r" please)?$", say="prefers to be called {{x}}".replace("{{", "{").replace("}}", "}")),

@@ -25,6 +25,8 @@ CONSTRAINTS = (
     rule("diet", "constraint", 0.85, 0.9,
          r"(?:only eats|keeps|eats) (?:strictly |only )?(?:kosher|halal|vegan|vegetarian|"
          r"plant-based|gluten-free|organic)\b.*"),
+    rule("avoid", "constraint", 0.8, 0.85, r"(?:can't|shouldn't|mustn't) do (?:stairs|heights|"
+        r"crowds|heat)\b.*"),
     rule("diet", "constraint", 0.8, 0.85, r"(?:is on|follows) (?:an? )?(?:\S+ ){0,3}diet\b.*"),
     rule("meal", "pattern", 0.5, 0.8,
          r"(?:never|doesn't|rarely|usually doesn't) (?:eats?|haves?|has|have|"
@@ -32,8 +34,11 @@ CONSTRAINTS = (
     rule("avoid", "constraint", 0.85, 0.9,
          r"(?:can't|doesn't|never|no longer|shouldn't|mustn't|won't|isn't allowed to|"
          r"is not allowed to|isn't supposed to) (?:eats?|drinks?|consumes?|tolerates?|"
-         r"digests?|touch(?:es)?|handles?(?= (?:spic|dairy|milk|alcohol|caff|gluten|"
-         r"lactose))) (?!(?:more|much|enough|it|that|all|a lot|well|properly|anything|out|"
+         r"digests?|touch(?:es)?|do(?= (?:gluten|dairy|lactose|spicy|caffeine|alcohol|seafood|"
+         r"nuts|wheat|milk|"
+         r"meat|sugar|heights|crowds))|handles?(?= (?:spic|dairy|milk|alcohol|caff|gluten|"
+         r"lactose))) (?!(?:more|much|enough|it|that|all|a lot|well|properly|anything(?! (?:with|"
+         r"containing|made))|out|"
          r"like|another)\b)<x>"),
     rule("avoid", "constraint", 0.85, 0.85,
          r"(?:can't|shouldn't|mustn't|isn't allowed to|"
@@ -70,6 +75,12 @@ CONSTRAINTS = (
 )
 
 HEALTH = (
+    rule("prone", "fact", 0.7, 0.85,
+         r"(?:often |always |regularly |sometimes )?gets? (?:really |very |bad |terrible |awful |"
+         r"horrible |"
+         r"chronic |severe )*(?:migraines|headaches|heartburn|panic attacks|hives|nosebleeds|"
+         r"sinus infections|"
+         r"travel ?sick|car ?sick|sea ?sick|motion sick\w*|air ?sick|cold sores)\b.*"),
     rule("condition", "fact", 0.8, 0.9,
          r"(?:has|has had|suffers from|lives with|was (?:recently |just )?diagnosed with|"
          r"has been diagnosed with|is living with|struggles with|deals with|"
@@ -105,8 +116,12 @@ IDENTITY = (
          r"will turn) (?P<x>\d{1,2}(?:, \d{1,2})*,? and \d{1,2}|\d{1,3}|twenty|thirty|forty|"
          r"fifty|sixty|seventy|eighty|ninety|one|two|three|four|five|six|seven|eight|nine|"
          r"ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
-         r"nineteen)(?: (?P<y>years?|months?|weeks?)[ -]old)?(?= (?:today|now|in|on|next|"
+         r"nineteen)(?: (?P<y>years?|months?|weeks?)[ -]old)?(?= (?:today|now|with|in|on|next|"
          r"last|this|tomorrow|yesterday)\b|[.!,]?$)(?P<z>.*)", data={"shape": "age"}),
+    rule("absent", "fact", 0.45, 0.8, r"is neither (?!(?:here|this|that)\b).+ nor .+"),
+    rule("state", "fact", 0.5, 0.85,
+         r"isn't (?:really |much of |exactly )*(?P<x><state>|an? [\w-]+ person)(?: at all)?(?=$|"
+         r"[ ,.!])", say="isn't {x}"),
     rule("state", "fact", 0.7, 0.85,
          r"(?:is|became|has been) (?P<x><state>|\w+ (?:months|"
          r"weeks) pregnant)(?P<y> (?:with (?:\w+ )?(?:twins|my|our|her|"

@@ -9,7 +9,7 @@ from memories.extraction.rules.masking import COVER
 _SENTENCE = re.compile(
     rf"[.!?…。！？]+[\"”')\]]*(?=\s|$|[A-Z\u4e00-\u9fff])|\n+|;\s|[{COVER}]+|"
     r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+|\s[-–—]{1,3}\s|(?<=\w)"
-    r"—(?=\w)|\s[:;]-?[)(DP](?=\s|$)"
+    r"—(?=\w)|(?<=\w):\s(?=(?:I|I'm|I've|My|We|my|we|i)\b)|\s[:;]-?[)(DP](?=\s|$)"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|st|prof|jr|sr|vs|etc|e\.g|i\.e|no|approx|inc|ltd|a\.m|"
@@ -17,10 +17,16 @@ _ABBREVIATION = re.compile(
     r"ph\.d)|\b[A-Z])$",
     re.IGNORECASE,
 )
+_CITES = re.compile(
+    r"(?:sa(?:ys?|id)|wr(?:ites?|ote)|ask(?:s|ed)?|told \w+|texts?|messages?|quotes?|examples?|"
+    r"sentences?|lines?|"
+    r"user|bot|\w+ [A-Z]\w+|^[A-Z]\w+|title|caption|lyrics?)\W*$",
+    re.IGNORECASE,
+)
 _SUBJECT = (
-    r"(?:I|i|I'm|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|"
+    r"(?:I|i|I'm|im|ive|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|"
     r"that is|"
-    r"there's|there is|there are|the|what|who|how|do|does|did|can|could|would|is|"
+    r"there's|there is|there are|the|what|how|do|does|did|can|could|would|is|"
     r"are|please|let's)"
 )
 _BASE = (
@@ -33,10 +39,11 @@ _BASE = (
     "lives|works|has|loves|likes|hates|prefers|is|plays|speaks|owns|studies|"
     "teaches|wants|goes|"
     "enjoys|runs|drives|writes|doesn't|will|was born|was|grew up|can|take|takes|"
-    "collect|collects|"
+    "collect|collects|rent|still rent|still live|still work|still have|still love|still can't|"
     "volunteer|volunteers|suffer|suffers|avoid|avoids|refuse|refuses|wake|get up|sleep"
 )
 _CLAUSE = re.compile(
+    r"(?!,?\s+and (?:i|me) (?:really )?(?:don't|do not|dont|never) (?:get|mix|agree|go)\b)"
     r"(?:,\s*(?:and|but|so|because|although|though|while|yet|plus|then|as|since|"
     r"which is why|"
     r"or|except)?\s*|\s+(?:and|but|so|because|although|though|while|since|'cause|"
@@ -118,6 +125,8 @@ def sentences(text: str) -> Iterator[Sentence]:
     for match in _SENTENCE.finditer(text):
         if match[0].startswith(".") and _is_abbreviation(text, match.start()):
             continue
+        if match[0][0] == ":" and _CITES.search(text[max(0, match.start() - 24) : match.start()]):
+            continue
         yield from _sentence(text, begin, match.start(), "?" in match[0] or "？" in match[0])
         begin = match.end()
     yield from _sentence(text, begin, len(text), False)
@@ -173,6 +182,14 @@ def _before_the_question(pieces: list[Piece]) -> list[Piece]:
     return []
 
 
+# What a doctor finds is the person's own condition, told by way of a report.
+_DIAGNOSIS = re.compile(
+    r"\b(?:doctor|doc|gp|cardiologist|dermatologist|specialist|nutritionist|dietitian|psychiatrist|"
+    r"neurologist|physio|dentist|nurse|consultant)\b.{0,20}\b(?:says?|said|told me|thinks|"
+    r"confirmed|"
+    r"found|reckons)\b.{0,8}\b(?:i|i'm|i've|im|ive|my|to)\b",
+    re.IGNORECASE,
+)
 _ADVICE = re.compile(
     r"\b(?:told|asked|advised|warned|wants) me (?:not )?to (?:avoid|stop|cut|quit|"
     r"take|eat|drink|limit|lose|wear|rest|reduce|exercise|not|give)\b",
@@ -181,7 +198,7 @@ _ADVICE = re.compile(
 
 
 def _is_report(clause: str) -> bool:
-    if _ADVICE.search(clause):
+    if _ADVICE.search(clause) or _DIAGNOSIS.search(clause):
         return False
     return bool(_REPORTED.search(clause)) or bool(
         re.match(r"(?i)(?:he|she|they|you|people|everyone|my|the|some|[a-z]+ says)\b", clause)

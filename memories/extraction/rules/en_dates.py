@@ -2,47 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
-from memories.extraction.rules import recurring
+from memories.extraction.rules import en_calendar, recurring
+from memories.extraction.rules.en_calendar import When
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_SHORT = {name[:3]: index for index, name in enumerate(MONTHS, start=1)} | {"sept": 9}
-_NUMBERS = {
-    word: index
-    for index, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
-    )
-} | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
 _NUMBER = (
     r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|eleven|twelve|(?:a )?couple of)"
@@ -58,161 +22,6 @@ _PREPOSITION = (
 )
 _PART = r"(?:\s+(?:morning|afternoon|evening|night))?"
 
-
-@dataclass(frozen=True)
-class When:
-    """A computed time: its words, the preposition it takes, and the day it begins."""
-
-    words: str
-    preposition: str
-    day: date
-
-
-def month_on(year: int, month: int) -> date:
-    """The first day of a month, counting past either end of the year."""
-    years, index = divmod(month - 1, 12)
-    return date(year + years, index + 1, 1)
-
-
-def _day(day: date) -> When:
-    return When(words=day.isoformat(), preposition="on", day=day)
-
-
-def _month(day: date) -> When:
-    return When(words=f"{day:%Y-%m}", preposition="in", day=day)
-
-
-def _year(year: int, season: str = "") -> When:
-    return When(words=f"{season} {year}".strip(), preposition="in", day=date(year, 1, 1))
-
-
-def _count(word: str) -> int:
-    return int(word) if word.isdigit() else _NUMBERS[word.lower()]
-
-
-_RELATIVE_DAYS = {
-    "today": 0,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-    "tonight": 0,
-    "tomorrow": 1,
-    "the day after tomorrow": 2,
-    "day after tomorrow": 2,
-    "yesterday": -1,
-    "last night": -1,
-    "the day before yesterday": -2,
-    "day before yesterday": -2,
-    "the other day": 0,
-}
-
-
-def _relative_day(match: re.Match[str], today: date, past: bool) -> When | None:
-    return _day(today + timedelta(days=_RELATIVE_DAYS[match["day"].lower()]))
-
-
-def _weekday(match: re.Match[str], today: date, past: bool) -> When | None:
-    name, which = match["weekday"].lower(), (match["which"] or "").lower()
-    if not name.endswith("day") and not which:  # "sat", "sun": words of their own
-        return None
-    wanted = [day[:3] for day in WEEKDAYS].index(name[:3])
-    monday = today - timedelta(days=today.weekday())
-    if which in ("last", "past"):
-        return _day(today - timedelta(days=(today.weekday() - wanted) % 7 or 7))
-    if which == "next":
-        return _day(monday + timedelta(days=7 + wanted))
-    if past:
-        return _day(today - timedelta(days=(today.weekday() - wanted) % 7))
-    return _day(today + timedelta(days=(wanted - today.weekday()) % 7))
-
-
-_STEP = {"last": -1, "past": -1, "this": 0, "this coming": 0, "the coming": 0, "next": 1}
-
-
-def _span(match: re.Match[str], today: date, past: bool) -> When | None:
-    step, unit = _STEP[match["which"].lower()], match["unit"].lower()
-    monday = today - timedelta(days=today.weekday())
-    if unit == "week":
-        return _week(monday + timedelta(days=7 * step))
-    if unit == "weekend":
-        saturday = monday + timedelta(days=5 + 7 * step)
-        return When(words=f"the weekend of {saturday}", preposition="on", day=saturday)
-    if unit == "month":
-        return _month(month_on(today.year, today.month + step))
-    return _year(today.year + step, "" if unit == "year" else unit)
-
-
-def _week(monday: date) -> When:
-    return When(words=f"the week of {monday}", preposition="in", day=monday)
-
-
-def _distance(match: re.Match[str], today: date, past: bool) -> When | None:
-    sign = -1 if match["ago"] else 1
-    count, unit = sign * _count(match["n"]), match["unit"].lower()
-    if unit == "day":
-        return _day(today + timedelta(days=count))
-    if unit in ("week", "weekend"):
-        return _week(today - timedelta(days=today.weekday()) + timedelta(days=7 * count))
-    if unit == "month":
-        return _month(month_on(today.year, today.month + count))
-    return _year(today.year + count)
-
-
-def _some_ago(match: re.Match[str], today: date, past: bool) -> When | None:
-    unit = match["unit"].lower()
-    before = str(today.year) if unit == "year" else today.isoformat()
-    return When(words=f"{match['some'].lower()} {unit}s before {before}", preposition="", day=today)
-
-
-def _year_for(month: int, day: int, today: date, past: bool) -> int:
-    if past:
-        return today.year - 1 if (month, day) > (today.month, today.day) else today.year
-    return today.year + 1 if (month, day) < (today.month, today.day) else today.year
-
-
-def _calendar_day(match: re.Match[str], today: date, past: bool) -> When | None:
-    month, day = _SHORT[match["month"].lower().rstrip(".")[:3]], int(match["date"])
-    year = int(match["year"]) if match["year"] else _year_for(month, day, today, past)
-    return _safe_day(year, month, day)
-
-
-def _safe_day(year: int, month: int, day: int) -> When | None:
-    try:
-        return _day(date(year, month, day))
-    except ValueError:  # February 30
-        return None
-
-
-def _bare_month(match: re.Match[str], today: date, past: bool) -> When | None:
-    month = _SHORT[match["month"].lower().rstrip(".")[:3]]
-    which = (match["which"] or "").lower()
-    if not (which or match["prep"] or match["year"]):  # "may", "march": more often verbs
-        return None
-    year = int(match["year"]) if match["year"] else _year_for(month, 28, today, past)
-    if which in ("last", "next") and not match["year"]:
-        year = _year_for(month, 28, today, which == "last")
-    return _month(date(year, month, 1))
-
-
-def _day_of_month(match: re.Match[str], today: date, past: bool) -> When | None:
-    step = {"next": 1, "last": -1}.get((match["which"] or "").lower(), 0)
-    day = int(match["date"])
-    if not match["which"] and ((day < today.day) != past) and day != today.day:
-        step = -1 if past else 1
-    month = month_on(today.year, today.month + step)
-    return _safe_day(month.year, month.month, day)
-
-
-def _month_end(match: re.Match[str], today: date, past: bool) -> When | None:
-    step = 1 if match["which"].lower() == "next" else 0
-    if match["unit"].lower() == "week":
-        return _day(today + timedelta(days=6 - today.weekday() + 7 * step))
-    if match["unit"].lower() == "year":
-        return When(f"the end of {today.year + step}", "at", date(today.year + step, 12, 31))
-    month = month_on(today.year, today.month + step)
-    return When(words=f"the end of {month:%Y-%m}", preposition="at", day=month)
-
-
 _Resolver = Callable[[re.Match[str], date, bool], When | None]
 
 
@@ -224,54 +33,60 @@ _ROWS: tuple[tuple[re.Pattern[str], _Resolver], ...] = (
     _row(
         rf"{_MONTH}\s+(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|"
         r"th)?\b(?:,?\s+(?P<year>(?:19|20)\d\d))?",
-        _calendar_day,
+        en_calendar.calendar_day,
     ),
     _row(
         rf"(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,"
         r"?\s+(?P<year>(?:19|20)\d\d))?",
-        _calendar_day,
+        en_calendar.calendar_day,
     ),
     _row(
         r"(?P<day>(?:the )?day (?:after tomorrow|before yesterday)|today|tonight|tomorrow|"
         rf"yesterday|last night|this (?:morning|afternoon|evening))\b{_PART}",
-        _relative_day,
+        en_calendar.relative_day,
     ),
     _row(
         r"(?:the\s+)?(?P<date>\d{1,2})(?:st|nd|rd|th)\s+of\s+(?P<which>this|next|last)"
         r"\s+month\b",
-        _day_of_month,
+        en_calendar.day_of_month,
     ),
     _row(
         r"the\s+(?P<date>\d{1,2})(?:st|nd|rd|th)(?:\s+of\s+(?P<which>this|next|last)"
-        r"\s+month)?\b(?!\s+(?:floor|time|century|of|grade|year|anniversary|birthday|"
-        r"street|avenue|\w+))",
-        _day_of_month,
+        r"\s+month)?\b"
+        r"(?!\s+(?!(?:at|in|with|for|to|from|and|or|but|because|if|around|by|until)\b)\w+)",
+        en_calendar.day_of_month,
     ),
-    _row(r"(?:the )?end of (?P<which>the|this|next) (?P<unit>week|month|year)\b", _month_end),
-    _row(rf"(?:(?P<which>this coming|this|next|last|past)\s+)?{_WEEKDAY}\b{_PART}(?!s)", _weekday),
+    _row(
+        r"(?:the )?end of (?P<which>the|this|next) (?P<unit>week|month|year)\b",
+        en_calendar.month_end,
+    ),
+    _row(
+        rf"(?:(?P<which>this coming|this|next|last|past)\s+)?{_WEEKDAY}\b{_PART}(?!s)",
+        en_calendar.weekday,
+    ),
     _row(
         r"(?P<which>this coming|the coming|this|next|last|past) (?P<unit>weekend|week|"
         r"month|year|summer|spring|autumn|fall|winter)\b",
-        _span,
+        en_calendar.span,
     ),
     _row(
         rf"(?:(?:about|around|over|almost|nearly|like) )?{_NUMBER} (?P<unit>day|week|"
         r"weekend|month|year)s? (?P<ago>ago|back)\b",
-        _distance,
+        en_calendar.distance,
     ),
     _row(
         r"(?P<some>a few|several|many|some) (?P<unit>day|week|month|year)s? (?:ago|back)\b",
-        _some_ago,
+        en_calendar.some_ago,
     ),
     _row(
         rf"(?:in|within) {_NUMBER} (?P<unit>day|week|month|"
         r"year)s?(?:' time)?(?P<ago>\bago)?\b(?! of\b)",
-        _distance,
+        en_calendar.distance,
     ),
     _row(
         r"(?:(?P<which>this|next|last)\s+)?(?:early |late |"
         rf"mid-?)?{_MONTH}(?:,?\s+(?P<year>(?:19|20)\d\d))?",
-        _bare_month,
+        en_calendar.bare_month,
     ),
 )
 
@@ -332,4 +147,3 @@ def _safely(resolver: _Resolver, match: re.Match[str], today: date, past: bool) 
         return resolver(match, today, past)
     except (ValueError, OverflowError):
         return None
-

@@ -16,11 +16,16 @@ APPOINTMENTS = (
 )
 
 DATES_OF_THINGS = (
+    rule("measured", "fact", 0.75, 0.85,
+         r"(?:is|are|has been|runs|keeps going) (?:really |very |way |too |a bit |pretty |quite |"
+         r"always |"
+         r"slightly )*(?:high|low|up|bad|shot|terrible|poor|weak|dodgy|borderline|going)(?: .*)?$",
+         who="other", data={"shape": "body"}),
     rule("deadline", "task", 0.65, 0.9,
          r"(?:is due|are due|is|starts|ends|begins|takes place|will be|is scheduled|"
          r"has been moved|was moved|got moved|has moved|expires|ships|launches|runs out|"
          r"opens|closes|has its|gets married|graduates|arrives|leaves|comes|is coming|"
-         r"turns \d+|releases|goes live|happens|has to be done|must be done|"
+         r"turns \d+|releases|goes live|goes up|renews|happens|has to be done|must be done|"
          r"needs to be done)\b.*", who="other", dated=True),
 )
 
@@ -69,6 +74,14 @@ PLANS = (
 )
 
 OTHERS = (
+    rule("own_date", "task", 0.65, 0.85,
+         r"(?:starts|begins|graduates|finishes|retires|moves|gets married|defends) .+", who="self",
+         dated=True),
+    rule("promised", "task", 0.6, 0.85, r"promised (?!(?:it|that|this|not)\b).{8,}", who="self"),
+    rule("expects", "task", 0.6, 0.85,
+         r"(?:wants|needs|expects|is expecting) (?!(?:it|that|this|me to know)\b)(?:the|a|an|my|"
+         r"our|"
+         r"me to) .+ (?:by|before|until|on) .+", who="other", dated=True),
     rule("their_plan", "task", 0.55, 0.85,
          r"(?:starts|begins|graduates|finishes|arrives|moves|comes|visits|leaves|returns|"
          r"turns|flies|retires|gets (?:married|back|home)|is (?:coming|visiting|getting|"
@@ -85,6 +98,7 @@ OTHERS = (
 )
 
 EVENTS = (
+    rule("proposed", "event", 0.75, 0.85, r"was proposed to by .+"),
     rule("achieved", "event", 0.55, 0.85,
          r"(?:has )?(?:just |recently |finally )?(?:won|passed|failed|earned|achieved|"
          r"finished|completed|graduated|published|released|launched|founded|opened|ran|"
@@ -101,7 +115,8 @@ EVENTS = (
          r"fam|family|son|daughter|children|first step)|an? (?:\w+ ){0,3}(?:class|course|"
          r"job|trip|exam|test|position)\b)|became|set up|switched (?:to|from|jobs)|"
          r"converted|bought|sold|adopted|subscribed|was elected|was promoted|"
-         r"retook) (?!(?:it|this|that|some|me|him|her|them|a (?:look|break|walk|nap|shower|"
+         r"retook|swapped (?=.+ for )) (?!(?:it|this|that|some|me|him|her|them|a (?:look|break|"
+         r"walk|nap|shower|"
          r"pic|picture|photo|lot|bit|moment|while|deep|coffee|few|chance|course of|long|"
          r"bath)|the (?:photo|pic|picture|time|chance|bus|train)|place|lots|milk|groceries|"
          r"all|to feel|feeling|many|pics|photos|pictures|care|part|time|my (?:kids|dog|son|"
@@ -134,7 +149,8 @@ EVENTS = (
          r"has never (?:been to|been on|had an?|learned|eaten|owned|travell?ed|left|lived|"
          r"ridden|driven|married|broken|smoked|tried) (?!(?:it|that|this|one)\b).+"),
     rule("used_to", "fact", 0.5, 0.85,
-         r"used to (?!(?:it|think|feel|believe|be (?:so|really|very|scared|afraid))\b).+"),
+         r"used to (?!(?:it|think|feel|believe|say|tell|ask|joke|be (?:so|really|very|scared|"
+         r"afraid))\b).+"),
 )
 
 THINGS = (
@@ -149,7 +165,8 @@ THINGS = (
 
 NEGATED_NOW = (
     rule("no_longer", "fact", 0.65, 0.85,
-         r"no longer \w+.*|(?:doesn't|isn't|hasn't|can't|don't) .{2,80} (?:any ?more|"
+         r"(?:(?:is|has|can|does|are) )?no longer \w+.*|(?:doesn't|isn't|hasn't|can't|"
+         r"don't) .{2,80} (?:any ?more|"
          r"any longer)$"),
 )
 # fmt: on

@@ -50,6 +50,16 @@ WORK = (
          r"blog|channel|podcast|club|school|gym|firm|garage|salon|bookshop|bookstore|"
          r"department|project|charity|nonprofit|non-profit|hotel|food truck|book club|group|"
          r"band|band|foundation|initiative|gallery|newsletter)\b.*"),
+    rule("job", "fact", 0.7, 0.85,
+         r"(?:does|do) (?:\w+ )?(?:shift work|night shifts|nights|freelance|freelancing|"
+         r"contract work|odd jobs|"
+         r"gig work|agency work|consulting|admin|sales|marketing|it support|customer (?:support|"
+         r"service))\b.*"),
+    rule("study", "fact", 0.7, 0.85,
+         r"(?:just |recently )?(?:started|finished|is in) (?:secondary school|primary "
+         r"school|school|college|uni|university|nursery|kindergarten|reception|preschool|"
+         r"high school|year \d+|"
+         r"sixth form|medical school|law school|grad school)\b.*"),
     rule("job", "fact", 0.75, 0.85, r"teaches (?!(?:me|you|us|him|her|them)\b).+"),
     rule("newjob", "event", 0.7, 0.9,
          r"(?:has )?(?:just |finally |recently )?(?:got(?! to\b)|gotten|landed|received|"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from memories.extraction.rules.en_clauses import Piece
 
 _OPENER = re.compile(
-    r"(?:(?:well|oh|ohh?|hey|hi|hello|hiya|yes|yeah|yep|yup|yea|no|nope|nah|sure|"
+    r"(?:(?:yo+|bruh|dude|omg|ugh|gosh|lmao|fr|ngl|rn|tbf|right so|ok so|well|oh|ohh?|hey|hi|"
+    r"hello|hiya|yes|yeah|yep|yup|yea|no|nope|nah|sure|"
     r"okay|ok|so|and|but|also|plus|"
     r"anyway|anyways|btw|by the way|besides|honestly|frankly|basically|personally|"
     r"to be honest|tbh|"

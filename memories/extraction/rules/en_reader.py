@@ -7,18 +7,33 @@ from datetime import date
 
 from memories.extraction.rules import en, en_dates
 from memories.extraction.rules.en_clauses import Piece, Sentence, clauses
+from memories.extraction.rules.en_complete import is_complete
 from memories.extraction.rules.en_grammar import (
     SELF,
     Parsed,
     Subject,
     parse_clause,
-    third_person,
 )
 from memories.extraction.rules.en_openers import ACTUALLY, Opened, opened
-from memories.extraction.rules.en_wording import ours, sentence, stands_alone, trimmed
-from memories.extraction.rules.en_words import IRREGULAR_PAST, RELATIONS
+from memories.extraction.rules.en_readings import (
+    named_in_passing,
+    readings,
+    shortened,
+    typed_out,
+)
+from memories.extraction.rules.en_verbs import third_person
+from memories.extraction.rules.en_wording import ours, sentence, trimmed
+from memories.extraction.rules.en_words import (
+    IRREGULAR_PAST,
+    LANGUAGES,
+    NATIONALITIES,
+    RELATIONS,
+    STATES,
+    TRAITS,
+)
 from memories.extraction.rules.passing import is_passing
 from memories.extraction.rules.rule import Found, Rule, Table
+from memories.extraction.rules.vague import tells_nothing
 
 _INTRODUCES = re.compile(
     rf"\b(?:[Mm]y|[Aa]n?|[Oo]ur|one|two) (?:[\w-]+ ){{0,3}}?(?P<relation>{RELATIONS})"
@@ -29,6 +44,10 @@ _IM_NAME = re.compile(
     r"afternoon))\b.{0,30}?\b(?:i'm|i am|this is) "
     r"(?P<x>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+){0,2})(?=$|,| and (?:i|i'm|my)\b)",
     re.IGNORECASE,
+)
+_IM_NAME_COMMA = re.compile(
+    rf"(?:I'm|I am|i'm|im) (?!(?i:{NATIONALITIES}|{STATES}|{LANGUAGES}|{TRAITS})\b)"
+    r"(?P<x>[A-Z][a-z]+)(?=, (?:I|i|an?|\d\d)\b| and I (?:am|work|live|run|teach)\b)"
 )
 _NOT_NAMES = re.compile(
     r"(?i:sorry|just|not|so|very|from|back|here|good|fine|great|happy|the|an?|new|"
@@ -59,46 +78,10 @@ _TAIL = re.compile(
     r"now|currently|as well|though|haha|lol|actually|by the way|btw))+$",
     re.IGNORECASE,
 )
-_RHYTHM = re.compile(r"(?:every|each|on \w+days?$)\b", re.IGNORECASE)
-_UNFINISHED = frozenset(
-    [
-        "few",
-        "lot",
-        "bit",
-        "own",
-        "other",
-        "more",
-        "many",
-        "several",
-        "any",
-        "all",
-        "every",
-        "another",
-        "least",
-        "very",
-        "so",
-        "too",
-        "is",
-        "was",
-        "are",
-        "be",
-        "has",
-        "had",
-        "been",
-        "not",
-        "both",
-        "such",
-        "different",
-        "similar",
-        "it",
-    ]
-)
-# "Actually, …" corrects a fact; before a wish or a habit it is only a way to begin.
+_DOING = re.compile(r"(?:(?:currently|now|also|still|just) )*(\w+ing\b)")
+_RHYTHM = re.compile(r"(?:(?:every|each|on \w+days?$)\b|\w+days$)", re.IGNORECASE)
 _CHANGEABLE = ("fact", "event", "constraint", "task")
 _EVERY_YEAR = ("birthday", "anniversary", "date of birth", "birthdate")
-_ACTOR = frozenset(
-    ["wants", "plans", "hopes", "is", "has", "decided", "intends", "aims", "needs", "must", "will"]
-)
 
 
 @dataclass(frozen=True)
@@ -120,13 +103,45 @@ def read(sentence_: Sentence, setting: Setting) -> Iterator[Found]:
     for piece in clauses(sentence_):
         clause = opened(piece)
         corrects = corrects or clause.corrects or _after_used_to(sentence_, piece)
-        clause = replace(clause, corrects=corrects)
+        clause = replace(clause, text=typed_out(clause.text), corrects=corrects)
         parsed = _parsed(clause, piece, previous, setting)
-        found = _of_clause(clause, piece, setting) or _of_predicate(clause, parsed, piece, setting)
-        if found is not None:
-            yield found
+        found = list(_roundabout(clause, piece, setting))
+        said = {row.content for row in found}
+        straight = _straight(clause, parsed, piece, previous, setting)
+        found += [row for row in straight if row.content not in said]
+        yield from found or _names(clause, piece, setting)
         previous = parsed or previous
         setting = introduced(piece.text, setting)
+
+
+def _roundabout(clause: Opened, piece: Piece, setting: Setting) -> Iterator[Found]:
+    texts = dict.fromkeys((typed_out(piece.text), clause.text))
+    told_in = (list(readings(text, linked=piece.linked)) for text in texts)
+    for text in next(filter(None, told_in), []):
+        told = replace(clause, text=text)
+        yield from _straight(told, _parsed(told, piece, None, setting), piece, None, setting)
+
+
+def _straight(
+    clause: Opened,
+    parsed: Parsed | None,
+    piece: Piece,
+    previous: Parsed | None,
+    setting: Setting,
+) -> list[Found]:
+    """What the rules see in the clause, or else in what stands before its next "and" or comma."""
+    found = _of_clause(clause, piece, setting) or _of_predicate(clause, parsed, piece, setting)
+    if found is None and 5 < len(short := shortened(clause.text)) < len(clause.text):
+        part = replace(clause, text=short)
+        parsed = _parsed(part, piece, previous, setting)
+        found = _of_clause(part, piece, setting) or _of_predicate(part, parsed, piece, setting)
+    return [found] if found else []
+
+
+def _names(clause: Opened, piece: Piece, setting: Setting) -> Iterator[Found]:
+    for text in named_in_passing(piece.text):
+        told = replace(clause, text=text, time="")
+        yield from _straight(told, _parsed(told, piece, None, setting), piece, None, setting)
 
 
 def _after_used_to(sentence_: Sentence, piece: Piece) -> bool:
@@ -150,7 +165,7 @@ def introduced(text: str, setting: Setting) -> Setting:
 
 
 def _introduction(sentence_: Sentence) -> Found | None:
-    match = _IM_NAME.match(sentence_.text)
+    match = _IM_NAME.match(sentence_.text) or _IM_NAME_COMMA.match(sentence_.text)
     if match is None or _NOT_NAMES.match(match["x"]):
         return None
     row = en.INTRODUCTION
@@ -166,6 +181,8 @@ def _parsed(
     if parsed is None and piece.linked and previous is not None:
         if _GOVERNS.match(previous.predicate) or _is_loose(text, previous.predicate):
             return None
+        if previous.predicate.startswith("is ") and _DOING.match(text):
+            return replace(previous, predicate="is " + _DOING.sub(r"\1", text, count=1))
         plain_form = not previous.subject.label or previous.subject.plural
         return replace(previous, predicate=third_person(clause.text, plain_form=plain_form))
     return parsed
@@ -228,7 +245,9 @@ def _found(
     predicate, when = (
         (predicate, None) if timeless else _dated(predicate, rule, parsed, setting.today)
     )
-    if not _is_complete(predicate, parsed.subject) or (rule.dated and when is None):
+    if not is_complete(predicate, parsed.subject) or (rule.dated and when is None):
+        return None
+    if tells_nothing(rule.kind, predicate, language="en", named=bool(parsed.subject.label)):
         return None
     if is_passing(rule.kind, predicate, when=when, today=setting.today, notable=_NOTABLE):
         return None
@@ -263,26 +282,12 @@ def _worded(rule: Rule, match: re.Match[str]) -> str:
 
 def _dated(predicate: str, rule: Rule, parsed: Parsed, today: date) -> tuple[str, date | None]:
     verb = predicate.partition(" ")[0]
-    past = verb in IRREGULAR_PAST or verb.endswith("ed") or rule.kind == "event"
+    present = verb.endswith("s") and verb not in ("was", "has", "is")
+    told = verb in IRREGULAR_PAST or verb.endswith("ed")
+    past = (told and rule.code != "en.promised") or (rule.kind == "event" and not present)
     if re.match(r"(?:will|is \w+ing|was moved|has been moved|is getting)\b", predicate):
         past = False
     text, when = en_dates.resolve(predicate, today=today, past=past)
     if rule.data.get("shape") == "age":
         text = f"{text} (as of {today:%Y-%m})" if when is None else text
     return text, when
-
-
-def _without_asker(predicate: str) -> str:
-    """In what is asked of the assistant, "me" is plain enough."""
-    return re.sub(r"\bme\b", "", predicate) if "the assistant" in predicate else predicate
-
-
-def _is_complete(predicate: str, subject: Subject) -> bool:
-    if not 3 < len(predicate) <= 220 or en_dates.LEFT_OVER.search(predicate):
-        return False
-    words = predicate.split()
-    if len(words) < 2 and not subject.label:
-        return words[0] in ("retired", "vegan")
-    if words[-1].lower() in _UNFINISHED:
-        return False
-    return stands_alone(_without_asker(predicate)) and words[-1].lower() not in _ACTOR

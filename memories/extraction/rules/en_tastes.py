@@ -8,8 +8,11 @@ SKILLS = (
     rule("speaks", "skill", 0.6, 0.9,
          r"(?:can )?(?:speaks?|is (?:fluent|conversational|a native speaker of|"
          r"native) ?(?:in)?|understands?|is bilingual in|writes|reads|"
-         r"signs) (?P<y>(?:a little|a bit of|some|fluent|basic|good|decent|both|"
+         r"signs) (?P<y>(?:a little|a bit of|some|fluent|basic|good|decent|rusty|ok|okay|bad|"
+         r"terrible|passable|intermediate|both|"
          r"conversational|native|only|broken|near-native|mostly) )?(?P<x><language>\b.*)"),
+    rule("team", "skill", 0.5, 0.85,
+         r"plays (?:for|in|with) (?!(?:it|me|you|fire|them|him|her|this|that|the idea)\b).+"),
     rule("plays", "skill", 0.55, 0.9,
          r"(?:can )?(?:plays?|is playing|used to play|has played|"
          r"has been playing) (?:the )?(?P<x>(?:\w+ )?(?:guitar|piano|violin|cello|drums|"
@@ -58,25 +61,36 @@ FAVOURITES = (
 
 TASTES = (
     rule("prefers", "preference", 0.65, 0.9,
-         r"(?:would )?(?:much |really )?(?:prefers?|rather (?:have|drink|eat|read|watch|"
+         r"(?:would )?(?:much |really )?(?:prefers?|rather (?:be|have|drink|eat|read|watch|"
          r"work|use|walk|take)|favou?rs?|likes? .{2,60} (?:more|better) than) <object>"),
     rule("cannot_stand", "preference", 0.65, 0.9,
          r"(?:can't|cannot) (?:really )?(?:stand|bear|abide) <liking>"),
     rule("dislikes_when", "preference", 0.55, 0.85,
          r"(?:hates|dislikes|can't stand|can't bear|doesn't like) (?:it )?when (?P<x>.+)",
          say="dislikes when {x}"),
+    rule("dislikes", "preference", 0.6, 0.85,
+         r"(?:doesn't|never) (?:really )?(?:get|gets|got) (?:along|on) (?:well )?with (?!people|my|"
+         r"(?:him|her|them|you)\b)<liking>"),
     rule("dislikes", "preference", 0.6, 0.9,
          r"(?:really |absolutely |kind of )?(?:doesn't|never|didn't ever) (?:really |"
          r"particularly |much |actually |even |ever )?(?:likes?|enjoys?|cares? for|"
          r"loves?) <liking>"),
     rule("dislikes", "preference", 0.6, 0.9,
          r"(?:hates|dislikes|detests|loathes|despises|has always hated|is not a fan of|"
-         r"isn't (?:really |much of |a big |a huge |much |exactly )*(?:an? )?(?:fan of|into|"
+         r"isn't (?:really |much of |a big |a huge |the biggest |much |exactly |particularly |"
+         r"too |that |super )*(?:an? )?(?:fan of|into|"
          r"keen on|fond of)|has an aversion to|is not (?:into|keen on|fond of)) <liking>"),
     rule("likes", "preference", 0.55, 0.9,
          r"(?:has (?:always|long) (?:loved|liked|enjoyed|adored)|(?:always )?(?:loves|likes|"
          r"enjoys|adores|appreciates a good|fancies|digs|has a (?:soft spot|passion|"
          r"weakness|love|thing|sweet tooth|preference) for)) <liking>"),
+    rule("tolerates", "preference", 0.4, 0.8,
+         r"(?:doesn't|don't) (?:really )?mind (?!(?:if|when|that|it|waiting|you|me|the (?:wait|"
+         r"delay))\b)<object>"),
+    rule("when_doing", "pattern", 0.5, 0.8,
+         r"(?:listens to|watches|drinks|eats|wears|reads|chews|plays) (?!(?:it|that|this|them|"
+         r"your|you)\b)<x> "
+         r"(?:when(?:ever)?|while|before|after) .+"),
     rule("sweet_tooth", "preference", 0.5, 0.9, r"has a (?:serious |huge |big )?sweet tooth.*"),
     rule("into", "preference", 0.55, 0.9,
          r"(?:is|has (?:always )?been|'s been) <degree>(?:into|fond of|crazy about|"
@@ -93,6 +107,16 @@ TASTES = (
     rule("drink", "preference", 0.5, 0.85,
          r"(?:takes|likes|drinks) my (?:coffee|tea|steak|eggs|whisky) .+"),
     rule("reads", "preference", 0.5, 0.8,
+         r"(?:only ever|only) (?:drinks?|eats?|wears?|uses?|watches|reads?|buys?|listens? to|"
+         r"cooks?|"
+         r"shops? at|drives?|takes?) (?!(?:it|that|this|them|your|a few|one)\b).+"),
+    rule("reads", "preference", 0.5, 0.8,
+         r"only ever (?!(?:had|been|seen|met|wanted|said)\b)[a-z]+s? .+"),
+    rule("doesnt", "preference", 0.45, 0.8,
+         r"(?:doesn't|don't) (?:really |usually |ever |even )?(?:watch|read|use|own|wear|cook|"
+         r"follow|celebrate|play|"
+         r"buy|do social media)\b(?! (?:it|this|that|them|much|enough|the)\b) ?<liking>"),
+    rule("reads", "preference", 0.5, 0.8,
          r"(?:mostly |mainly |only )?(?:reads|watches|listens to|eats|drinks|cooks|"
          r"bakes) (?:a lot of|lots of|mostly|mainly|tons of|plenty of|only|a ton of|"
          r"too much|so much) (?!(?:it|that|this|them|your)\b).+"),
@@ -105,6 +129,18 @@ TASTES = (
 )
 
 HABITS = (
+    rule("amount", "pattern", 0.5, 0.85,
+         r"(?:drinks|eats|smokes|reads|walks|runs|writes|sleeps|works|watches|cycles|swims|makes|"
+         r"gets) (?:about |around "
+         r"|like |at least |roughly |almost )*(?:\d+|two|three|four|five|six|seven|eight|nine|ten|"
+         r"a dozen|half a|too "
+         r"many) [\w ]{2,24} (?:a|per|every|each) (?:day|week|night|month|year)\b.*"),
+    rule("never", "pattern", 0.5, 0.8,
+         r"(?:never|rarely|hardly ever|seldom) (?:replies|answers|checks|reads|works|drives|uses|"
+         r"buys|watches|wears|"
+         r"goes|travels|cooks|sleeps|takes|leaves|opens|shops|flies|orders|posts|naps|snoozes|"
+         r"skips) (?!(?:it|this|"
+         r"that|out|wrong|well)\b).+"),
     rule("habit", "pattern", 0.5, 0.85,
          r"(?:(?!(?:goes|does|plays|tries|doesn't go|meets|goes out|goes there) (?:often|"
          r"a few|once|twice|every|three|two|on \w+days|daily|most)\b|was\b|did\b|went\b|"
@@ -116,6 +152,14 @@ HABITS = (
          r"trouble|been)|thinks?|wonders?|wants?|finds?|forgets?|says?|tells?|here|there|"
          r"happy|knows?|going|appreciates?|remembers?|dream|hears?|supports?|end|"
          r"look)\b)\S+ .+"),
+    rule("habit", "pattern", 0.5, 0.85,
+         r"(?:writes|restores|brews|builds|makes|designs|composes|collects|repairs|paints|draws|"
+         r"plays|reads|sews|"
+         r"carves|records) (?!(?:it|this|that|sure|sense|me)\b)(?:.+ (?:in my (?:spare|free) time|"
+         r"as a hobby|for fun|"
+         r"on the side)|(?:[\w-]+ ){0,2}(?:novels|poetry|poems|songs|short stories|furniture|"
+         r"pottery|guitars|"
+         r"beer|jewell?ery|clothes|model \w+)\b.*)"),
     rule("habit", "pattern", 0.5, 0.85,
          r"(?:gets up|wakes up|goes to (?:bed|sleep)|has (?:lunch|dinner|breakfast)|"
          r"starts work|finishes work|commutes?) (?:at|around|by|before|after|early|late|"

@@ -2,7 +2,8 @@
 
 import re
 
-from memories.extraction.rules.en_grammar import Subject, for_plural
+from memories.extraction.rules.en_grammar import Subject
+from memories.extraction.rules.en_verbs import for_plural
 from memories.extraction.rules.en_words import RELATIONS
 from memories.extraction.rules.masking import COVER, SECRET
 

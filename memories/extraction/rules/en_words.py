@@ -23,7 +23,9 @@ RELATIONS = words("""
     advisor, business partner, assistant, nanny, team, company, startup, employer, band, club,
     cofounder, co-founder, dog, dogs, puppy, puppies, cat, cats, kitten, kittens, rabbit, bunny,
     parrot, hamster, guinea pig, horse, pony, goldfish, turtle, tortoise, bird, budgie, ferret,
-    lizard, snake, gecko, pet, pets, mum and dad, mom and dad
+    lizard, snake, gecko, pet, pets, eldest, oldest, youngest, firstborn, other half, better half,
+    hubby, wifey, missus, nephew, granddad, mam, da, little girl, little boy, mum and dad,
+    mom and dad
 """)
 PLURALS = frozenset(
     [
@@ -77,7 +79,9 @@ OWNED = words("""
     product launch, launch, release, trip, vacation, holiday, meeting, presentation, conference,
     party, concert, marathon, race, match, graduation, defense, defence, recital, move, due date,
     biggest fear, greatest fear, guilty pleasure, role model, school, university, class,
-    classes, shift, shifts, work hours, working hours, day off, days off, diet, allergy, condition
+    classes, cholesterol, blood pressure, blood sugar, iron levels, thyroid, eyesight, hearing,
+    memory, back, knee, knees, shoulder, sleep, subscription, membership, passport, shift, shifts,
+    work hours, working hours, day off, days off, diet, allergy, condition
 """)
 JOBS = words("""
     nurse, teacher, doctor, engineer, developer, programmer, designer, lawyer, attorney, solicitor,
@@ -123,7 +127,9 @@ CONDITIONS = words("""
     chronic pain, chronic back pain, back problems, fibromyalgia, endometriosis, pcos, lupus,
     multiple sclerosis, cancer, breast cancer, leukemia, parkinson's, alzheimer's, dementia,
     glaucoma, cataracts, hypothyroidism, a thyroid condition, gout, osteoporosis, a stammer,
-    a stutter, hearing loss, long covid, a pacemaker, acid reflux, a nut allergy, a peanut allergy,
+    a stutter, hearing loss, celiac, coeliac, lactose intolerance, low iron, high blood sugar,
+    prediabetes, borderline diabetes, a weak heart, flat feet, a bad shoulder, rosacea, acne,
+    a hernia, long covid, a pacemaker, acid reflux, a nut allergy, a peanut allergy,
     a prosthetic leg, vertigo, claustrophobia, arachnophobia, sciatica, tendonitis
 """)
 NATIONALITIES = words("""
@@ -146,10 +152,11 @@ LANGUAGES = words("""
 """)
 TRAITS = words("""
     vegetarian, vegan, pescatarian, pescetarian, teetotal, lactose intolerant, lactose-intolerant,
-    gluten intolerant, gluten-intolerant, gluten-free
+    gluten intolerant, gluten-intolerant, gluten-free, gluten free, dairy-free, dairy free
 """)
 STATES = words("""
-    married, single, divorced, widowed, engaged, separated, retired, semi-retired, unemployed,
+    married, single, divorced, widowed, engaged, separated, retired, left handed,
+    right handed, semi-retired, unemployed,
     self-employed, between jobs, pregnant, left-handed, right-handed, ambidextrous, introverted,
     extroverted, shy, an introvert, an extrovert, a morning person, an early bird, a night owl,
     an early riser, a light sleeper, a perfectionist, a minimalist, a homebody, a workaholic,

@@ -36,6 +36,27 @@ _KINDS = (
 )
 
 
+# Why to remember it, and what follows some other day, is no part of it.
+_AFTERTHOUGHT = re.compile(
+    r"[，,；;。]\s*(?:省得|免得|以免|以防|不然|否则|别再|到时候|下次|改天|回头|因为|我[老总经怕]|"
+    r"谢谢|拜托).*$"
+    r"|[,;.]?\s+(?:so (?:that )?(?:i|we|you) (?:don't|won't|can|stop|never)|in case i|"
+    r"because i (?:always|keep)|"
+    r"next time|i (?:always|keep) (?:forget|los))\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SHORTEST_CHINESE = 4
+
+
+def _own_words(text: str, before: str) -> str:
+    """`text` without its afterthought; a bare name with what was said of it just before."""
+    kept = _AFTERTHOUGHT.sub("", text).strip(" ,，。;；")
+    if not kept or not re.fullmatch(rf"[\u4e00-\u9fff]{{1,{_SHORTEST_CHINESE - 1}}}", kept):
+        return kept
+    told = re.search(rf"{re.escape(kept)}[，,]\s*([^，,。！？!?\n]{{3,30}})", before)
+    return kept + told[1] if told else ""
+
+
 def _kind(text: str) -> str:
     for kind, pattern in _KINDS:
         if re.search(pattern, text, re.IGNORECASE):
@@ -43,12 +64,15 @@ def _kind(text: str) -> str:
     return "fact"
 
 
-def as_said(what: str, *, start: int, today: date, language: str, todo: bool) -> Found | None:
+def as_said(
+    what: str, *, start: int, today: date, language: str, todo: bool, before: str = ""
+) -> Found | None:
     """A memory of a sentence that no rule understands, in the third person where that is safe."""
     text = what.split(COVER)[0].strip(" \t\r\n,，.。!！:：;；")
-    if len(text) < 2:
+    told = _own_words(text, before)
+    if len(told) < 2:
         return None
-    words, when = (_chinese if language == "zh" else _english)(text, today, todo)
+    words, when = (_chinese if language == "zh" else _english)(told, today, todo)
     rule = Rule("explicit", "task" if todo or when else _kind(text), 0.9, 0.9, _ANYTHING)
     begin = start + what.index(text)
     return Found(rule, words, begin, begin + len(text), language, when=when)
@@ -71,4 +95,4 @@ def _chinese(text: str, today: date, todo: bool) -> tuple[str, date | None]:
     folded = simplified(dated)
     if folded.startswith("我") and not folded.startswith(("我们", "我家", "我和", "我跟")):
         dated = dated[1:].removeprefix("的")
-    return dated.replace("我的", "自己的").replace("我", "自己"), when
+    return re.sub(r"我(?!们)", "自己", dated), when

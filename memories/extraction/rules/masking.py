@@ -40,6 +40,8 @@ _MATERIAL = re.compile(
     r"article|story|poem|paragraph|draft|code|log|transcript|dialog(?:ue)?|passage|"
     r"lyrics|quote|"
     r"cover letter|sentence|review|message))\b[^\n:]{0,80}(?::|\n)"
+    r"|(?:改成|换成|译成|翻成)[^\n:：。，]{1,8}[:：]|(?:下面|以下|这)(?:的|几|一?段|一?句|"
+    r"些)?(?:话|文字|内容|句子)[^\n:：。]{0,20}[:：]"
     r"|(?:翻译|润色|改写|校对|修改|总结|概括|续写|扩写|缩写|解释|分析|纠正|改一?下|"
     r"造句|仿写)[^\n:：。]{0,40}[:：\n]",
     re.IGNORECASE,
@@ -64,7 +66,10 @@ _PLAY = re.compile(
     r"character|avatar)|"
     r"imagine (?:that|you|i|i'm|we|being)|(?:once upon a time)|"
     r"just kidding|(?:i'm|i am|was) (?:just |only )?kidding|only joking|(?:i'm|i am|"
-    r"was|just) joking|\bjk\b|\bj/k\b|/s\b|april fool)"
+    r"was|just) joking|"
+    r"\boh,? (?:brilliant|great|perfect|super|wonderful|lovely|fantastic)[,.!]? .{0,40}\b(?:again|"
+    r"another|"
+    r"broken|cancel\w+|crash\w*)\b|\bjk\b|\bj/k\b|/s\b|april fool)"
     r"|角色扮演|扮演|假装(?:你|我|自己)|假设(?:你|我)|从前有|(?:小说|故事|剧本|游戏|"
     r"梦)(?:里|中)[^，。]{0,6}我|"
     r"我的(?:角色|主角|小说主角)|开个?玩笑|逗你(?:的|玩)|骗你的|说笑的|愚人节",

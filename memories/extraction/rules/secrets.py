@@ -90,7 +90,10 @@ _PASSWORD_ZH = (
     r"|取款码|暗号|門禁碼|门禁码|安全码|PIN码|pin码|解锁码|开机码)"
 )
 # Words between "password" and the secret: "for the wifi at home", "of my bank".
-_OF = r"(?: (?:for|to|of|on|at|in) (?:(?!is\b)[\w.'@-]+ ?){1,6}?)?"
+_OF = (
+    r"(?: (?:for|to|of|on|at|in) (?:(?!is\b)[\w.'@-]+ ?){1,6}?)?"
+    r"(?:,? (?:there|here|again|btw|by the way|now|i use|we use|you need|you'll need))?"
+)
 _IS = (
     r"\s*(?:(?:is|was|=|:|：|->|are|being)\s*"
     r"(?:now |still |currently |just |simply |always )?(?:set to |changed to |called )?"
@@ -98,7 +101,7 @@ _IS = (
 )
 _IS_ZH = (
     r"(?:[^，。！？\n是为:：=]{0,12}?)"
-    r"(?:就?是|为|：|:|=|改成了?|改为了?|设置?成了?|设置?为|换成了?|叫)\s*"
+    r"(?:就?是|为|：|:|=|改成了?|改为了?|设置?成了?|设置?为|换成了?|叫|係|系|用的?是)\s*"
 )
 # "my password is wrong" tells nothing.
 _NO_SECRET = (
@@ -208,7 +211,8 @@ SHAPES: tuple[Shape, ...] = (
         "identity_number",
         r"(?:passport|driver'?s? licen[sc]e|driving licen[sc]e|national id|national "
         r"insurance|id card|tax id|\bnin\b|\bnino\b|护照|驾照|驾驶证|社保|港澳通行证|"
-        r"护照号|税号)(?: ?(?:number|no\.?|num|号码|号|编号))?[^A-Za-z\d\n]{0,4}(?:is|"
+        r"护照号|税号)(?: ?(?:number|no\.?|num|号码|号|编号))?"
+        r"(?: (?:for|on|to|of) (?:[\w'-]+ ?){1,4}?)?[^A-Za-z\d\n]{0,4}(?:is|"
         r"was|:|是|为|"
         r"：)?\s{0,2}(?P<s>(?=[A-Z]{0,3}[ -]?\d)[A-Z]{0,3}[ -]?\d(?:[ -]?[A-Z\d]){5,17})"
         r"(?![A-Za-z\d])",
@@ -238,6 +242,20 @@ SHAPES: tuple[Shape, ...] = (
         rf"{_PASSWORD} (?:(?:for|to|of|on) (?:\w+ ){{1,4}})?(?P<s>{_TOKEN}{{4,64}})"
         r"(?<![.!?:,])",
         _telling,
+    ),
+    _shape(
+        "password",
+        r"\b(?:user(?:name)?|login|log in|email)\b[^\n]{0,60}?[,;/ ]\s*(?:pass|pw|pwd|"
+        r"password)\s*[:=]?\s+"
+        rf"{_NO_SECRET}(?P<s>{_TOKEN}{{4,64}})(?<![.!?:,])",
+        _telling,
+    ),
+    _shape(
+        "password",
+        rf"{_PASSWORD}[^\n]{{0,80}}?(?:\bit'?s|\bit is|\bso|=|->|"
+        rf":)\s+[\"'“]?(?P<s>(?=[^\s]{{0,40}}\d)"
+        rf"(?=[^\s]{{0,40}}[A-Za-z]){_TOKEN}{{5,64}})(?<![.!?:,])",
+        _mixed,
     ),
     _shape(
         "password",

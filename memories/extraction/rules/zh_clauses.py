@@ -43,8 +43,13 @@ _REPORTED = re.compile(
     r"曾经)*(?:说过?|问我?|告诉我?|觉得我|认为我?|以为我?|骂我?|夸我?|劝我|笑我|"
     r"说我|称|讲)(?!话|故事|课|英|普|粤|日|法|中|相声|服)"
 )
+# 网友：我是985毕业的. Whose words follow stands before the colon.
+_CITED = re.compile(
+    r"(?:网友|博主|楼主|客户|老板|对方|记者|主持人|顾客|同事|朋友|老师|甲|乙|"
+    r"[他她]们?|[A-Z]|问|答)[:：]"
+)
 _I_SAY = re.compile(
-    r"^(?:我|咱|我们|也|其实|还|就|不瞒你|老实|实话|顺便|再|话|听|虽|"
+    r"^(?:准确|严格|确切|具体|简单|总|我|咱|我们|也|其实|还|就|不瞒你|老实|实话|顺便|再|话|听|虽|"
     r"据)[^，]{0,6}(?:说|讲|告诉你|觉得|认为)"
 )
 _NOT_MINE = re.compile(
@@ -72,7 +77,7 @@ def _sentence(text: str, begin: int, end: int, question: bool) -> Iterator[Sente
 
 def clauses(sentence: Sentence) -> Iterator[Piece]:
     """The clauses of a sentence that may state something about the speaker."""
-    if _SARCASTIC.search(sentence.text):
+    if _SARCASTIC.search(sentence.text) or _CITED.match(sentence.text):
         return
     pieces = list(_pieces(sentence))
     if sentence.question and pieces:
@@ -94,7 +99,16 @@ def _before_the_question(pieces: list[Piece]) -> list[Piece]:
     return []
 
 
+# What a doctor finds is the person's own condition, told by way of a report.
+_DIAGNOSIS = re.compile(
+    r"(?:医生|大夫|医院|体检|检查)[^，。]{0,3}(?:说|讲|告诉|查出|诊断|显示|"
+    r"建议|叮嘱)(?:我|是|有|，?血)"
+)
+
+
 def _is_report(clause: str) -> bool:
+    if _DIAGNOSIS.search(clause):
+        return False
     return bool(_REPORTED.search(clause)) and not _I_SAY.match(clause)
 
 
@@ -114,10 +128,17 @@ def _continues_list(sentence: Sentence, begin: int, comma: re.Match[str]) -> boo
     )
 
 
+def _opens_list(sentence: Sentence, begin: int, mark: re.Match[str]) -> bool:
+    """爱好就三样：钓鱼、拼高达: a colon that doesn't part what belongs together."""
+    return mark[0][0] in ":：" and bool(
+        re.search(r"爱好[^，。]{0,6}$", sentence.text[begin : mark.start()])
+    )
+
+
 def _pieces(sentence: Sentence) -> Iterator[Piece]:
     begin = 0
     for match in _COMMA.finditer(sentence.text):
-        if _continues_list(sentence, begin, match):
+        if _continues_list(sentence, begin, match) or _opens_list(sentence, begin, match):
             continue
         yield from _piece(sentence, begin, match.start())
         begin = match.end()

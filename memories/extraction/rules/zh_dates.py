@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from memories.extraction.rules import recurring
-from memories.extraction.rules.en_dates import month_on
+from memories.extraction.rules.en_calendar import month_on
 
 _DIGITS = {sign: index for index, sign in enumerate("零一二三四五六七八九十")} | {"两": 2, "半": 0}
 _WEEKDAYS = {sign: index for index, sign in enumerate("一二三四五六日")} | {"天": 6, "末": 5}
@@ -158,11 +158,25 @@ def _edge(match: re.Match[str], today: date, past: bool) -> tuple[str, date]:
     return f"{_month_written(today)}{edge[1]}", today
 
 
+_HOLIDAYS = {"元旦": (1, 1), "五一": (5, 1), "国庆": (10, 1), "圣诞": (12, 25), "平安夜": (12, 24)}
+
+
+def _holiday(match: re.Match[str], today: date, past: bool) -> tuple[str, date]:
+    month, day = _HOLIDAYS[match["holiday"]]
+    found = date(_guess_year(month, day, today, past), month, day)
+    return f"{found.year}年{match['holiday']}", found
+
+
 def _row(pattern: str, resolver: _Resolver) -> tuple[re.Pattern[str], _Resolver]:
     return re.compile(pattern), resolver
 
 
 _ROWS = (
+    _row(
+        r"(?<!年)(?<!年的)(?P<holiday>元旦|五一|国庆|圣诞|平安夜)(?!树|老人|歌|路|卡|贺卡|快乐|"
+        r"号)",
+        _holiday,
+    ),
     _row(
         r"(?P<year>前年|去年|今年|明年|后年)的?(?:(?P<month>\d{1,2}|"
         r"[一二三四五六七八九十]{1,2})月份?)?(?:(?P<date>\d{1,2}|"
@@ -204,12 +218,12 @@ _ROWS = (
     _row(
         r"(?<![年\d一二三四五六七八九十个])(?P<month>\d{1,2}|"
         r"[一二三四五六七八九十]{1,2})月份?(?![\d一二三四五六七八九十]{1,3}[日号]|"
-        r"[子亮饼球色])",
+        r"[子亮饼球色天])",
         _bare_month,
     ),
     _row(r"(?<![\d一二三四五六七八九十两个今去明])(?P<edge>年底|年初|月底|月初)", _edge),
 )
-_HINT = re.compile(r"[天日晚早年月周号]|星期|礼拜")
+_HINT = re.compile(r"元旦|五一|国庆|圣诞|平安夜|[天日晚早年月周号]|星期|礼拜")
 _YEAR_SAID = re.compile(r"((?:19|20)\d\d)年")
 LEFT_OVER = re.compile(
     r"(?<!每)(?:今天|明天|昨天|后天|前天|今晚|昨晚|刚才|上次|下次|那天|当时|改天|"

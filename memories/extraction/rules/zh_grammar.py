@@ -20,7 +20,7 @@ OPENER = re.compile(
     r"?(?:好消息|秘密)?|跟你说|和你说|你知道吗?|要知道|AI伴侣|朋友|亲|当然|确实|"
     r"的确|"
     r"总之|反正|毕竟|首先|其次|最后|第一|第二|比如说?|例如|虽然|尽管|既然|"
-    r"更正一下|纠正一下|说错了|我说错了|搞错了|补充一下|补充一点|备注|背景|"
+    r"准确(?:地|的|来)?说|严格(?:来|地)?说|确切(?:地|来)?说|具体(?:来)?说|你(?:弄|搞|记)错了|更正一下|纠正一下|说错了|我说错了|搞错了|补充一下|补充一点|备注|背景|"
     r"我(?:觉得|认为|发现|想说(?:的是)?|是说|意思是|记得|知道|承认|得说|要说|必须说|"
     r"忘了说|忘记说|说过|跟你说过?|告诉过你|真心觉得|感觉)(?=我)|"
     r"谢谢(?:你|您)?(?:的建议)?|忘了说|对了忘了说|悄悄告诉你|好消息是|坏消息是|"
@@ -32,21 +32,22 @@ _SELF = re.compile(
     r"的|家|校|觉得|感觉|认为|相信)"
 )
 _WE = re.compile(
-    r"(?:我们|咱们|我俩|我们俩|我[跟和与](?:我的?)?[^，。在]{1,6}?)(?=一起|都|准备|"
+    r"(?:我们|咱们|我俩|我们俩|我[跟和与](?:我的?)?[^，。在合]{1,6}?)(?=一起|都|准备|"
     r"打算|计划|结婚|养|有|住|要|下|明|去|在(?!一起)|刚|每|是|想|领|买|搬|订|离|上|"
     r"去|昨|今|刚|正|从|也|已|又|这|周)"
 )
 _RELATIVE = re.compile(
     r"(?:我|我们|咱们?|俺)(?:家|们家|们)?(?:里)?的?(?:[大小二三]|最好的|亲|前|新|"
     rf"那个|这个|[\d一二三四五六七八九十]+岁的)?(?P<relation>{RELATIONS})"
-    r"(?P<name>[A-Z][a-z]+)?(?![们妈爸迷粮])"
+    r"(?P<name>[A-Z][a-z]+|[^\x00-\x7f的了是在也都就还又很不没有说要会想去来从上对爱喜今明后刚已才马被把跟和给让到住做当叫养得，。、！？]"
+    r"{2}(?=今年|明年|去年|刚|已经|才|马上|快|在|上))?(?![们妈爸迷粮])"
 )
 _OWN = re.compile(
     r"(?:我|我们)(?:家)?的(?P<thing>(?:微信|手机号?码?|电话|邮箱|公司|车|专业|"
     r"英文名|网名|昵称|小名|外号|预算|论文|研究方向|产品|项目|母校|时区|作息|座右铭|"
     r"房子|家|"
     r"工资|月薪|房租|婚礼|结婚纪念日|生日|航班|面试|手术|考试|答辩|签证|合同|飞机|"
-    r"高铁|护照|毕业典礼|预产期|截止日期|DDL|ddl))"
+    r"高铁|护照|毕业典礼|预产期|截止日期|deadline|DDL|ddl))"
 )
 _PRONOUN = re.compile(r"(?:他|她|它|他们|她们|它们)(?!说|问|告诉|的|觉得|认为|人)")
 _PRONOUN_OWN = re.compile(r"(?:他|她|它)的(?=名字|生日|职业|工作|爱好)")
@@ -72,7 +73,7 @@ _TIME = re.compile(
     r"以前|从前|原来|小时候"
 )
 _ADVERBS = re.compile(
-    r"(?:也|还是|还|都|就是|就|真的|其实|确实|的确|一直以来|一直|现在|目前|最近|"
+    r"(?:打小就?|自小就?|一向|向来|历来|早就|早已|压根|也|还是|还|都|就是|就|真的|其实|确实|的确|一直以来|一直|现在|目前|最近|"
     r"近来|近期|这几天|这段时间|这阵子|这两天|本来|刚刚|刚|才|已经|终于|主要|基本上|"
     r"实在|又|可|个人|自己|这个人|本身|"
     r"当然|特别|非常|超级|很|蛮|挺|比较|十分|相当|真|有点|有些|稍微|偶尔也|一共|"
@@ -127,8 +128,9 @@ def introduced(text: str, setting: Setting) -> Setting:
     folded = simplified(text)
     last = setting.known
     for match in re.finditer(
-        r"(?:我|我们|[只条个])(?:家|"
-        rf"们家)?的?[\u4e00-\u9fff]{{0,3}}?(?P<relation>{RELATIONS})(?P<name>[A-Z][a-z]+)"
+        r"(?:(?:我|我们|[只条个])(?:家|们家)?的?[\u4e00-\u9fff]{0,3}?|"
+        r"^(?=(?:老公|老婆|儿子|女儿|闺女|男朋友|女朋友|媳妇|对象|妈妈|爸爸|婆婆|弟弟|妹妹|哥哥|姐姐)(?:的|最近|今年|"
+        rf"昨天|刚|在|是|要|也|总|老|有)))(?P<relation>{RELATIONS})(?P<name>[A-Z][a-z]+)"
         r"?",
         folded,
     ):
@@ -184,8 +186,8 @@ def _subject(
 ) -> tuple[Subject | None, int]:
     if match := _OWN.match(text, at):
         return Subject(), match.start("thing")
-    if re.compile(r"我家(?:就|住|里)?[在住]").match(text, at):
-        return Subject(), at + 1
+    if re.compile(r"(?:我|俺|咱)们?(?=家(?:就|住|里)?[在住])").match(text, at):
+        return Subject(), text.index("家", at)
     if match := _RELATIVE.match(text, at):
         return Subject(_full(match["relation"]) + (match["name"] or "")), match.end()
     if match := _WE.match(text, at):
@@ -193,7 +195,7 @@ def _subject(
     if match := _SELF.match(text, at):
         return Subject(), match.end()
     if match := re.compile(
-        r"我(?:家|的)(?:里)?(?=养|有|在|名字|生日|性格|爱好|工作|职业|专业|老家|家乡|"
+        r"我(?:家|的)(?:里)?(?=养|有|在|名字|生日|性格|爱好|工作|职业|专业|老家|家乡|是?开[^，]{1,8}的|是?[种做卖][^，]{1,8}的|"
         r"身高|体重|血型|星座|兴趣|目标|梦想|理想|愿望|特长|偶像|口味|全名|业余)"
     ).match(text, at):
         return Subject(), match.end()
@@ -209,7 +211,7 @@ def _subject(
 
 def _full(relation: str) -> str:
     """我妈 is my 妈妈, which reads better alone."""
-    return relation * 2 if relation in "爸妈哥姐弟妹" else relation
+    return relation * 2 if len(relation) == 1 and relation in "爸妈哥姐弟妹" else relation
 
 
 def _of_new(last: Subject, rest: str, setting: Setting) -> Subject | None:

@@ -9,6 +9,7 @@ from memories.extraction.rules.en_clauses import Piece, Sentence
 from memories.extraction.rules.masking import simplified, traditional
 from memories.extraction.rules.passing import is_passing
 from memories.extraction.rules.rule import Found, Rule
+from memories.extraction.rules.vague import tells_nothing
 from memories.extraction.rules.zh_clauses import clauses
 from memories.extraction.rules.zh_grammar import (
     HEDGE,
@@ -20,6 +21,7 @@ from memories.extraction.rules.zh_grammar import (
     moved_on,
     parse,
 )
+from memories.extraction.rules.zh_readings import readings
 from memories.extraction.rules.zh_wording import is_complete, sentence_of, trimmed
 
 _CORRECTION = re.compile(
@@ -46,12 +48,27 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
         if found := _instruction(piece, said, setting, corrects):
             yield found
             continue
+        if told := list(_roundabout(piece, said, setting, corrects, bare=subject is None)):
+            yield from told
+            setting = moved_on(setting, piece.text, said)
+            subject, opening = Subject(), False
+            continue
         parsed = parse(piece, subject, replace(setting, opening=opening))
         opening = opening and parsed is None and OPENER.fullmatch(piece.text) is not None
         subject = carried(piece.text, parsed, subject)
         setting = moved_on(setting, piece.text, said)
         if parsed and (found := _statement(piece, said, parsed, setting, corrects)):
             yield found
+
+
+def _roundabout(
+    piece: Piece, said: str, setting: Setting, corrects: bool, *, bare: bool
+) -> Iterator[Found]:
+    for text in readings(piece.text, said, bare=bare):
+        told = replace(piece, text=simplified(text))
+        parsed = parse(told, None, setting)
+        if parsed and (found := _statement(told, text, parsed, setting, corrects)):
+            yield replace(found, start=piece.start, end=piece.start + len(said))
 
 
 def _instruction(piece: Piece, said: str, setting: Setting, corrects: bool) -> Found | None:
@@ -92,6 +109,8 @@ def _found(
         (text, None) if rule.timeless else zh_dates.resolve(text, today=setting.today, past=past)
     )
     if (rule.dated and when is None) or not is_complete(text):
+        return None
+    if tells_nothing(rule.kind, text, language="zh", named=bool(parsed.subject.label)):
         return None
     if is_passing(rule.kind, text, when=when, today=setting.today, notable=_NOTABLE):
         return None
@@ -140,7 +159,9 @@ def _is_correction(piece: Piece, sentence: Sentence) -> bool:
 
 
 def _is_past(rule: Rule, predicate: str) -> bool:
+    if rule.kind == "task":
+        return False
     if "了" in predicate[:6]:
         return True
     ahead = re.match(r"(?:要|准备|打算|快|马上|即将|就要)", predicate)
-    return rule.kind == "event" and ahead is None
+    return rule.kind == "event" and ahead is None and re.search("[了过]", predicate) is not None
