@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from django.conf import settings
 from django.db import connections
 from pytest_django import DjangoDbBlocker
 
@@ -11,6 +12,9 @@ from ops.models import ApiKey, User
 from ops.services import keys, users
 from tests import databases
 from tests.live import product as product
+
+# A slow hash guards real passwords; here it would take more time than all the rest.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 ALL_SCOPES = ["read", "write", "forget", "export", "signin"]
 
