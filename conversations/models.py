@@ -172,6 +172,7 @@ class Summary(models.Model):
 
     class Meta:
         base_manager_name = "everything"
+        verbose_name_plural = "summaries"
         constraints = [
             models.UniqueConstraint(fields=["conversation", "version"], name="summary_version"),
             models.CheckConstraint(
@@ -228,6 +229,7 @@ class Feedback(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name_plural = "feedback"
         constraints = [one_of("rating", Rating, name="feedback_rating_known")]
         indexes = [models.Index(fields=["user"], name="feedback_user")]
 

@@ -83,6 +83,7 @@ class Migration(migrations.Migration):
                 ('message', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='feedback', to='conversations.message')),
             ],
             options={
+                'verbose_name_plural': 'feedback',
                 'indexes': [models.Index(fields=['user'], name='feedback_user')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('rating__in', ['positive', 'negative', 'very_negative'])), name='feedback_rating_known')],
             },
@@ -104,6 +105,7 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
             ],
             options={
+                'verbose_name_plural': 'summaries',
                 'base_manager_name': 'everything',
                 'indexes': [models.Index(fields=['user', 'conversation', '-version'], name='summary_user')],
                 'constraints': [models.UniqueConstraint(fields=('conversation', 'version'), name='summary_version'), models.CheckConstraint(condition=models.Q(('from_number__lte', models.F('through_number'))), name='summary_range')],
