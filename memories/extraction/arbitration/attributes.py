@@ -8,7 +8,12 @@ from memories.extraction.arbitration.pairing import (
     Finding,
     Pair,
 )
-from memories.extraction.arbitration.statement import CHANGING, FIXED, Statement
+from memories.extraction.arbitration.statement import (
+    CHANGING,
+    FIXED,
+    SINGLE_ROLES,
+    Statement,
+)
 from memories.extraction.types import Verdict
 
 
@@ -52,6 +57,8 @@ def _beings(pair: Pair) -> Finding:
         return BESIDE
     if differ(new.figures, old.figures):
         return Finding(Verdict.REPLACE, "newer_value")
+    if new.names and old.names and not new.names & old.names and ours & SINGLE_ROLES:
+        return contradicts(pair)
     if new.names and old.names and not new.names & old.names:
         return Finding(Verdict.REPLACE, "corrected") if pair.decided or new.corrects else BESIDE
     return detail(pair)
@@ -68,7 +75,8 @@ def _one_value(pair: Pair) -> Finding:
     if pair.across and not comparable(new, old):
         return across_languages(pair)
     if new.slot == "thing" and not (pair.overrules or opposed(new.main, old.main)):
-        return BESIDE
+        one_of_its_kind = new.relation == old.relation != "" and new.topic == old.topic
+        return Finding(Verdict.REVIEW, "contradicts") if one_of_its_kind else BESIDE
     return changed(pair)
 
 

@@ -1,7 +1,6 @@
 """Reads one Chinese memory: 「养了一只叫豆豆的猫」 and 「我家的猫叫豆豆」 alike."""
 
 import re
-import unicodedata
 
 import rjieba
 
@@ -9,6 +8,7 @@ from memories.extraction.arbitration import english
 from memories.extraction.arbitration.figures import take_figures
 from memories.extraction.arbitration.lexicon import (
     CONCEPT_OF,
+    DAYTIMES,
     DIETS,
     JOBS,
     LONGEST_CHINESE,
@@ -29,8 +29,10 @@ from memories.extraction.arbitration.patterns_zh import (
     STOP,
     SURNAMES,
 )
+from memories.extraction.arbitration.rewording_zh import introduced, reworded
 from memories.extraction.arbitration.shapes_zh import PATTERNS
-from memories.extraction.arbitration.statement import Statement, Time
+from memories.extraction.arbitration.statement import SINGLE_ROLES, Statement, Time
+from memories.extraction.arbitration.things import relation_of
 
 _SUBJECT = re.compile(r"^(?:用户|本人|我们?|他|她|自己)(?:自己)?(?:家里?)?的?|^家里的?(?=[^有养])")
 _KIN = re.compile(
@@ -42,23 +44,34 @@ _NAMED = re.compile(
     rf"^(?P<name>[小老阿][\u4e00-\u9fff]|[A-Z][A-Za-z]*|[\u4e00-\u9fff]{{2,3}}?)(?=[{_PREDICATE}\d])"
 )
 _DETAIL = re.compile(r"[，,；;。]|(?<!^)(?:因为|由于|比如|例如)")
-_INTRODUCED = re.compile(rf"^([^，,是]{{2,4}})是(?:用户|我)家?养?的({PETS_ZH}|{KIN_ZH})$")
+_DATED = re.compile(
+    r"^(?:用户|我)?(?:于|在)?(?:(?:\d{4}年|今年|去年|前年)(?:\d{1,2}|[一二三四五六七八九十]{1,2})?月?份?"
+    r"(?:\d{1,2}[日号])?|(?:\d{1,2}|[一二三四五六七八九十]{1,2})月份?(?:\d{1,2}[日号])?)"
+    r"(?:起|(?=[从搬入生戒换开加辞离结离成转毕升买考]))"
+)
 _JOB = re.compile(
     r"(?:师|经理|总监|教练|主任|医生|店长|研究员|分析员|飞行员|服务员|售货员|保安|司机|顾问)$"
+)
+_PERSON = re.compile(
+    rf"^(?:是|叫|姓)?(?:[小老阿][\u4e00-\u9fff]|[{''.join(sorted(SURNAMES))}][\u4e00-\u9fff]{{0,2}}"
+    r"|[\u4e00-\u9fff]{1,2}(?:姐|哥|总|叔|姨|阿姨|工|先生|女士|小姐|老师|师傅)|[A-Za-z]+)$"
 )
 _VERB = re.compile(r"^(?:吃|喝|看|听|玩|打|去|做|用|骑|穿|弹|拉|踢|养)(?=.)")
 
 
 def read_chinese(text: str) -> Statement:
-    plain = _squeezed(text)
+    plain = reworded(text)
     denied = DENIED.search(plain)
-    told = DENIED.sub("", plain, count=1) if denied else plain
+    told = introduced(DENIED.sub("", plain, count=1)) if denied else plain
+    dated = _DATED.match(told)
+    told = told[dated.end() :] if dated else told
     subject, own_names, told = _subject(told)
     lower = told.lower()
     often = " ".join(OFTEN.findall(lower)).replace("每晚", "每天晚上").replace("每天", "每天 ")
     bare = OFTEN.sub("", ADVERBS.sub("", lower)).strip("，, ")
     slot, groups = _slot(bare)
-    positive = len(NEGATIVE.findall(lower)) % 2 == 0
+    slot = _of_place(slot, groups)
+    positive = slot in ("favorite", "name", "role") or len(NEGATIVE.findall(lower)) % 2 == 0
     if slot.endswith("-"):
         slot, positive = slot[:-1], False
     time = _time(lower)
@@ -66,7 +79,8 @@ def read_chinese(text: str) -> Statement:
         time = Time.NOW
     return _statement(
         told, plain=plain, subject=subject, own_names=own_names, slot=slot, groups=groups,
-        bare=bare, often=often, positive=positive, time=time,
+        bare=bare, often=often + (f" {dated.group()}" if dated else ""), positive=positive,
+        time=time,
         denied=denied.group() if denied else "",
     )  # fmt: skip
 
@@ -104,19 +118,16 @@ def _longest(parts: list[str], at: int) -> int:
     return 0
 
 
-def _squeezed(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).strip(" .。!！,，;；")
-    plain = _INTRODUCED.sub(r"有一只叫\1的\2", plain)
-    plain = re.sub(r"不能吃|吃不了|不可以吃|不敢吃", "不吃", plain)
-    return re.sub(r"(?<=[\u4e00-\u9fff，])\s+|\s+(?=[\u4e00-\u9fff])", "", plain)
-
-
 def _subject(told: str) -> tuple[str, frozenset[str], str]:
     own = _SUBJECT.match(told)
     rest = told[own.end() :] if own else told
     kin = _KIN.match(rest)
     if kin and rest[kin.end() :]:
         name = frozenset([kin["name"].lower()]) if kin["name"] else frozenset()
+        of_theirs = _KIN.match(rest[kin.end() :]) if kin.group().endswith("的") else None
+        if of_theirs and rest[kin.end() + of_theirs.end() :]:
+            both = f"{KIN[kin['kin']]}:{KIN[of_theirs['kin']]}"
+            return both, frozenset(), rest[kin.end() + of_theirs.end() :]
         return KIN[kin["kin"]], name, rest[kin.end() :]
     pet = _PET.match(rest)
     if pet:
@@ -162,8 +173,22 @@ def _slot(bare: str) -> tuple[str, dict[str, str]]:
     for slot, pattern in PATTERNS:
         found = pattern.search(bare)
         if found:
-            return slot, {key[0]: value for key, value in found.groupdict().items() if value}
+            said = {key[0]: value for key, value in found.groupdict().items() if value}
+            return slot, said | {"rest": bare[found.end() :]}
     return "", {}
+
+
+def _of_place(slot: str, groups: dict[str, str]) -> str:
+    """「弟弟去武汉了」 tells of a home, 「去游泳了」 doesn't; who works in a city names no firm."""
+    if slot == "whereabouts":
+        return "home" if _is_place(groups["v"]) else ""
+    if slot == "workplace":
+        return "employer" if _is_place(groups["v"]) else ""
+    return slot
+
+
+def _is_place(value: str) -> bool:
+    return value == "老家" or (bool(value) and all(tag == "ns" for _, tag in rjieba.tag(value)))
 
 
 def _statement(
@@ -172,9 +197,17 @@ def _statement(
 ) -> Statement:  # fmt: skip
     figures, _ = take_figures(f"{bare} {often}" if often else bare)
     value = take_figures(groups["v"])[1] if "v" in groups else take_figures(bare)[1]
+    value, _, against = value.partition("多过") if slot == "like" else (value, "", "")
     main, detail = _split(value)
+    detail |= concepts(take_figures(groups.get("rest", ""))[1])
     detail |= concepts(groups.get("d", "")) | concepts(take_figures(often)[1])
-    if slot in ("", "is"):
+    if slot == "blood":
+        main = frozenset([value.rstrip("型血")])
+    if any(figure.startswith("hour:") for figure in figures):
+        main, detail = main - DAYTIMES, detail - DAYTIMES
+    if slot in ("", "is") and subject in SINGLE_ROLES and _PERSON.match(value):
+        slot = "role"
+    elif slot in ("", "is"):
         slot, main, detail = _by_value(slot, main, detail)
     names = own_names | _names(told)
     names |= frozenset([groups["n"]]) if "n" in groups else frozenset()
@@ -186,7 +219,8 @@ def _statement(
         language="zh", plain=plain, subject=subject, slot=slot,
         topic=concepts(groups.get("t", "")), main=main, detail=detail, figures=figures,
         names=names, positive=positive, time=time, corrects=bool(denied),
-        denied=concepts(denied),
+        denied=concepts(denied), against=concepts(against),
+        relation=relation_of(groups.get("r", "")),
     )  # fmt: skip
 
 

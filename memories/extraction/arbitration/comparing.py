@@ -15,8 +15,10 @@ from memories.extraction.arbitration.attributes import (
     flip,
     same_attribute,
 )
+from memories.extraction.arbitration.clashing import clash, clash_of_being
 from memories.extraction.arbitration.figures import differ
-from memories.extraction.arbitration.lexicon import opposed, opposite_traits, ruled_out
+from memories.extraction.arbitration.lexicon import opposed
+from memories.extraction.arbitration.likeness import is_too_close, says_the_same, turned_round
 from memories.extraction.arbitration.pairing import (
     APART,
     BESIDE,
@@ -26,6 +28,7 @@ from memories.extraction.arbitration.pairing import (
     Pair,
 )
 from memories.extraction.arbitration.statement import FAMILIES, Statement, Time
+from memories.extraction.arbitration.transitions import ended_by
 from memories.extraction.arbitration.wordlists import words
 from memories.extraction.types import Verdict
 
@@ -43,36 +46,72 @@ def compare(pair: Pair) -> Finding:
     Who corrects means something that was said: where both would hold side by side, the matter
     that is the same gives way.
     """
-    finding = _compare(pair)
+    pair = replace(pair, new=_plainly(pair.new), old=_plainly(pair.old))
+    finding = _continued(pair) or _compare(pair)
+    if finding.reason in ("says_more", "adds_detail") and says_the_same(pair, strictly=True):
+        return Finding(Verdict.SKIP, "same_meaning")
+    if finding in (BESIDE, APART):
+        finding = _despite_the_words(pair) or finding
     same_slot = pair.new.slot == pair.old.slot and pair.similarity >= SAME_MATTER
-    if finding == BESIDE and pair.corrects and same_slot and pair.new.holds == pair.old.holds:
+    if finding == BESIDE and pair.corrects and same_slot:
         alike = _same_subject(pair.new, pair.old) and _same_topic(pair.new, pair.old)
         return Finding(Verdict.REPLACE, "corrected") if alike else finding
     return finding
 
 
+def _despite_the_words(pair: Pair) -> Finding | None:
+    """Where no rule for an attribute has spoken: the event that ends a state, or the same again."""
+    new, old = pair.new, pair.old
+    if not _same_subject(new, old):
+        same = "user" in (new.subject, old.subject) and says_the_same(pair, strictly=True)
+        return Finding(Verdict.SKIP, "same_meaning") if same else clash_of_being(pair)
+    if ended_by(old=old.plain, new=new.plain):
+        return Finding(Verdict.REPLACE, "moved_on")
+    if new.time is Time.ENDED and old.holds and old.main and old.main <= new.words:
+        return Finding(Verdict.REPLACE, "no_longer")
+    if says_the_same(pair):
+        return Finding(Verdict.SKIP, "same_meaning")
+    return contradicts(pair) if is_too_close(pair) or turned_round(pair) else None
+
+
 def _compare(pair: Pair) -> Finding:
-    pair = replace(pair, new=_plainly(pair.new), old=_plainly(pair.old))
     new, old = pair.new, pair.old
     if new.plain.casefold() == old.plain.casefold():
         return Finding(Verdict.SKIP, "same_text")
     if _tells_of_the_same_being(new, old):
-        return Finding(Verdict.MERGE, "adds_detail")
+        gone = new.time is Time.ENDED
+        return Finding(
+            Verdict.REPLACE if gone else Verdict.MERGE, "moved_on" if gone else "adds_detail"
+        )
     if not _same_subject(new, old):
         return _related(pair)
     if new.denied & old.words and old.holds:
         return Finding(Verdict.REPLACE, "corrected")
-    clash = _clash(pair)
-    if clash:
-        return clash
+    clashes = clash(pair)
+    if clashes:
+        return clashes
     if new.slot == old.slot and _same_topic(new, old):
         return same_attribute(pair) if new.slot else _unknown_attribute(pair)
+    if {new.slot, old.slot} == {"like", "favorite"}:
+        return _favorite_of_many(pair)
     if any({new.slot, old.slot} == family for family in FAMILIES):
         return _same_family(pair)
     if new.slot and old.slot:
         flips = _loose(new, old) and new.holds != old.holds
         return _unknown_attribute(pair) if flips else _related(pair)
     return _unknown_attribute(pair)
+
+
+def _continued(pair: Pair) -> Finding | None:
+    """One text goes on where the other ends, and takes nothing back."""
+    new, old = pair.new, pair.old
+    ours, theirs = new.plain.casefold(), old.plain.casefold()
+    more = len(ours) > len(theirs)
+    short, long = (theirs, ours) if more else (ours, theirs)
+    goes_on = long.startswith(short) and long[len(short) :][:1] in (",", "，", ";", "；")
+    if not goes_on or new.holds != old.holds or new.is_change or old.is_change:
+        return None
+    return Finding(Verdict.REPLACE, "says_more") if more else Finding(Verdict.SKIP, "weaker")
 
 
 def _plainly(said: Statement) -> Statement:
@@ -82,6 +121,16 @@ def _plainly(said: Statement) -> Statement:
     if said.slot == "kin" and said.main & _ONLY_CHILD:
         return replace(said, main=frozenset(["sibling"]), positive=False)
     return said
+
+
+def _favorite_of_many(pair: Pair) -> Finding:
+    """Who has it for a favorite likes it; what else one likes stands beside."""
+    new, old = pair.new, pair.old
+    if new.main - old.topic != old.main - new.topic or new.holds != old.holds:
+        return _unknown_attribute(pair)
+    if new.slot == "like":
+        return Finding(Verdict.SKIP, "weaker")
+    return Finding(Verdict.REPLACE, "says_more")
 
 
 def _related(pair: Pair) -> Finding:
@@ -114,28 +163,12 @@ def _tells_of_the_same_being(new: Statement, old: Statement) -> bool:
     """ "Biscuit is 3 years old" beside "Has a cat named Biscuit"."""
     for one, other in ((new, old), (old, new)):
         if one.slot in ("pet", "kin") and one.names and other.slot not in ("pet", "kin"):
+            if any(not name.isascii() and name in other.plain.lower() for name in one.names):
+                return True
             about = {other.subject} | (other.names if other.subject in one.main else frozenset())
             if about & one.names or (other.subject == "user" and other.main & one.names):
                 return True
     return False
-
-
-def _clash(pair: Pair) -> Finding | None:
-    """A liking or habit against a diet, an allergy, a fear or a refusal."""
-    for stance, joy in ((pair.new, pair.old), (pair.old, pair.new)):
-        enjoys = joy.slot in ("like", "habit", "favorite") and joy.holds
-        refuses = stance.slot in ("diet", "allergy", "fear") and stance.holds
-        refuses |= stance.slot in ("like", "habit") and not stance.holds
-        if not (enjoys and refuses and ruled_out(stance.main, joy.words)):
-            continue
-        if stance.slot == joy.slot and stance.main != joy.main and stance.main & joy.main:
-            continue
-        if pair.overrules and "allergy" not in (stance.slot, joy.slot):
-            return Finding(Verdict.REPLACE, "no_longer")
-        return Finding(Verdict.REVIEW, "contradicts")
-    if opposite_traits(pair.new.words, pair.old.words) and pair.new.holds and pair.old.holds:
-        return contradicts(pair)
-    return None
 
 
 def _same_family(pair: Pair) -> Finding:

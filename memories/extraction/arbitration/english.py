@@ -7,6 +7,7 @@ from memories.extraction.arbitration.lexicon import (
     CONCEPT_OF,
     DIETS,
     JOBS,
+    LANGUAGES,
     LONGEST_ENGLISH,
     MARITAL,
     PETS,
@@ -25,9 +26,14 @@ from memories.extraction.arbitration.patterns_en import (
     STOP,
     VERBS_AFTER_A_NAME,
 )
+from memories.extraction.arbitration.rewording_en import introduced, reworded
 from memories.extraction.arbitration.shapes_en import PATTERNS
-from memories.extraction.arbitration.statement import Statement, Time
+from memories.extraction.arbitration.statement import SINGLE_ROLES, Statement, Time
+from memories.extraction.arbitration.things import THING_EN as THING
+from memories.extraction.arbitration.things import relation_of
 
+NOBODY: frozenset[str] = frozenset()
+_TITLES = frozenset(["mr", "mr.", "ms", "mrs", "dr", "prof"])
 _DETAIL = re.compile(
     r",|;|\b(?:at|in|on|with|for|near|since|every|from|because|who|which|that|when|while|after"
     r"|before|during|by|as|until|to|of|about|than|over)\b"
@@ -46,31 +52,18 @@ _PET = re.compile(
 )
 _NAME = re.compile(r"\b[A-Z][\w&-]*(?:['.]?\w)*")
 _CALENDAR = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\w+day)[a-z]*$")
-_INTRODUCED = re.compile(
-    rf"^([A-Z][\w-]+) is (?:the user's|my|his|her|their|our) ({PETS_EN}|{'|'.join(KIN)})$"
-)
-_SHORT = (
-    (r"^(.+) is (?:a|one of \w+) (?:hobby|hobbies|passion)(?: of \w+)?$", r"likes \1"),
-    (r"^(?:(?:the )?user |i )?(?:is|am) (?:the |a )?(?:father|mother|parent|dad|mom) of ", "has "),
-    (r"\b(?:is taking|am taking|takes?|taking) (.+?) (?:lessons|classes)", r"learning \1"),
-    (r"(\d) (?:o'clock )?in the morning", r"\1 am"),
-    (r"(\d) (?:o'clock )?in the (?:afternoon|evening)", r"\1 pm"),
-    (r"can't|cannot", "can not"), (r"won't", "will not"), (r"n't\b", " not"),
-          (r"\bi'm\b", "i am"), (r"'ve\b", " have"), (r"'re\b", " are"), (r"'ll\b", " will"),
-          (r"\bcan not (?:live|do|function|start the day) without\b", "loves"),
-          (r"\ba (?:\w+ )?(?:glass|cup|bottle|bit|piece|slice|lot|lots) of ", ""),
-          (r"\b(it|he|she|that)'s\b", r"\1 is"))  # fmt: skip
 
 
 def read_english(text: str) -> Statement:
-    plain = _expanded(text)
+    plain = reworded(text)
     denied = DENIED.search(plain)
-    told = DENIED.sub(" ", plain, count=1).strip() if denied else plain
-    subject, own_names, told = _subject(told)
+    told = introduced(DENIED.sub(" ", plain, count=1).strip()) if denied else plain
+    thing = THING.search(" ".join(ADVERBS.sub(" ", told).split()))
+    subject, own_names, told = ("user", NOBODY, told) if thing else _subject(told)
     lower = told.lower()
     time, positive = _time(lower), not _negated(lower)
     bare = " ".join(ADVERBS.sub(" ", lower).split()).strip(" ,;")
-    slot, groups = _slot(bare)
+    slot, groups = ("thing", _thing(thing)) if thing else _slot(bare)
     if slot.endswith("-"):
         slot, positive = slot[:-1], not positive
     return _statement(
@@ -96,14 +89,6 @@ def concepts(text: str) -> frozenset[str]:
         found.append(CONCEPT_OF[" ".join(words[at : at + length])] if length else words[at])
         at += length or 1
     return frozenset(word for word in found if word not in STOP)
-
-
-def _expanded(text: str) -> str:
-    plain = " ".join(text.replace("’", "'").split()).strip(" .!,;")
-    plain = _INTRODUCED.sub(r"has a \2 named \1", plain)
-    for short, long in _SHORT:
-        plain = re.sub(short, long, plain, flags=re.IGNORECASE)
-    return plain
 
 
 def _subject(told: str) -> tuple[str, frozenset[str], str]:
@@ -162,11 +147,17 @@ def _negated(lower: str) -> bool:
     return len(NEGATIVE.findall(lower)) % 2 == 1
 
 
+def _thing(found: re.Match[str]) -> dict[str, str]:
+    """What belongs to a thing, by which verb, without the words of time."""
+    return {key[0]: value.lower() for key, value in found.groupdict().items() if value}
+
+
 def _slot(bare: str) -> tuple[str, dict[str, str]]:
     for slot, pattern in PATTERNS:
         found = pattern.search(bare)
         if found:
-            return slot, {key[0]: value for key, value in found.groupdict().items() if value}
+            said = {key[0]: value for key, value in found.groupdict().items() if value}
+            return slot, said | {"rest": bare[found.end() :]}
     return "", {}
 
 
@@ -178,16 +169,22 @@ def _statement(
     value = take_figures(groups["v"])[1] if "v" in groups else without
     value, _, against = _contrast(value) if slot == "like" else (value, "", "")
     main, detail = _split(value.replace(",", " and ") if slot == "like" else value)
-    if slot in ("", "is"):
-        slot, main = _by_value(slot, main)
     names = frozenset(groups.get("n", "").split()) | own_names | _names(told)
+    if slot in ("", "is") and subject in SINGLE_ROLES and main and main <= _stems(names):
+        slot, main = "role", main - _TITLES
+    elif slot in ("", "is", "major"):
+        slot, main = _by_value(slot, main)
+    if slot == "blood":
+        main = frozenset(value.split()[:1])
+    if slot in ("kin", "pet"):
+        detail |= concepts(take_figures(groups["rest"])[1]) - names - _stems(names)
     if slot == "name" and subject != "user":
         slot, main, subject, names = _introduces(subject, names | main)
     return Statement(
         language="en", plain=plain, subject=subject, slot=slot,
         topic=concepts(groups.get("t", "")), main=main, detail=detail, figures=figures,
         names=names, against=concepts(against), positive=positive, time=time, corrects=bool(denied),
-        denied=concepts(denied),
+        denied=concepts(denied), relation=relation_of(groups.get("r", "")),
     )  # fmt: skip
 
 
@@ -202,10 +199,16 @@ def _introduces(
 
 def _by_value(slot: str, main: frozenset[str]) -> tuple[str, frozenset[str]]:
     """What "is vegan" or "is a nurse" tells only shows in the value."""
+    if slot == "major":
+        return ("learns" if main <= LANGUAGES else "major"), main
     for name, values in (("diet", DIETS), ("marital", MARITAL), ("job", JOBS)):
         if main & values and (slot == "is" or name != "job"):
             return name, main
     return slot if slot != "is" else "", main
+
+
+def _stems(names: frozenset[str]) -> frozenset[str]:
+    return concepts(" ".join(sorted(names))) | names
 
 
 def _contrast(value: str) -> tuple[str, str, str]:

@@ -41,10 +41,12 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?{_MONTH}(?![a-z])(?:,? (?P<y>\d{{4}}))?")),
     ("month", re.compile(r"(?P<m>\d{1,2})月(?!天)(?:份|底|初|中)?")),
     ("month", re.compile(
-        r"\b(?:in|of|since|until|by|this|next|last) (?P<m>january|february|march|april|may|june"
-        r"|july|august|september|october|november|december)\b")),
+        r"\b(?:in|of|since|until|by|for|to|from|this|next|last) "
+        r"(?P<m>january|february|march|april|may|june|july|august|september|october|november|december)\b")),
     ("hour", re.compile(r"\b(?P<h>\d{1,2})(?::(?P<min>\d\d))? ?(?P<half>am|pm|a\.m\.|p\.m\.)")),
     ("hour", re.compile(r"\b(?P<h>\d{1,2}):(?P<min>\d\d)\b")),
+    ("hour", re.compile(
+        r"\b(?:at|around|by|until) (?P<h>\d{1,2})(?=$|[,;]| on\b| every\b| and\b)")),
     ("hour", re.compile(
         r"(?P<half>早上|上午|下午|晚上|凌晨|中午)?(?P<h>\d{1,2})点(?P<min>半|\d{1,2}分?)?")),
     ("weekday", re.compile(r"(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])")),
@@ -97,7 +99,13 @@ def differ(left: frozenset[str], right: frozenset[str]) -> bool:
 
 def _within(some: set[str], others: set[str]) -> bool:
     """A date without its year agrees with the same day of any year."""
-    return all(any(one == other or other.endswith(one[5:]) for other in others) for one in some)
+    return all(
+        any(
+            one == other or (one.startswith("date:") and other.endswith(f"-{one[5:]}"))
+            for other in others
+        )
+        for one in some
+    )
 
 
 def _written(kind: str, parts: dict[str, str | None]) -> str:

@@ -9,11 +9,24 @@ import snowballstemmer
 
 from memories.extraction.arbitration.wordlists import words
 
+_local = threading.local()
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    if not hasattr(_local, "stemmer"):  # a stemmer holds the word it works on: one a thread
+        _local.stemmer = snowballstemmer.stemmer("english")
+    return str(_local.stemmer.stemWord(word.lower()))
+
+
 OPPOSITES = """
 short:detailed formal:casual early_riser:night_owl work_from_home:office introvert:extrovert
 left_handed:right_handed dark_mode:light_mode window_seat:aisle_seat hot:cold large:small
 morning:evening metric:imperial tab:space alone:together indoor:outdoor mac:windows spicy:mild
-crowd:quiet noise:quiet black:white chinese:english cheap:expensive simple:complex slow:fast
+crowd:quiet noise:quiet open:closed private:public enabled:disabled allowed:forbidden early:late
+required:optional internal:external manual:automatic online:offline sync:async utc:local
+horizontal:vertical optimist:pessimist sweet_taste:salty_taste strict:lenient left:right
+black:white chinese:english cheap:expensive simple:complex slow:fast
 """
 
 # Of these one excludes the other whatever else is said; the rest need a word in common.
@@ -28,15 +41,36 @@ PARENTS = {
     "green_tea": "tea", "black_tea": "tea", "latte": "coffee", "wine": "alcohol",
     "beer": "alcohol", "shrimp": "seafood", "shellfish": "seafood", "crab": "seafood",
     "steak": "beef", "bacon": "pork", "beef": "meat", "pork": "meat", "lamb": "meat",
-    "sister": "sibling", "brother": "sibling", "bmw": "car", "tesla": "car", "audi": "car",
+    "sister": "sibling", "brother": "sibling", "姐姐": "sibling", "妹妹": "sibling",
+    "哥哥": "sibling", "弟弟": "sibling", "bmw": "car", "tesla": "car", "audi": "car",
     "toyota": "car", "honda": "car", "volkswagen": "car", "mercedes": "car",
     "parrot": "bird", "cat": "pet", "dog": "pet", "bird": "pet", "rabbit": "pet",
-    "hamster": "pet", "fish": "pet", "turtle": "pet", "horse": "pet", "snake": "pet",
+    "hamster": "pet", "turtle": "pet", "horse": "pet", "snake": "pet",
     "golden_retriever": "dog", "labrador": "dog", "poodle": "dog", "corgi": "dog", "husky": "dog",
     "ragdoll": "cat", "daughter": "child", "son": "child", "classical_music": "music",
     "jazz": "music", "horror_movie": "movie", "science_fiction": "novel", "surgeon": "doctor",
     "software_engineer": "engineer", "product_manager": "manager", "project_manager": "manager",
 }  # fmt: skip
+
+PARENTS |= {
+    stem(narrow): kind
+    for kind, kinds in {
+        "coffee": "espresso cappuccino americano mocha 美式 卡布奇诺 浓缩 摩卡",
+        "fish": "salmon tuna cod trout sardine 三文鱼 金枪鱼 鳕鱼 带鱼 生鱼片",
+        "shellfish": "oyster lobster mussel clam 生蚝 龙虾 小龙虾 扇贝 大闸蟹",
+        "meat": "ham sausage rib brisket burger hamburger schnitzel salami meatball duck turkey "
+        "goose chicken barbecue bbq kebab 鸡 鸭 烤鸭 香肠 火腿 烤串 羊肉串 烤肉 汉堡 炸鸡 排骨",
+        "dairy": "milk cheese yogurt yoghurt cream butter latte 酸奶 冰淇淋 奶油",
+        "alcohol": "whisky whiskey vodka gin rum cocktail champagne sake cider lager 威士忌 鸡尾酒 "
+        "伏特加 香槟 清酒",
+        "nut": "cashew almond walnut pecan pistachio hazelnut 开心果 榛子",
+        "car": "corolla civic prius golf polo sedan suv truck 卡罗拉 思域 轿车",
+        "child": "twin toddler 双胞胎",
+        "seafood": "shellfish fish",
+    }.items()
+    for narrow in kinds.split()
+    if stem(narrow) not in PARENTS
+}
 
 # A way of eating, and what nobody who eats so enjoys.
 _MEATS = "meat beef steak pork chicken lamb bacon rib hotdog burger ham sausage"
@@ -85,17 +119,16 @@ JOBS = words(
     data_scientist
     """
 )
+LANGUAGES = words(
+    """
+    chinese english japanese french german spanish korean italian russian cantonese portugues
+    """
+)
+# What an hour says already.
+DAYTIMES = frozenset(["morning", "afternoon", "evening", "noon", "下午", "中午", "凌晨"])
 MARITAL = frozenset(["single", "married", "divorced", "engaged", "widowed"])
 
 _CONCEPTS_FILE = Path(__file__).with_name("concepts.txt")
-_local = threading.local()
-
-
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    if not hasattr(_local, "stemmer"):  # a stemmer holds the word it works on: one a thread
-        _local.stemmer = snowballstemmer.stemmer("english")
-    return str(_local.stemmer.stemWord(word.lower()))
 
 
 def _by_name() -> dict[str, str]:
@@ -135,9 +168,25 @@ def opposite_traits(left: frozenset[str], right: frozenset[str]) -> bool:
     return opposed(left & TRAITS, right & TRAITS)
 
 
+# How Chinese names the kind at the end of the word: 红烧肉 is meat, 岩茶 is tea.
+_ENDINGS = {
+    "肉": "meat",
+    "排": "meat",
+    "虾": "seafood",
+    "蟹": "seafood",
+    "茶": "tea",
+    "酒": "alcohol",
+}
+
+
+def _kind(word: str) -> str:
+    ending = word[-1:] if len(word) > 1 and word != "肌肉" else ""
+    return PARENTS.get(word) or _ENDINGS.get(ending, "")
+
+
 def with_kinds(words: frozenset[str]) -> frozenset[str]:
     """The words and what each is a kind of, all the way up."""
-    above = frozenset(PARENTS[word] for word in words if word in PARENTS)
+    above = frozenset(kind for word in words for kind in [_kind(word)] if kind)
     return words if above <= words else with_kinds(words | above)
 
 

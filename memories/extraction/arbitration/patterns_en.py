@@ -14,6 +14,8 @@ KIN = {
     "boss": "boss", "roommate": "roommate", "flatmate": "roommate", "neighbor": "neighbor",
     "neighbour": "neighbor", "child": "child", "kid": "child", "baby": "child", "niece": "niece",
     "nephew": "nephew", "parents": "parents", "fiance": "fiance", "manager": "boss",
+    "landlord": "landlord", "landlady": "landlord", "mentor": "mentor", "tutor": "tutor",
+    "supervisor": "boss",
 }  # fmt: skip
 PETS_EN = (
     "golden retriever|labrador|poodle|corgi|husky|ragdoll|cat|kitten|dog|puppy|bird|parrot"
@@ -65,7 +67,7 @@ PAST = _any(
 )  # fmt: skip
 ENDED = _any(
     r"no longer", r"not\b.{1,40}\bany ?more", "stopped", "quit", r"gave up", r"given up",
-    r"^left", "resigned", r"passed away", "sold", "cancell?ed", r"broke up", r"outgrew",
+    r"^left", "resigned", r"passed away", "died", "sold", "cancell?ed", r"broke up", r"outgrew",
 )  # fmt: skip
 NOW = _any(
     "now", "currently", r"these days", "nowadays", "recently", "moved", "moving", "relocated",
@@ -95,6 +97,7 @@ ADVERBS = _any(
 DENIED = re.compile(
     r"(?:,| -|;|,? and) not (?:an? |the )?(?:in |at |as |on |from |named |called )?[^,;]+$"
     r"|(?<!\bis)(?<!\bam)(?<!\bare)(?<!\bdoes)(?<!\bdo) not (?:in )?[A-Z][\w.-]+$"
+    r"|(?:,| and)? (?:never|instead of|rather than) [A-Z][\w.-]+$"
     r"|(?<=[sS]witched )from [^,;]+?(?= to )|(?<=[cC]hanged )from [^,;]+?(?= to )"
     r"|(?<=[mM]oved )from [^,;]+?(?= to )|\bnot (?:an? |the )?[^,;]{1,40}?,? but "
 )

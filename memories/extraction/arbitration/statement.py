@@ -20,10 +20,18 @@ CHANGING = words(
     """
     home job employer name nickname age phone laptop car email number deadline marital diet
     favorite height weight timezone reply_language school major count meeting bedtime thing
+    role wake
     """
 )
 # These don't change: two of them mean that one is wrong.
-FIXED = frozenset(["birthday", "origin", "blood", "native"])
+FIXED = frozenset(["birthday", "origin", "blood", "native", "zodiac", "birth_year_animal"])
+# Of these people one has at most one.
+SINGLE_ROLES = words(
+    """
+    boss landlord wife husband girlfriend boyfriend fiance partner mentor supervisor dentist tutor
+    landladi doctor therapist coach teacher
+    """
+)
 # Two sides of one matter: each adds to the other.
 FAMILIES = (frozenset(["job", "employer"]), frozenset(["school", "major"]))
 
@@ -53,6 +61,7 @@ class Statement:
     positive: bool = True
     time: Time = Time.PLAIN
     corrects: bool = False
+    relation: str = ""  # of a thing: by which verb the value is its own ("stored in")
 
     @property
     def words(self) -> frozenset[str]:

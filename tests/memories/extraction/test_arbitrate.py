@@ -32,11 +32,11 @@ def labelled(language: str) -> Iterator[Labelled]:
             yield Labelled(category, known, candidate, frozenset(accepted.split()), bool(flags))
 
 
-ALL = [pair for language in ("en", "zh", "across") for pair in labelled(language)]
+LISTS = ("en", "zh", "across", "blind_en", "blind_zh")
+ALL = [pair for language in LISTS for pair in labelled(language)]
 # What the rules can't see: it takes knowledge of the world, or words that we don't have.
 NOT_SEEN = {
-    "在备考研究生", "会打鼓", "姐姐生了个儿子", "Commutes by bike",
-    "Sister Amy gave birth to a boy",
+    "在备考研究生", "每天都要睡午觉",
 }  # fmt: skip
 UNRELATED = {
     "en": [

@@ -1,0 +1,97 @@
+"""English phrasings that say one thing, brought to one form before a memory is read."""
+
+import re
+
+from memories.extraction.arbitration.patterns_en import KIN, PETS_EN
+
+_ANSWERS = r"(?P<what>answers|replies|responses|explanations|summaries)"
+_ROLE = r"boss|manager|landlord|landlady|doctor|dentist|mentor|teacher|tutor|coach|supervisor|lead"
+
+_INTRODUCED = re.compile(
+    rf"^([A-Z][\w-]+) is (?:the user's|my|his|her|their|our) ({PETS_EN}|{'|'.join(KIN)})$"
+)
+# Each in its turn: what is made by one may be taken up by the next.
+_FORMS: tuple[tuple[str, str], ...] = (
+    (r"^(.+) is (?:a|one of \w+) (?:hobby|hobbies|passion)(?: of \w+)?$", r"likes \1"),
+    (r"^(?:(?:the )?user |i )?(?:is|am) (?:the |a )?(?:father|mother|parent|dad|mom) of ", "has "),
+    (r"\b(?:is taking|am taking|takes?|taking) (.+?) (?:lessons|classes)", r"learning \1"),
+    (r"(\d) (?:o'clock )?in the morning", r"\1 am"),
+    (r"(\d) (?:o'clock )?in the (?:afternoon|evening)", r"\1 pm"),
+    (r"can't|cannot", "can not"), (r"won't", "will not"), (r"n't\b", " not"),
+    (r"\bi'm\b", "i am"), (r"'ve\b", " have"), (r"'re\b", " are"), (r"'ll\b", " will"),
+    (r"\bcan not (?:live|do|function|start the day) without\b", "loves"),
+    (r"\ba (?:\w+ )?(?:glass|cup|bottle|bit|piece|slice|lot|lots) of ", ""),
+    (r"\b(it|he|she|that)'s\b", r"\1 is"),
+    # being able
+    (r"\b(?:(?:is|am) (?:not able|unable)|(?:does|do) not know how|never learn(?:ed|t)(?: how)?)"
+     r" to\b", "can not"),
+    (r"\b(?:knows? how|(?:is|am) able|(?:has |have )?learn(?:ed|t) how) to\b", "can"),
+    (r"\b(?:is|am) (?:an? )?(?:(?:good|great|keen|avid|strong) )?(\w+) player\b", r"plays \1"),
+    (r"\b(learn(?:s|ing)?) (?:how )?to (?:play |speak )?(?:the )?", r"\1 "),
+    (r"\b(learn(?:s|ing)?) (?:play |speak )?the ", r"\1 "),
+    (r"\b(?:is|am) (?:good|great|skilled|talented) at (\w+)", r"can \1"),
+    # going to work, and going without
+    (r"\b(?:takes?|rides?) (?:the |a )?"
+     r"(bus|train|subway|metro|tram|ferry|bike) to (?:work|the office)",
+     r"commutes by \1"),
+    (r"\b(?:goes|go|gets|get|travels?) to (?:work|the office) (?:by|on) ", "commutes by "),
+    (r"\b(?:cycles?|bikes?) to (?:work|the office)", "commutes by bike"),
+    (r"\bwalks? to (?:work|the office)", "commutes on foot"),
+    (r"\b(?:is|am) (?:a )?teetotal(?:l?er)?\b", "never drinks alcohol"),
+    (r"\b(?:is|am) a non-?smoker\b", "never smokes"),
+    (r"\bby (?:him|her|my|them)sel(?:f|ves)\b|\bon (?:his|her|my|their) own\b", "alone"),
+    (r"\bsleeps? (?:in|late|until noon|till noon)\b", "is a night owl"),
+    # wishes
+    (r"\b(?:dreams? (?:of|about)|hopes? to|would (?:like|love) to|wishes to|is keen to)\b",
+     "wants to"),
+    (r"(?<=wants to )(?:going|go|travel(?:l?ing)?|visiting|fly|flying) (?:to )?", "visit "),
+    (r"\b(?:year of birth|birth year) is (?=\d)", "was born in "),
+    (r"\bis the (?:owner|proprietor) of\b", "owns"),
+    # liking one thing over others
+    (r"\b(?:likes?|loves?|enjoys?|prefers?) (.+?) (?:more|better|best|rather|most) "
+     r"(?:than|of) (?:any other|all(?: the)?) (?:kinds? of )?(.+)$", r"favorite \2 is \1"),
+    (r"\b(?:likes?|loves?|enjoys?|prefers?) (.+?) (?:more|better|rather) than (.+)$",
+     r"prefers \1 over \2"),
+    (r"\bwould rather (?:have )?(.+?) than (.+)$", r"prefers \1 over \2"),
+    (r"\bprefers? (.+?) to (?!be\b)(.+)$", r"prefers \1 over \2"),
+    # what answers should be like
+    (rf"^(?:please )?(?:keep|make|write) (?:the |your |all )*{_ANSWERS} (?:\w+ )??(?P<how>\w+)$",
+     r"prefers \g<how> \g<what>"),
+    (rf"^(?:the )?(?:user )?(?:prefers|wants|likes) {_ANSWERS} (?:to be |that are |kept )"
+     r"(?P<how>\w+)$", r"prefers \g<how> \g<what>"),
+    (rf"^{_ANSWERS} (?:should|must|have to|need to) be (?:kept )?(?P<how>\w+)$",
+     r"prefers \g<how> \g<what>"),
+    (r"^please (?:write|give|provide|send|use) ", "wants "),
+    # everyday verbs
+    (r"\b(?:spent|spends) (?:(?:his|her|their|my|the|a) )?(?:whole )?childhood in\b", "grew up in"),
+    (r"\b(?:was|were|is) (?:raised|brought up) in\b", "grew up in"),
+    (r"\bcan not (?:tolerate|digest)\b", "is intolerant to"),
+    (r"\bskips? (breakfast|lunch|dinner)\b", r"never eats \1"),
+    (r"\btakes? (.+?) for a (walk|run|ride)\b", r"\2s \1"),
+    (r"\bstarted (?:an? |the )?(?:new )?job (?=as |at )", "started working "),
+    (r"\bstarted working (as|at)\b", r"now works \1"),
+    (r"\b(?:is|are) (?:located|situated|based) in\b", "is in"),
+    # what a thing is made with, whoever says so
+    (r"^(?:the user |user |we |i |our team |the team )?(?:uses?|using) (.+?) (?:as|for) "
+     r"(?:the |our |its |my )*((?!now\b|work\b|years?\b|\d)[\w/ -]+)$", r"\2 runs on \1"),
+    (r"^(?:the user |user |we |i )?(host|deploy)s? (?:the |our |all )*"
+     r"(.+?) (on|in|at|to|with) (.+)$",
+     r"\2 is \1ed \3 \4"),
+    (r"^(?:the user |user |we |i )?(store|save)s? (?:the |our |all )*(.+?) (on|in|at|as) (.+)$",
+     r"\2 is \1d \3 \4"),
+    # a newcomer in a single place
+    (rf"^(?:(?:the )?user's |my |our |the |has an? |got an? )*new ({_ROLE})\b(.*)$", r"\1\2 now"),
+)  # fmt: skip
+_COMPILED = tuple((re.compile(form, re.IGNORECASE), to) for form, to in _FORMS)
+
+
+def reworded(text: str) -> str:
+    plain = " ".join(text.replace("’", "'").split()).strip(" .!,;")
+    for form, to in _COMPILED:
+        plain = form.sub(to, plain)
+    return introduced(plain)
+
+
+def introduced(plain: str) -> str:
+    """ "Mila is my niece" says that the speaker has a niece of that name."""
+    return _INTRODUCED.sub(r"has a \2 named \1", plain)
