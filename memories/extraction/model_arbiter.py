@@ -23,8 +23,10 @@ from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdi
 _OFFERED = 8
 _LONGEST = 400  # characters shown of each
 _RELATED = 0.35  # similarity at which two may be of one matter without sharing a word
+_JOINED = 20  # characters that joining two statements may add
 _GONE = frozenset(["superseded", "archived"])
 _CHANGES = (Verdict.REPLACE, Verdict.MERGE)
+_KEEPS = (Verdict.SKIP, Verdict.KEEP_BOTH, Verdict.MERGE)  # what was known goes on to hold
 _CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
 
 
@@ -92,7 +94,7 @@ def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
 
 def _apart(candidate: Candidate, ruled: Decision) -> Decision:
     if _is_contradiction(ruled):
-        return _for_review(candidate, ruled.target_id, "rules_contradict")
+        return _contradicted(candidate, ruled)
     return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
 
 
@@ -101,8 +103,8 @@ def _checked(
 ) -> Decision:
     if target.status == "disabled" and verdict is not Verdict.SKIP:
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "disabled"))
-    if verdict in (Verdict.SKIP, Verdict.KEEP_BOTH) and _is_contradiction(ruled):
-        return _for_review(candidate, ruled.target_id, "rules_contradict")
+    if verdict in _KEEPS and _is_contradiction(ruled):
+        return _contradicted(candidate, ruled)
     if verdict in _CHANGES and not _related(candidate, target):
         return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "unrelated"))
     if verdict in _CHANGES and (doubt := _doubt(candidate, target)):
@@ -114,6 +116,14 @@ def _checked(
 
 def _is_contradiction(ruled: Decision) -> bool:
     return ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
+
+
+def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
+    """Where the rules see a contradiction a person decides, unless they just did."""
+    decided = candidate.corrects or candidate.explicit
+    if decided and ruled.verdict is Verdict.REPLACE:
+        return _because(ruled, "model_overruled")
+    return _for_review(candidate, ruled.target_id, "rules_contradict")
 
 
 def _related(candidate: Candidate, target: Known) -> bool:
@@ -151,6 +161,8 @@ def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Deci
 def _says_both(text: str, old: str, new: str) -> bool:
     words, first, second = (set(segment.terms(one)) for one in (text, old, new))
     if not words or language_of(text) not in (language_of(old), language_of(new)):
+        return False
+    if len(text) > len(old) + len(new) + _JOINED:  # it goes round in circles
         return False
     complete = all(len(words & side) >= 0.6 * len(side) for side in (first, second))
     figures = {word for word in words if any(sign.isdigit() for sign in word)}

@@ -50,10 +50,20 @@ def test_an_id_or_verdict_that_wasnt_offered_leaves_it_to_the_rules(
     assert "model_unclear" in decision.reasons
 
 
-@pytest.mark.parametrize("verdict", ["SKIP", "KEEP_BOTH", "ADD"])
+@pytest.mark.parametrize("verdict", ["SKIP", "KEEP_BOTH", "ADD", "MERGE"])
 def test_a_contradiction_is_never_kept_or_dropped_silently(model: Model, verdict: str) -> None:
     decision = model.decides({"verdict": verdict, "id": "m1"}, YORK, LEEDS)
     assert (decision.verdict, decision.target_id) == (Verdict.REVIEW, LEEDS.id)
+
+
+@pytest.mark.parametrize("verdict", ["SKIP", "KEEP_BOTH", "ADD", "MERGE"])
+def test_what_the_person_corrected_is_replaced_though_the_model_says_otherwise(
+    model: Model, verdict: str
+) -> None:
+    new = candidate("Lives in York", corrects=True)
+    decision = model.decides({"verdict": verdict, "id": "m1"}, new, LEEDS)
+    assert (decision.verdict, decision.target_id) == (Verdict.REPLACE, LEEDS.id)
+    assert "model_overruled" in decision.reasons
 
 
 def test_an_unrelated_memory_is_never_replaced(model: Model) -> None:
@@ -105,7 +115,15 @@ def test_a_merge_says_what_both_say(model: Model) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [None, "", 5, "Plays", "周日拉大提琴", "Plays the cello with Anna on Sundays since 1999"],
+    [
+        None,
+        "",
+        5,
+        "Plays",
+        "周日拉大提琴",
+        "Plays the cello with Anna on Sundays since 1999",
+        "Plays the cello with Anna on Sundays" + " on Sundays" * 9,
+    ],
 )
 def test_a_merge_that_loses_or_invents_is_combined_by_the_rules(model: Model, text: object) -> None:
     old, new = known("Plays the cello"), candidate("Plays the cello on Sundays with Anna")
