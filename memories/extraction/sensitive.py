@@ -54,7 +54,7 @@ _HINT = re.compile(
 )
 # Why it should be kept isn't anything to keep: "…, I always forget it", 省得我老忘.
 _PURPOSE = re.compile(
-    r"(?:[,，;；。.!！、\s]+)(?:省得|免得|以免|以防|生怕|怕|不然|否则|别再?|老是?忘|总是?忘|因为|"
+    r"[,，;；。.!！、\s]{1,3}(?:省得|免得|以免|以防|生怕|怕|不然|否则|别再?|老是?忘|总是?忘|因为|"
     r"到时候|方便|"
     r"以后|下次|我[老总经怕又每]|自己[老总经怕又每]|谢谢|拜托|好吗|so (?:that )?(?:i|we|you|it)\b|"
     r"because\b|"
@@ -68,7 +68,7 @@ _ONLY_NAMES_IT = re.compile(
     r"log ?in|"
     r"account|card|number|密码|口令|密钥|验证码|账号|帐号|卡号|号码|证号|码)[^,，。;；]{0,40}?"
     r"(?:\bis|\bwas|:|=|to|是|为|：|改成了?|换成了?|\s)\s*(?:\[redacted\]|"
-    r"\[已隐去\])[\s.。!！了]*$",
+    r"\[已隐去\])[\s.。!！,，;；了]*$",
     re.IGNORECASE,
 )
 _FEWEST_LEFT = 4  # signs of meaning left beside a blank, in either script

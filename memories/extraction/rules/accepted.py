@@ -177,7 +177,7 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _NOT_AN_ANSWER = re.compile(
-    r"\b(?:i|i'm|my|no|not|none|nothing|why|what|who|how|you|your|don't|secret|"
+    r"^[嗯恩哦噢喔啊呀哈好行对]+[的吧呀啊了]?$|^(?:ok|okay|hm+|mm+|uh)\b|\b(?:i|i'm|my|no|not|none|nothing|why|what|who|how|you|your|don't|secret|"
     r"guess|thanks|thank|hi|hello|yes|yeah|maybe|sorry|"
     r"later|tell|depends|nowhere|never|it|that|this|is|are)\b|[我你您不没谁吗呢？?]|"
     r"什么|为什么|秘密|保密|随便|谢|好的|是的|都",

@@ -136,8 +136,18 @@ _ASKED = re.compile(
 _ASKING_TAIL = re.compile(r"(?:好吗|好不好|可以吗|行吗|吗|么)$")
 
 
+# Most sentences order nothing: this looks first.
+_HINT = re.compile(
+    r"forget|rememb|remind|mind|note|memor|store|save|jot|write|erase|delete|remove|wipe|drop|"
+    r"clear|unlearn|discard|[记記忘备備存保抹删刪清遗遺]",
+    re.IGNORECASE,
+)
+
+
 def command(sentence: str, *, question: bool = False) -> Command | None:
     """What a sentence asks of the memory itself, if anything."""
+    if not _HINT.search(sentence):
+        return None
     if _ASKED.search(sentence) and (question or _ASKING_TAIL.search(sentence)):
         return None
     if match := REMIND.match(sentence):

@@ -115,7 +115,7 @@ def read(sentence_: Sentence, setting: Setting) -> Iterator[Found]:
 
 
 def _roundabout(clause: Opened, piece: Piece, setting: Setting) -> Iterator[Found]:
-    texts = dict.fromkeys((typed_out(piece.text), clause.text))
+    texts = dict.fromkeys((clause.text, typed_out(piece.text)))
     told_in = (list(readings(text, linked=piece.linked)) for text in texts)
     for text in next(filter(None, told_in), []):
         told = replace(clause, text=text)

@@ -79,6 +79,12 @@ _BASE_IN_ED = frozenset(
 _VERB = re.compile(r"^([a-z']+)(.*)$", re.IGNORECASE | re.DOTALL)
 
 
+_SECOND_VERB = re.compile(
+    r" and (eat|drink|cook|read|watch|play|make|take|work|run|swim|sleep|walk|drive|write|listen|"
+    r"go|do|train|bake|draw|study|clean|call|visit)\b"
+)
+
+
 def _with_s(verb: str) -> str:
     low = verb.lower()
     if low in _UNCHANGED or (low.endswith("ed") and low not in _BASE_IN_ED):
@@ -110,6 +116,10 @@ def third_person(predicate: str, *, plain_form: bool = True) -> str:
         rest = _lower_contraction(rest)
         return _inner_adverbs(lead + rest)
     rest = rest[:1].lower() + rest[1:]
+    if lead:  # what happens often happens now: "I usually read", "I usually run and swim"
+        rest = _SECOND_VERB.sub(lambda match: f" and {_with_s(match[1])}", rest, count=1)
+        if rest.startswith("read "):
+            return _inner_adverbs(f"{lead}reads {rest[5:]}")
     return _inner_adverbs(lead + _conjugated(rest))
 
 

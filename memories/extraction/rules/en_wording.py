@@ -23,7 +23,7 @@ _CUT = re.compile(
     r"|, (?:which|who|where|especially|even|not|thank|thanks|right|too|though|haha|"
     r"lol|you know|but|"
     r"it|it's|and (?:it|that|i|we)|i|so|just|like i|etc|ha|since|as (?!well as)|you|"
-    r"for example|such as|thus|making|hoping|and sometimes|and (?:[\\w ]{1,30} )"
+    r"for example|such as|thus|making|hoping|and sometimes|and (?:[\w ]{1,30} )"
     r"?(?:can|is|are|will|was)|"
     r"mainly|mostly|what|how|do|always have|never have|always has|no matter|and "
     r"(?:then|feel|was|am|have|also|really|don't)|because|[a-z]+ing (?:it|them|that)"

@@ -40,7 +40,7 @@ _KINDS = (
 _AFTERTHOUGHT = re.compile(
     r"[，,；;。]\s*(?:省得|免得|以免|以防|不然|否则|别再|到时候|下次|改天|回头|因为|我[老总经怕]|"
     r"谢谢|拜托).*$"
-    r"|[,;.]?\s+(?:so (?:that )?(?:i|we|you) (?:don't|won't|can|stop|never)|in case i|"
+    r"|[,;.]?\s(?:so (?:that )?(?:i|we|you) (?:don't|won't|can|stop|never)|in case i|"
     r"because i (?:always|keep)|"
     r"next time|i (?:always|keep) (?:forget|los))\b.*$",
     re.IGNORECASE | re.DOTALL,

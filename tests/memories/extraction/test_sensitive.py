@@ -146,3 +146,49 @@ def test_screening_a_long_hostile_text_finishes() -> None:
     ):
         screened = screen(unit * (32_000 // len(unit)))
         assert isinstance(screened.text, str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My netflix password is Hunter22!x so i stop losing it",
+        "the alarm code at the office is 493022, I always blank on it",
+        "公司后台的密码是Kx9#mm21，省得我老忘",
+        "记住我的wifi密码：hello8899，别再问我了",
+        "the key safe code at the cabin is 7734, just in case",
+    ],
+)
+def test_nothing_is_left_of_a_secret_and_the_reason_to_keep_it(text: str) -> None:
+    assert screen(text).drop
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the cabin key safe code is 7734 and it hangs by the back door",
+        "I bank with Monzo, card 4111 1111 1111 1111, since 2019",
+        "门禁密码8842#，从左边的大门进",
+    ],
+)
+def test_a_good_statement_stays_beside_its_secret(text: str) -> None:
+    screened = screen(text)
+
+    assert not screened.drop
+    assert MARK_EN in screened.text or MARK_ZH in screened.text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Passport number for the trip: K7654321X, name Ida Holm", "K7654321X"),
+        ("login for the shop: user ida22, pass Green$owl7", "Green$owl7"),
+        ("My work password? it's the cat plus a year, so Misha1999", "Misha1999"),
+        ("the guest network is HOME and the password there is moonlight42", "moonlight42"),
+        ("我個微信密碼係banana3051", "banana3051"),
+    ],
+)
+def test_secrets_told_in_passing_are_found(text: str, secret: str) -> None:
+    screened = screen(text)
+
+    assert secret not in screened.text
+    assert screened.refused
