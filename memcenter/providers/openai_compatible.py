@@ -153,7 +153,8 @@ class OpenAICompatibleModel:
     def _client(self) -> openai.OpenAI:
         import openai  # more than a second: paid by the first call, and only where it is in use
 
-        for name in ("openai", "httpx2", "httpcore2"):  # what they tell in detail is content
+        # Some versions tell the whole request in detail, and its text must not reach a log.
+        for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
         return openai.OpenAI(
             base_url=self._endpoint.base_url,

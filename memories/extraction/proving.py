@@ -20,6 +20,7 @@ _UNPROVEN = ("unproven_figures",)
 _DOUBTFUL = 0.4  # what isn't plainly what they said waits for them
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _FIGURES = re.compile(r"\d+")
+_YEARS = range(1900, 2200)
 _NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _NUMERALS = "一二三四五六七八九十"
 _AS_SAID = {"zh": 4, "en": 10}  # letters a quotation needs to be remembered as it stands
@@ -114,7 +115,7 @@ def _day(value: object, quotation: Quotation, *, kind: str, spoken: Spoken) -> d
         claimed = date.fromisoformat(answers.cleaned(value)[:10])
     except ValueError:
         return None
-    return claimed if str(claimed.year) in spoken.said else None
+    return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None
 
 
 def _doubts(content: str, day: date | None, spoken: Spoken) -> tuple[str, ...]:

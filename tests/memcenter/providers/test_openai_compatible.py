@@ -249,3 +249,5 @@ def test_nothing_that_was_sent_stands_in_the_logs(caplog: pytest.LogCaptureFixtu
     with asking(refused(500, message=SECRET), said(SECRET)) as one:
         one.ask()
     assert SECRET not in caplog.text
+    talking = {record.name.partition(".")[0] for record in caplog.records}
+    assert not talking & {"openai", "httpx2", "httpcore2"}

@@ -93,6 +93,16 @@ def test_an_invented_day_is_left_out(model: Model, day: object) -> None:
     assert (found.data, found.occurred_at) == ({}, None)
 
 
+@pytest.mark.parametrize(("day", "kept"), [("2019-05-02", True), ("0001-05-02", False)])
+def test_a_day_whose_year_was_said_is_kept_if_it_can_be_one(
+    model: Model, day: str, kept: bool
+) -> None:
+    text = "I adore oolong tea, 1 cup each, ever since the 2019 fair"
+    model.proposes(tea(quote="I adore oolong tea", date=day))
+    (found,) = model.hears(text).candidates
+    assert found.data == ({"date": day} if kept else {})
+
+
 def test_between_two_named_people_both_are_listened_to(model: Model) -> None:
     own = tea(quote="I adore oolong tea", content="Anna adores oolong tea")
     other = tea(quote="I play the cello", content="Ben plays the cello")
