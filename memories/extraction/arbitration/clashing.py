@@ -28,14 +28,18 @@ _CARRIERS = words(
 # Who wants, learns, fears or likes something needn't have it or be able to do it.
 _ELSEWHERE = frozenset(["like", "fear", "allergy", "learns", "favorite"])
 _WISH = re.compile(
-    r"\b(?:want|wish|hope|plan|learn|dream|would like|intend|going to|used to|interested|if)\w*\b"
-    r"|想|希望|打算|计划|学|以前|曾经|小时候|考虑|如果|准备"
+    r"\b(?:(?:want|wish|hope|learn|dream|intend)\w*|plan(?:s|ned|ning)?|would like|going to"
+    r"|used to|interested|if)\b"
+    r"|想|希望|打算|计划|(?<![大小中同上放留科数化])学(?![校生历院期费位])|以前|曾经|小时候|考虑|如果|准备"
 )
 _EXIST = words(
     """
     sibling brother sister child son daughter pet cat dog bird rabbit wife husband girlfriend
     boyfriend partner roommate niece nephew
     """
+)
+_NOT_MARRIED = re.compile(
+    r"没结过?婚|不(?:想)?结婚|未婚|没有?对象|\b(?:not|never) (?:been |got )?married"
 )
 _COUPLED = frozenset(["wife", "husband", "girlfriend", "boyfriend", "fiance", "partner"])
 
@@ -65,6 +69,8 @@ def clash_of_being(pair: Pair) -> Finding | None:
             and "single" in denial.main
             and being in _COUPLED
         ):
+            return contradicts(pair)
+        if _NOT_MARRIED.search(denial.plain) and being in _COUPLED:
             return contradicts(pair)
         if refused(denial) & _EXIST & with_kinds(frozenset([being])):
             return contradicts(pair)
@@ -98,7 +104,10 @@ def _denied(*, denial: Statement, claim: Statement) -> bool:
 def _loved_food(denial: Statement, claim: Statement) -> bool:
     """Who eats no pork doesn't love pork dumplings, whatever else is said of them."""
     loves = claim.slot in ("like", "favorite") and claim.holds
-    eats_none = re.search(r"不吃|不喝|\bnever (?:eat|drink)|\bnot (?:eat|drink)", denial.plain)
+    eats_none = re.search(
+        r"不(?:吃|喝|玩|看|用|抽|运动)|\b(?:never|not) (?:eat|drink|play|use|watch|do)",
+        denial.plain,
+    )
     return bool(loves and eats_none and refused(denial) & with_kinds(claim.words))
 
 

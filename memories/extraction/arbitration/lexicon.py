@@ -26,6 +26,8 @@ morning:evening metric:imperial tab:space alone:together indoor:outdoor mac:wind
 crowd:quiet noise:quiet open:closed private:public enabled:disabled allowed:forbidden early:late
 required:optional internal:external manual:automatic online:offline sync:async utc:local
 horizontal:vertical optimist:pessimist sweet_taste:salty_taste strict:lenient left:right
+lively:quiet thrifty:lavish tidy:messy shared:alone
+
 black:white chinese:english cheap:expensive simple:complex slow:fast
 """
 
@@ -67,6 +69,12 @@ PARENTS |= {
         "car": "corolla civic prius golf polo sedan suv truck 卡罗拉 思域 轿车",
         "child": "twin toddler 双胞胎",
         "seafood": "shellfish fish",
+        "sweet": "cake candy cookie chocolate brownie 蛋糕 糖果 巧克力 甜甜圈 饼干",
+        "spicy": "麻辣烫 麻辣 川菜 湘菜 麻辣火锅 辣子鸡 水煮鱼 curry sichuan",
+        "fruit": "apple banana grape watermelon peach mango 苹果 香蕉 葡萄 西瓜 桃子 榴莲",
+        "exercise": "run swim gym yoga basketball football soccer tennis badminton cycle hike",
+        "social_media": "instagram twitter facebook tiktok weibo 微博 抖音 小红书 朋友圈",
+        "game": "王者荣耀 原神 minecraft fortnite 英雄联盟",
     }.items()
     for narrow in kinds.split()
     if stem(narrow) not in PARENTS
@@ -90,6 +98,8 @@ FORBIDDEN_BY = {
     "nut": frozenset(["peanut", "almond", "walnut", "cashew"]),
     "peanut": frozenset(["peanut_butter"]),
     "gluten": frozenset(["bread", "pasta", "wheat", "noodle"]),
+    "height": words("climb bungee skydiv paraglid 攀岩 蹦极 跳伞 滑翔伞 登高"),
+    "water": words("swim surf dive snorkel 潜水 游泳 冲浪"),
     "alcohol": words(
         """
     wine beer whisky whiskey cocktail vodka alcohol

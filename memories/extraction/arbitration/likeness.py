@@ -1,5 +1,7 @@
 """Whether two texts that no rule takes apart are one statement in other words."""
 
+import re
+
 from memories.extraction.arbitration.lexicon import stem
 from memories.extraction.arbitration.pairing import Pair
 from memories.extraction.arbitration.patterns_zh import SURNAMES
@@ -10,7 +12,10 @@ from memories.extraction.arbitration.wordlists import words
 ALIKE = 0.6
 # At this one a single word that only one of them has makes no other statement.
 NEARLY_EQUAL = 0.75
+# At this one two texts that differ in a word or two speak of one thing.
+_CLOSE = 0.68
 _ENOUGH_WORDS = 4
+_TOKEN = re.compile(r"[a-z][a-z0-9+#.-]*|\w")
 _ON_ONE_MATTER = 0.5
 _OPPOSITE_CHARS = frozenset(
     frozenset(pair)
@@ -59,7 +64,7 @@ def says_the_same(pair: Pair, *, strictly: bool = False) -> bool:
 def is_too_close(pair: Pair) -> bool:
     """Nearly one text, but each with a word of its own: nobody can tell whether both hold."""
     new, old = pair.new, pair.old
-    if pair.similarity < NEARLY_EQUAL or not _may_be_one(new, old):
+    if pair.similarity < _CLOSE or not _may_be_one(new, old):
         return False
     if {new.slot, old.slot} - {"", "thing"} or new.names != old.names:
         return False
@@ -67,7 +72,9 @@ def is_too_close(pair: Pair) -> bool:
     gained, lost = ours - theirs, theirs - ours
     if new.language == "zh" and len(gained) == len(lost) == 1 and gained | lost <= SURNAMES:
         return False
-    return bool(gained and lost) and len(ours & theirs) >= len(gained | lost)
+    shared = len(ours & theirs)
+    least = 3 if new.language == "zh" else 2
+    return bool(gained and lost) and shared >= max(least, len(gained), len(lost))
 
 
 def turned_round(pair: Pair) -> bool:
@@ -94,6 +101,6 @@ def _may_be_one(new: Statement, old: Statement) -> bool:
 def _content(said: Statement) -> frozenset[str]:
     """English: the stems; Chinese, where words are cut now so and now so: the characters."""
     if said.language == "zh":
-        return frozenset(char for char in said.plain.lower() if char.isalnum()) - _LIGHT_CHARS
+        return frozenset(_TOKEN.findall(said.plain.lower())) - _LIGHT_CHARS
     named = {stem(name) for name in said.names} | {stem(said.subject)} - {"user"}
     return (said.words | named) - _LIGHT

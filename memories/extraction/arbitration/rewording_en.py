@@ -41,6 +41,20 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"\b(?:is|am) a non-?smoker\b", "never smokes"),
     (r"\bby (?:him|her|my|them)sel(?:f|ves)\b|\bon (?:his|her|my|their) own\b", "alone"),
     (r"\bsleeps? (?:in|late|until noon|till noon)\b", "is a night owl"),
+    (r"\bwrites? with (?:the |his |her |my |their )?(left|right) hand", r"is \1-handed"),
+    (r"\b(?:stays up|goes to bed) late\b", "is a night owl"),
+    (r"\b(?:gets? up|rises?|wakes? up) early\b", "is an early riser"),
+    # body and belief
+    (r"\b(?:first language|mother tongue) is\b", "native language is"),
+    (r"\b(?:has (?:a )?)?(?:arachnophobia|arachnophobic)\b", "afraid of spiders"),
+    (r"\b(?:has (?:a )?)?(?:acrophobia|acrophobic)\b", "afraid of heights"),
+    (r"\b(?:has trouble sleeping|sleeps (?:badly|poorly)|is an insomniac)\b", "has insomnia"),
+    (r"\b(?:reacts badly|is sensitive) to\b", "is allergic to"),
+    (r"\b(?:follows|sticks to|is on|keeps) (?:an? |the )?(\w+) diet\b", r"is \1"),
+    (r"^((?:the )?user |i )?(?:is |am )?(?:an? )?(?:practi[cs]ing )?muslim$", r"\1is halal"),
+    # the favorite, told from its end
+    (r"^(.+?) (?:is|are) (?:the user's|my|his|her|their) (?:all-time )?favou?rite (\w+(?: \w+)?)$",
+     r"favorite \2 is \1"),
     # wishes
     (r"\b(?:dreams? (?:of|about)|hopes? to|would (?:like|love) to|wishes to|is keen to)\b",
      "wants to"),

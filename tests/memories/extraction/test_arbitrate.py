@@ -32,12 +32,27 @@ def labelled(language: str) -> Iterator[Labelled]:
             yield Labelled(category, known, candidate, frozenset(accepted.split()), bool(flags))
 
 
-LISTS = ("en", "zh", "across", "blind_en", "blind_zh")
+LISTS = ("en", "zh", "across", "blind_en", "blind_zh", "fresh_en", "fresh_zh")
 ALL = [pair for language in LISTS for pair in labelled(language)]
 # What the rules can't see: it takes knowledge of the world, or words that we don't have.
 NOT_SEEN = {
-    "在备考研究生", "每天都要睡午觉",
-}  # fmt: skip
+    "每天都要睡午觉",
+    "Has no roommates, lives by herself",
+    "Finished MIT in 2015",
+    "Likes reading before sleep",
+    "We deploy on Fridays",
+    "Tennis is on Sundays now",
+    "The bug in the parser has been fixed",
+    "Lives alone since May",
+    "Loves big parties",
+    "Studied in France",
+    "有偏头痛的毛病",
+    "会议15:00开始",
+    "五月起一个人住了",
+    "卡罗拉卖了",
+    "在法国留过学",
+    "在备考研究生",
+}
 UNRELATED = {
     "en": [
         "Allergic to peanuts", "Lives in Hangzhou", "Has a cat named Biscuit", "Sister is vegan",
