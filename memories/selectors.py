@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Prefetch, Q, QuerySet
+from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
 
+from conversations.models import Episode, Message, Summary
 from memcenter.lib.errors import NotFound
 from memories.models import (
+    DailyNote,
     Memory,
     MemoryStatus,
     MemoryVersion,
@@ -23,6 +25,13 @@ from memories.models import (
 )
 from ops.models import User
 
+_VISIBLE: Mapping[str, Manager[Any]] = {
+    "memory": Memory.visible,
+    "message": Message.objects,
+    "episode": Episode.objects,
+    "summary": Summary.objects,
+    "note": DailyNote.objects,
+}
 IN_USE = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
 BIN = "deleted"
 
@@ -158,6 +167,18 @@ def trace_of(user: User, request_id: str) -> RecallTrace:
     if found is None:
         raise NotFound("There is no such request.")
     return found
+
+
+def hits_of(trace: RecallTrace) -> list[RecallHit]:
+    """What the recall returned, without what is being forgotten since."""
+    hits = list(RecallHit.objects.filter(user=trace.user_id, trace=trace).order_by("rank"))
+    shown: set[str] = set()
+    for kind, rows in _VISIBLE.items():
+        ids = [hit.target_public_id for hit in hits if hit.type == kind]
+        if ids:
+            found = rows.filter(user=trace.user_id, public_id__in=ids)
+            shown.update(found.values_list("public_id", flat=True))
+    return [hit for hit in hits if hit.target_public_id in shown]
 
 
 def totals_of(user: User) -> Totals:

@@ -14,7 +14,7 @@ from memcenter.rest.fields import Personal
 from memcenter.rest.people import present, reachable
 from memories import metrics, owners, selectors
 from memories.api import answers, serializers, shown
-from memories.models import MemoryStatus, RecallHit
+from memories.models import MemoryStatus
 from memories.services import projects, search, writing
 from memories.services.pool import PreparedQuery
 from memories.services.shelves import TYPES, Filters
@@ -98,8 +98,7 @@ class DebugView(MemcenterView):
     )
     def get(self, call: Call, request_id: str) -> Response:
         row = selectors.trace_of(call.user, request_id)
-        hits = list(RecallHit.objects.filter(user=call.user, trace=row).order_by("rank"))
-        return Response(shown.trace(row, hits=hits))
+        return Response(shown.trace(row, hits=selectors.hits_of(row)))
 
 
 class MetricsView(MemcenterView):

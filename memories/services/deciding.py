@@ -15,6 +15,7 @@ from memories.models import (
     Change,
     Memory,
     MemoryStatus,
+    Origin,
     Project,
     Relation,
     RelationKind,
@@ -96,6 +97,10 @@ def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Mem
     )
     if target is None or target.content != met.content:
         return (Verdict.ADD, None)
+    overheard = origin == Origin.EXTRACTED and target.origin == Origin.USER
+    meant = meeting.candidate.corrects or meeting.candidate.explicit
+    if overheard and not meant and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
+        return (Verdict.REVIEW, target)
     return (decision.verdict, target)
 
 

@@ -9,12 +9,14 @@ from memories.models import (
     Memory,
     MemoryStatus,
     MemoryVersion,
+    Origin,
     Refusal,
     Source,
     TargetKind,
     Vector,
 )
-from memories.services import ingest, providers
+from memories.services import ingest, providers, remembering
+from memories.services.remembering import MemoryInput
 from ops.models import Operation, Status, User
 from ops.services import users, worker
 
@@ -216,3 +218,19 @@ def test_one_persons_memories_never_meet_anothers(
     say(threads.find_or_create(user=mallory, reference="c1"), "I like tea.")
     worker.drain()
     assert [one.user.external_id for one in memories()] == ["alice", "mallory"]
+
+
+def test_what_a_person_wrote_is_not_overwritten_by_what_was_overheard(
+    conversation: Conversation, extractor: Scripted
+) -> None:
+    written = remembering.remember(
+        remembering.prepare(MemoryInput("Lives in Leeds"), origin=Origin.USER),
+        user=conversation.user,
+    ).memory
+    extractor.candidates = [candidate("Lives in Hangzhou", "at home in Hangzhou", kind="fact")]
+    say(conversation, "I was at home in Hangzhou.")
+    worker.drain()
+    written.refresh_from_db()
+    assert written.content == "Lives in Leeds"
+    other = Memory.objects.exclude(pk=written.pk).get()
+    assert (other.status, other.conflicts_with) == (MemoryStatus.CANDIDATE, written)

@@ -4,8 +4,9 @@ from conversations.models import Conversation
 from conversations.services import threads, turns
 from conversations.services.turns import MessageInput
 from memcenter.lib.errors import Invalid
+from memories import selectors
 from memories.models import Origin, RecallTrace
-from memories.services import curating, remembering, search
+from memories.services import curating, forgetting, remembering, search
 from memories.services.remembering import MemoryInput
 from memories.services.shelves import TYPES, Filters
 from ops.models import User
@@ -101,6 +102,16 @@ def test_a_search_leaves_a_trace(alice: User, conversation: Conversation) -> Non
     assert [hit.target_public_id for hit in trace.hits.order_by("rank")] == [
         hit.id for hit in result.results
     ]
+
+
+def test_a_trace_does_not_show_what_is_being_forgotten(alice: User) -> None:
+    prepared = remembering.prepare(MemoryInput("Likes tea"), origin=Origin.USER)
+    memory = remembering.remember(prepared, user=alice).memory
+    result = search.search(search.prepare_query("tea"), user=alice, types=("memory",))
+    trace = selectors.trace_of(alice, result.request_id)
+    assert [hit.target_public_id for hit in selectors.hits_of(trace)] == [memory.public_id]
+    forgetting.forget_memory(user=alice, memory=memory)
+    assert selectors.hits_of(trace) == []
 
 
 def test_an_unknown_type_is_named(alice: User) -> None:

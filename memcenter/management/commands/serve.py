@@ -46,10 +46,14 @@ class Command(BaseCommand):
                 ),
                 embedded=_is_embedded(folder),
                 prepare=lambda: _prepare(folder),
-                announce=lambda: self.stdout.write(_announcement(folder)),
+                announce=lambda: self._say(_announcement(folder)),
             ).run()
         except EmbeddedError as error:
             sys.exit(str(error))
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()  # who reads it through a pipe waits for it too
 
 
 def _is_embedded(folder: DataFolder) -> bool:
