@@ -63,6 +63,13 @@ _QUESTION = re.compile(
     r"any ideas?|wanna|care to|ready|you|ever|really|right|ok|okay|and you|think)\b",
     re.IGNORECASE,
 )
+# "Sorry, I was wrong: my sister …": the mark joins the correction to what it corrects.
+CORRECTING = (
+    r"(?:correction|i was wrong|i misspoke|my mistake|scratch that|i got (?:that|it) wrong|"
+    r"i(?:'ve| have)?(?: just| recently)? moved|things (?:have )?changed)"
+)
+_JOINS = frozenset((":", "-", "--", "–", "—"))
+_CORRECTS = re.compile(rf"(?:^|[\s,]){CORRECTING}\s*$", re.IGNORECASE)
 # What makes a sentence a supposition, and not a statement.
 _SUPPOSED = re.compile(
     r"\b(?:if (?:i|we|only|my)|i wish|we wish|as if|as though|suppose|supposing|"
@@ -124,6 +131,8 @@ def sentences(text: str) -> Iterator[Sentence]:
     begin = 0
     for match in _SENTENCE.finditer(text):
         if match[0].startswith(".") and _is_abbreviation(text, match.start()):
+            continue
+        if match[0].strip() in _JOINS and _CORRECTS.search(text[begin : match.start()][-40:]):
             continue
         if match[0][0] == ":" and _CITES.search(text[max(0, match.start() - 24) : match.start()]):
             continue

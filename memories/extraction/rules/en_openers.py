@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from memories.extraction.rules.en_clauses import Piece
+from memories.extraction.rules.en_clauses import CORRECTING, Piece
 
 _OPENER = re.compile(
     r"(?:(?:yo+|bruh|dude|omg|ugh|gosh|lmao|fr|ngl|rn|tbf|right so|ok so|well|oh|ohh?|hey|hi|"
@@ -73,6 +73,7 @@ _CORRECTION = re.compile(
     r"instead of|rather than my old|used to .{2,60} (?:but )?now)\b",
     re.IGNORECASE,
 )
+_JOINED = re.compile(rf"{CORRECTING}\s*[:–—-]+\s*", re.IGNORECASE)
 _LEAD_TIME = re.compile(
     r"((?:(?:on|in|since|for|during|around|about|at|by|starting|from) )?(?:the )"
     r"?(?:last|next|this|every|each|past|coming|"
@@ -102,6 +103,8 @@ def opened(piece: Piece) -> Opened:
     text, start, hedged, time = piece.text, piece.start, False, ""
     corrects = bool(_CORRECTION.search(text))
     for _ in range(6):
+        if (match := _JOINED.match(text)) and match.end() < len(text):
+            text, start, corrects = text[match.end() :], start + match.end(), True
         match = _OPENER.match(text) or _CERTAIN.match(text)
         if match is None and (match := _HEDGE.match(text)):
             hedged = True

@@ -14,6 +14,7 @@ from memories.extraction.rules.en_grammar import (
     Subject,
     parse_clause,
 )
+from memories.extraction.rules.en_home import is_news_of_home
 from memories.extraction.rules.en_openers import ACTUALLY, Opened, opened
 from memories.extraction.rules.en_readings import (
     named_in_passing,
@@ -261,6 +262,7 @@ def _found(
         when=when,
         hedged=clause.hedged,
         corrects=clause.corrects
+        or is_news_of_home(content, clause.text, when, setting.today)
         or (rule.kind in _CHANGEABLE and bool(ACTUALLY.search(piece.text))),
     )
 

@@ -29,6 +29,9 @@ _CORRECTION = re.compile(
     r"改成|改到|改为|不再|已经不|现在(?:改|换|不)|以前.{1,20}现在|换成|推迟|提前到|"
     r"取消"
 )
+_MOVED = re.compile(r"^我(?:已经|最近|刚刚?)?搬[到去](?!这|那)[\u4e00-\u9fff]{2,6}了$")
+_NEW_HOME = re.compile(r"(?:现在|如今)我?住在?|搬[到去]了?[\u4e00-\u9fff]{2}")
+_LEFT_HOME = re.compile(r"(?<![\u4e00-\u9fff])我?(?:已经)?不(?:再)?住(?:在)?[\u4e00-\u9fff]{2,8}了")
 _NOTABLE = re.compile(
     r"面试|考试|手术|婚|领证|生日|毕业|入职|离职|辞职|出生|去世|演唱会|比赛|搬|签约|"
     r"拿到|通过|升职|确诊|怀孕|答辩|马拉松|offer|录取|买房|买车|上线|发布|截止|机票|"
@@ -43,6 +46,8 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
     corrects, opening = False, True
     for piece in clauses(folded):
         corrects = corrects or _is_correction(piece, folded)
+        if _is_old_home(piece, folded):
+            continue
         offset = piece.start - sentence.start
         said = sentence.text[offset : offset + len(piece.text)]
         if found := _instruction(piece, said, setting, corrects):
@@ -145,7 +150,9 @@ def _worded(rule: Rule, match: re.Match[str], said: str) -> str:
 
 
 def _is_correction(piece: Piece, sentence: Sentence) -> bool:
-    if _CORRECTION.search(piece.text):
+    if _CORRECTION.search(piece.text) or _MOVED.search(piece.text):
+        return True
+    if _NEW_HOME.search(piece.text) and _LEFT_HOME.search(sentence.text):
         return True
     before = sentence.text[: piece.start - sentence.start]
     if re.search(r"不是[^，。]{1,14}[，,]\s*$", before) and re.match(
@@ -156,6 +163,11 @@ def _is_correction(piece: Piece, sentence: Sentence) -> bool:
         re.match(r"(?:但|而|不过)?(?:现在|如今)", piece.text)
         and re.search(r"以前|之前|原来|曾经|本来", before)
     )
+
+
+def _is_old_home(piece: Piece, sentence: Sentence) -> bool:
+    """现在住在上海，不住杭州了: the second half only says that the first is new."""
+    return bool(_LEFT_HOME.fullmatch(piece.text) and _NEW_HOME.search(sentence.text))
 
 
 def _is_past(rule: Rule, predicate: str) -> bool:
