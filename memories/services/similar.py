@@ -13,6 +13,7 @@ from memcenter.lib import segment
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
 from memories.models import LexicalEntry, Memory, MemoryStatus, Project, TargetKind, Vector
+from memories.retrieval.stores.pgvector import joined_at_once
 from memories.services.indexing import active_space
 from ops.models import User
 
@@ -41,7 +42,8 @@ def similar_to(
     ]
     alike = _sharing_words(content, eligible, user=user, limit=limit)
     also = _cosines(vector, eligible.filter(pk__in=alike), user=user)
-    similarity = {pk: -distance for pk, distance in [*near, *also]}
+    with joined_at_once():
+        similarity = {pk: -distance for pk, distance in [*near, *also]}
     found = Memory.objects.in_bulk(list(similarity))
     order = sorted(found, key=lambda pk: (-similarity[pk], pk))
     return [_known(found[pk], similarity[pk]) for pk in order]

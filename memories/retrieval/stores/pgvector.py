@@ -1,13 +1,28 @@
 """Vectors in PostgreSQL: the user's btree and an exact scan, so that nothing is missed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 from pgvector.django import MaxInnerProduct
 
 from memories.models import Vector
 from memories.retrieval.stores.base import UnitVector
+
+
+@contextmanager
+def joined_at_once() -> Iterator[None]:
+    """Keep the planner from comparing each vector with each eligible row.
+
+    It takes a person whose rows are new, and not yet in its statistics, for one with a single
+    row, and loops: a thousand memories cost 300 ms instead of 3.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_nestloop = off")
+        yield
+        cursor.execute("SET LOCAL enable_nestloop = on")
 
 
 class PgVectorStore:
@@ -35,4 +50,5 @@ class PgVectorStore:
             .order_by("distance", "target_id")
             .values_list("target_id", "distance")[:limit]
         )
-        return {target_id: -distance for target_id, distance in rows}
+        with joined_at_once():
+            return {target_id: -distance for target_id, distance in rows}

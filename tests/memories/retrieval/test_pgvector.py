@@ -1,0 +1,40 @@
+import pytest
+from django.db import connection
+
+from memories.models import Memory, Origin, TargetKind
+from memories.retrieval.stores.pgvector import PgVectorStore, joined_at_once
+from memories.services import indexing, remembering
+from memories.services.remembering import MemoryInput
+from ops.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+def setting() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW enable_nestloop")
+        return str(cursor.fetchone()[0])
+
+
+def test_the_planner_may_not_loop_for_new_rows_and_may_again_afterwards(db: None) -> None:
+    with joined_at_once():
+        assert setting() == "off"
+    assert setting() == "on"
+
+
+def test_only_the_persons_eligible_rows_come_nearest_first(alice: User, mallory: User) -> None:
+    def remember(user: User, content: str) -> Memory:
+        prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
+        return remembering.remember(prepared, user=user).memory
+
+    near, far = remember(alice, "Has a cat named Biscuit"), remember(alice, "Plays the cello")
+    remember(mallory, "Has a cat named Pepper")
+    found = PgVectorStore().nearest(
+        indexing.embed(["a cat"])[0],
+        user_id=alice.pk,
+        space_id=indexing.active_space().pk,
+        kind=TargetKind.MEMORY,
+        eligible=Memory.objects.values("pk"),
+        limit=10,
+    )
+    assert list(found) == [near.pk, far.pk]
