@@ -25,7 +25,6 @@ class MessageAdmin(ReadOnlyAdmin):
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
     masked = ("tools",)
-    never = ("fingerprint",)
     list_display = ("public_id", "user", "conversation", "extracted_at", "created_at")
     list_select_related = ("user", "conversation", "user_message", "assistant_message")
     search_fields = ("=public_id", "=conversation__public_id")

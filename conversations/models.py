@@ -124,7 +124,6 @@ class Turn(models.Model):
     )
     project_key = models.CharField(max_length=100, blank=True)
     tools = models.JSONField(default=list, blank=True)
-    fingerprint = models.CharField(max_length=64, blank=True)
     extracted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)

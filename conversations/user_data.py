@@ -10,7 +10,7 @@ register(
     RowsUnder(Feedback, order=40, parents=("message",)),
     Rows(Summary, order=41, leave_out=("hidden_at",)),
     Rows(Episode, order=42, leave_out=("hidden_at",)),
-    Rows(Turn, order=43, leave_out=("fingerprint", "hidden_at")),
+    Rows(Turn, order=43, leave_out=("hidden_at",)),
     Rows(Message, order=44, leave_out=("hidden_at",)),
     Rows(Conversation, order=45, leave_out=("hidden_at",)),
 )

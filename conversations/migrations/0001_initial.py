@@ -122,7 +122,6 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=memcenter.lib.ids.turn_id, max_length=40, unique=True)),
                 ('project_key', models.CharField(blank=True, max_length=100)),
                 ('tools', models.JSONField(blank=True, default=list)),
-                ('fingerprint', models.CharField(blank=True, max_length=64)),
                 ('extracted_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField()),
                 ('hidden_at', models.DateTimeField(blank=True, null=True)),

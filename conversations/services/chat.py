@@ -44,7 +44,7 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
     with as_user(user):
         speakers = selectors.speakers_of(user)
     prepared = search.prepare_query(text, speakers=speakers)
-    asked = _asked_to_forget(text)
+    asked = asked_to_forget(text)
     with as_user(user):
         forgotten = _forget(asked, user=user, conversation=conversation)
         found = context.build(prepared, user=user, conversation=conversation)
@@ -87,7 +87,8 @@ def _that_fit(found: Context) -> list[str]:
     return [one.text for one in sorted(fitting, key=lambda one: -relevance[one.id])]
 
 
-def _asked_to_forget(text: str) -> list[Asked]:
+def asked_to_forget(text: str) -> list[Asked]:
+    """What the message asks to be forgotten, ready to be found; outside any transaction."""
     now = timezone.localtime()
     said = TurnText(user=Said(text, now), assistant=Said("", now))
     return requests.prepare(providers.bundled_extractor().extract(said).forget)
@@ -107,6 +108,10 @@ def _forget(asked: Sequence[Asked], *, user: User, conversation: Conversation) -
 def _give_title(conversation: Conversation, text: str) -> None:
     """A conversation is called by how it began, until the person names it."""
     if not conversation.title:
-        title = " ".join(text.split())
-        conversation.title = title if len(title) <= _TITLE else f"{title[:_TITLE].rstrip()}…"
+        conversation.title = title_from(text)
         conversation.save(update_fields=["title", "updated_at"])
+
+
+def title_from(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _TITLE else f"{plain[:_TITLE].rstrip()}…"

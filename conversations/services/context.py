@@ -209,15 +209,9 @@ def _recalled(found: _Gathered) -> Recalled:
         constraints=by_kind["constraints"],
         preferences=by_kind["preferences"],
         memories=by_kind["memories"],
-        summary=(
-            [BlockItem("summary", summary.public_id, _one_line(summary.text))] if summary else []
-        ),
+        summary=([BlockItem("summary", summary.public_id, summary.text)] if summary else []),
         episodes=[_episode_item(one) for one in found.episodes],
     )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split("\n"))
 
 
 def _memory_item(one: RecalledMemory) -> BlockItem:

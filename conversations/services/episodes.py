@@ -9,6 +9,7 @@ from memcenter.providers.base import Vectors
 from memories.models import TargetKind
 from memories.services import indexing
 from memories.services.indexing import Entry
+from memories.services.shelves import episode_text
 from ops.models import User
 from ops.services import users
 
@@ -39,12 +40,7 @@ def read(*, user: User, turn_id: int | None, message_id: int | None) -> ToIndex 
 def texts_of(found: ToIndex) -> list[str]:
     """What has to be embedded: each message, then the episode."""
     texts = [message.content for message in found.messages]
-    return [*texts, _episode_text(found.turn)] if found.turn else texts
-
-
-def _episode_text(turn: Turn) -> str:
-    said, reply = turn.user_message.content, turn.assistant_message.content
-    return f"{said}\n{reply}"[:_EPISODE_CHARS]
+    return [*texts, episode_text(found.turn)[:_EPISODE_CHARS]] if found.turn else texts
 
 
 def store(found: ToIndex, *, user: User, vectors: Vectors) -> Episode | None:
@@ -62,7 +58,7 @@ def store(found: ToIndex, *, user: User, vectors: Vectors) -> Episode | None:
     rows = [place for place, message in enumerate(found.messages) if message.pk in present]
     episode = _episode(found.turn, user=user) if found.turn else None
     if found.turn is not None and episode is not None:
-        text = _episode_text(found.turn)
+        text = episode_text(found.turn)[:_EPISODE_CHARS]
         entries.append(Entry(TargetKind.EPISODE, episode.pk, text, episode.conversation_id))
         rows.append(len(found.messages))
     if entries:

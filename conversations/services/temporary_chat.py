@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from django.utils import timezone
-
 from conversations import demo_assistant, selectors
 from conversations.models import Conversation, Role
 from conversations.services import temporary, temporary_context
+from conversations.services.chat import asked_to_forget, title_from
 from conversations.services.context import Wanted
 from conversations.services.temporary import TemporaryConversation
 from conversations.services.turns import MessageInput
-from memories.extraction.types import Said, TurnText
-from memories.services import providers, requests, search
+from memories.services import requests, search
 from memories.services.requests import Asked
 from ops.access import as_user
 from ops.models import User
-
-_TITLE = 60
 
 
 def exchange(text: str, *, user: User, conversation: TemporaryConversation) -> None:
@@ -41,19 +37,17 @@ def exchange(text: str, *, user: User, conversation: TemporaryConversation) -> N
         remembering=False,
     )
     if not conversation.title:
-        conversation = temporary.rename(conversation, title=_title(text))
+        conversation = temporary.rename(conversation, title=title_from(text))
     said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)
     temporary.append(conversation, messages=said)
 
 
 def _asked_to_forget(text: str) -> list[Asked] | None:
     """None where nothing is asked for. A bare "forget that" is about nothing taught here."""
-    now = timezone.localtime()
-    said = TurnText(user=Said(text, now), assistant=Said("", now))
-    wanted = providers.bundled_extractor().extract(said).forget
+    wanted = asked_to_forget(text)
     if not wanted:
         return None
-    return [one for one in requests.prepare(wanted) if one.vector is not None]
+    return [one for one in wanted if one.vector is not None]
 
 
 def _forget(asked: list[Asked] | None, *, user: User) -> list[str]:
@@ -62,8 +56,3 @@ def _forget(asked: list[Asked] | None, *, user: User) -> list[str]:
     meant = requests.find(asked, user=user, conversation=Conversation(user=user), before=0)
     requests.forget(meant, user=user)
     return [one.content for one in meant]
-
-
-def _title(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _TITLE else f"{plain[:_TITLE].rstrip()}…"

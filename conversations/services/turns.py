@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.utils import timezone
 
@@ -223,13 +221,8 @@ def _pair(
         assistant_message=answer,
         project_key=project_key,
         tools=list(tools),
-        fingerprint=_fingerprint(question.content, answer.content),
         created_at=question.created_at,
     )
-
-
-def _fingerprint(*texts: str) -> str:
-    return hashlib.sha256(orjson.dumps(texts)).hexdigest()
 
 
 def _note_messages(conversation: Conversation) -> None:

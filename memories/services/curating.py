@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memories.models import Change, Memory, MemoryStatus, Origin
-from memories.services import deciding, remembering, writing
+from memories.services import remembering, writing
 from memories.services.remembering import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.services.writing import SourceInput
 from ops.models import User
@@ -66,8 +66,7 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     changes = dict(edit.changes)
     kind = writing.check_kind(changes.pop("kind")) if "kind" in changes else memory.kind
     if edit.text is not None:
-        draft = deciding.in_project(edit.text.draft, project=memory.project)
-        draft = deciding.of_kind(draft, kind=kind)
+        draft = replace(edit.text.draft, project=memory.project, kind=kind)
         source = SourceInput(origin=actor)
         writing.rewrite(memory, draft, source=source, change=Change.EDITED)
         memory.origin = actor

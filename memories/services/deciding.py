@@ -16,7 +16,6 @@ from memories.models import (
     Memory,
     MemoryStatus,
     Origin,
-    Project,
     Relation,
     RelationKind,
 )
@@ -46,7 +45,6 @@ class Decided:
     memory: Memory
     result: str
     verdict: Verdict
-    superseded: tuple[str, ...] = ()
 
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
@@ -184,11 +182,3 @@ def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
     if decision.verdict != Verdict.MERGE or not decision.content:
         return None
     return saying(draft, content=decision.content, kind=decision.kind)
-
-
-def in_project(draft: Draft, *, project: Project | None) -> Draft:
-    return replace(draft, project=project)
-
-
-def of_kind(draft: Draft, *, kind: str) -> Draft:
-    return replace(draft, kind=kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -109,7 +109,7 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
     own = users.settings_of(user)
     check_on(user)
     project = _project(prepared.given, user=user)
-    draft = deciding.in_project(prepared.draft, project=project)
+    draft = replace(prepared.draft, project=project)
     known = similar.similar_to(draft.vectors[0], user=user, content=draft.content, project=project)
     meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
     waits = own.confirm_before_remembering and draft.origin in (Origin.API, Origin.AGENT)

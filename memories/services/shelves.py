@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations.models import Conversation, Episode, Message, Summary
+from conversations.models import Conversation, Episode, Message, Summary, Turn
 from memories.models import DailyNote, Memory, MemoryStatus, Project, TargetKind
 from memories.retrieval.units import Unit
 from memories.services.pool import NEAREST, Shelf
@@ -48,7 +48,7 @@ def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
         found = found.filter(tags__contains=[filters.tag])
     if filters.project is not None:
         found = found.filter(project=filters.project)
-    return _between(found, filters, column="created_at").select_related("project")
+    return _within(found, filters).select_related("project")
 
 
 def shelves(
@@ -98,9 +98,7 @@ def _memory_unit(row: Memory, terms: list[str], cosine: float | None, length: in
 
 def _messages(user: User, filters: Filters) -> Shelf:
     rows = Message.objects.filter(user=user, conversation__hidden_at__isnull=True)
-    if filters.conversation is not None:
-        rows = rows.filter(conversation=filters.conversation)
-    rows = _between(rows, filters, column="created_at").select_related("conversation")
+    rows = _within(rows, filters, of_conversation=True).select_related("conversation")
     return Shelf(
         TargetKind.MESSAGE, rows, _message_unit, whole=True, neighbours=_neighbours_in(rows)
     )
@@ -136,9 +134,7 @@ def _message_unit(row: Message, terms: list[str], cosine: float | None, length: 
 
 def _episodes(user: User, filters: Filters) -> Shelf:
     rows = Episode.objects.filter(user=user, turn__hidden_at__isnull=True)
-    if filters.conversation is not None:
-        rows = rows.filter(conversation=filters.conversation)
-    rows = _between(rows, filters, column="created_at").select_related(
+    rows = _within(rows, filters, of_conversation=True).select_related(
         "conversation", "turn__user_message", "turn__assistant_message"
     )
     return Shelf(TargetKind.EPISODE, rows, _episode_unit, whole=True)
@@ -148,7 +144,7 @@ def _episode_unit(row: Episode, terms: list[str], cosine: float | None, length: 
     return Unit(
         type="episode",
         id=row.public_id,
-        text=episode_text(row),
+        text=episode_text(row.turn),
         terms=terms,
         cosine=cosine,
         length=length,
@@ -161,15 +157,14 @@ def _episode_unit(row: Episode, terms: list[str], cosine: float | None, length: 
     )
 
 
-def episode_text(row: Episode) -> str:
-    return f"{row.turn.user_message.content}\n{row.turn.assistant_message.content}"
+def episode_text(turn: Turn) -> str:
+    """A turn as one text, to be shown and to be indexed."""
+    return f"{turn.user_message.content}\n{turn.assistant_message.content}"
 
 
 def _summaries(user: User, filters: Filters) -> Shelf:
     rows = Summary.objects.filter(user=user)
-    if filters.conversation is not None:
-        rows = rows.filter(conversation=filters.conversation)
-    rows = _between(rows, filters, column="created_at").select_related("conversation")
+    rows = _within(rows, filters, of_conversation=True).select_related("conversation")
     newest = rows.order_by("conversation", "-version").distinct("conversation")
     return Shelf(TargetKind.SUMMARY, rows.filter(pk__in=newest.values("pk")), _summary_unit)
 
@@ -188,7 +183,7 @@ def _summary_unit(row: Summary, terms: list[str], cosine: float | None, length: 
 
 
 def _notes(user: User, filters: Filters) -> Shelf:
-    rows = _between(DailyNote.objects.filter(user=user), filters, column="created_at")
+    rows = _within(DailyNote.objects.filter(user=user), filters)
     return Shelf(TargetKind.NOTE, rows, _note_unit)
 
 
@@ -204,9 +199,12 @@ def _note_unit(row: DailyNote, terms: list[str], cosine: float | None, length: i
     )
 
 
-def _between(rows: Rows, filters: Filters, *, column: str) -> Rows:
+def _within(rows: Rows, filters: Filters, *, of_conversation: bool = False) -> Rows:
+    """Those of the time that was asked for and, where they have one, of the conversation."""
+    if of_conversation and filters.conversation is not None:
+        rows = rows.filter(conversation=filters.conversation)
     if filters.since is not None:
-        rows = rows.filter(**{f"{column}__gte": filters.since})
+        rows = rows.filter(created_at__gte=filters.since)
     if filters.until is not None:
-        rows = rows.filter(**{f"{column}__lt": filters.until})
+        rows = rows.filter(created_at__lt=filters.until)
     return rows

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
-from django.utils import timezone
-
 from memcenter.lib.errors import NotFound
 from memcenter.rest.endpoint import Asked
 from memcenter.rest.people import reachable
@@ -23,17 +19,10 @@ def check(asked: Asked) -> None:
         operation = selectors.operation_by(asked.ids["op_id"])
         user = selectors.user_of(operation)
     token = asked.data.get(TOKEN)
-    if token is not None and _is_its_token(operation, token):
+    if token is not None and keys.opens_receipt(operation, token=token):
         return
     if asked.key is None or not _reaches(asked.key, operation, user, user_id=asked.user_id):
         raise NotFound("There is no such operation.")
-
-
-def _is_its_token(operation: Operation, token: str) -> bool:
-    digest, until = operation.token_digest, operation.token_expires_at
-    if digest is None or until is None or until <= timezone.now():
-        return False
-    return secrets.compare_digest(digest, keys.digest(token))
 
 
 def _reaches(key: ApiKey, operation: Operation, user: User | None, *, user_id: str | None) -> bool:

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memcenter.lib.errors import Invalid
-from ops.models import ApiKey, Scope, User
+from ops.models import ApiKey, Operation, Scope, User
 
 PREFIX = "mc_"
 _LAST_USE_GRAIN = timedelta(minutes=1)
@@ -59,6 +59,14 @@ def authenticate(text: str) -> ApiKey | None:
     if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
     return key
+
+
+def opens_receipt(operation: Operation, *, token: str) -> bool:
+    """Whether this is the operation's own receipt token, and still in its time."""
+    known, until = operation.token_digest, operation.token_expires_at
+    if known is None or until is None or until <= timezone.now():
+        return False
+    return secrets.compare_digest(known, digest(token))
 
 
 def revoke(key: ApiKey) -> None:

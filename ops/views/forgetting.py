@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
-
 from django.contrib import auth
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -124,14 +121,7 @@ def _opened(request: HttpRequest, op_id: str) -> tuple[Operation, Receipt | None
             operation = selectors.operation_by(op_id)
         except NotFound as error:
             raise Http404(error.message) from error
-        if not _is_its_token(operation, token):
+        if not keys.opens_receipt(operation, token=token):
             raise Http404("There is no such operation.")
         receipt = Receipt.objects.filter(operation=operation).select_related("operation").first()
     return operation, receipt
-
-
-def _is_its_token(operation: Operation, token: str) -> bool:
-    digest, until = operation.token_digest, operation.token_expires_at
-    if digest is None or until is None or until <= timezone.now():
-        return False
-    return secrets.compare_digest(digest, keys.digest(token))
