@@ -12,7 +12,7 @@ up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
 
 test: check  ## the gate: everything that must hold before a change is accepted
 	@chromium=$$(tests/browser/chromium.sh) && \
-	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest
+	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: .venv/dev.stamp  ## the part of the gate that runs nothing
 	.venv/bin/ruff check .
