@@ -247,6 +247,7 @@ MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.
 # --- Operations -----------------------------------------------------------------------------
 LEASE_SECONDS = env.integer("MEMCENTER_LEASE_SECONDS", 60, least=2)
 OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
+PROVIDER_PATIENCE_HOURS = env.integer("MEMCENTER_PROVIDER_PATIENCE_HOURS", 72)
 OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
 
 LOGGING = {

@@ -54,7 +54,13 @@ class NotAllowed(ApplicationError):
 
 
 class ProviderError(Exception):
-    """A model or embedder failed. The message never holds the text that was sent."""
+    """A model or embedder failed. The message never holds the text that was sent.
+
+    `uses_up`: the try was worth one of the operation's attempts. A server that is down is waited
+    for instead; one that answers nonsense is not asked for ever.
+    """
+
+    uses_up = False
 
     def __init__(self, message: str, *, retryable: bool) -> None:
         super().__init__(message)

@@ -23,6 +23,8 @@ _SPACE = re.compile(r"\s+")
 class Unreadable(ProviderError):
     """The answer holds nothing that was asked for; asking again may do better."""
 
+    uses_up = True
+
     def __init__(self) -> None:
         super().__init__("The model's answer could not be read.", retryable=True)
 

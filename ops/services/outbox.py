@@ -106,20 +106,24 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
     return _ended(operation, moved, outcome=Outcome.SUCCEEDED)
 
 
-def fail(operation: Operation, *, error: str, permanent: bool = False) -> bool:
+def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
     """RUNNING -> PENDING later, or FAILED for good; False when the lease was lost.
 
     The waiting time is 1 s and doubles with each attempt up to an hour. `error` is plain words
-    without anybody's text.
+    without anybody's text. A try that doesn't count (a server was down) uses up no attempt as
+    long as the operation is younger than `PROVIDER_PATIENCE_HOURS`.
     """
     now = timezone.now()
-    over = permanent or operation.attempt >= operation.max_attempts
+    patience = timedelta(hours=settings.PROVIDER_PATIENCE_HOURS)
+    spared = not counts and now - operation.created_at < patience
+    over = permanent or (operation.attempt >= operation.max_attempts and not spared)
     changes: dict[str, Any] = {"lease_until": None, "last_error": error[:500], "updated_at": now}
     if over:
         changes |= {"status": Status.FAILED, "finished_at": now}
     else:
         delay = min(2 ** (operation.attempt - 1), settings.OPERATION_BACKOFF_CAP)
         changes |= {"status": Status.PENDING, "run_after": now + timedelta(seconds=delay)}
+        changes |= {"max_attempts": F("max_attempts") + 1} if spared else {}
     outcome = Outcome.FAILED if over else Outcome.RETRIED
     return _ended(operation, _move_back(operation, changes), outcome=outcome, error=error)
 

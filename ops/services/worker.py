@@ -108,7 +108,8 @@ def run(operation: Operation) -> None:
     except ApplicationError as error:
         _failed(operation, error.message, permanent=True)
     except ProviderError as error:
-        _failed(operation, str(error), permanent=not error.retryable)
+        counts = error.uses_up or not error.retryable
+        _failed(operation, str(error), permanent=not error.retryable, counts=counts)
     except Exception as error:
         # The message of a database error may quote rows: only its class may be kept.
         _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
@@ -117,10 +118,10 @@ def run(operation: Operation) -> None:
         renewal.stop()
 
 
-def _failed(operation: Operation, error: str, *, permanent: bool) -> None:
+def _failed(operation: Operation, error: str, *, permanent: bool, counts: bool = True) -> None:
     logger.warning("operation %s (%s): %s", operation.public_id, operation.kind, error)
     with as_system():
-        outbox.fail(operation, error=error, permanent=permanent)
+        outbox.fail(operation, error=error, permanent=permanent, counts=counts)
 
 
 def _where(error: Exception) -> str:

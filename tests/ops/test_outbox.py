@@ -182,3 +182,54 @@ def test_a_handler_that_lost_its_lease_applies_nothing(handle: Callable[[Any], N
     operation.refresh_from_db()
     assert applied == []
     assert operation.status == Status.PENDING
+
+
+def _fail_all_day(operation: Operation) -> None:
+    """Each try of a day finds the server down."""
+    for _ in range(40):
+        Operation.objects.filter(pk=operation.pk).update(run_after=timezone.now())
+        worker.drain()
+
+
+def test_a_server_that_is_down_uses_up_no_attempt(handle: Callable[[Any], None]) -> None:
+    def down(run: worker.Run) -> None:
+        raise ProviderError("The server can't be reached.", retryable=True)
+
+    handle(down)
+    operation = enqueue()
+    _fail_all_day(operation)
+    operation.refresh_from_db()
+    assert (operation.status, operation.attempt) == (Status.PENDING, 40)
+    assert operation.run_after - operation.updated_at == timedelta(hours=1)
+    handle(lambda run: {})
+    Operation.objects.filter(pk=operation.pk).update(run_after=timezone.now())
+    worker.drain()
+    operation.refresh_from_db()
+    assert operation.status == Status.SUCCEEDED
+
+
+def test_patience_with_a_server_ends(handle: Callable[[Any], None]) -> None:
+    def down(run: worker.Run) -> None:
+        raise ProviderError("The server can't be reached.", retryable=True)
+
+    handle(down)
+    operation = enqueue()
+    long_ago = timezone.now() - timedelta(days=4)
+    Operation.objects.filter(pk=operation.pk).update(created_at=long_ago)
+    _fail_all_day(operation)
+    operation.refresh_from_db()
+    assert (operation.status, operation.attempt) == (Status.FAILED, 8)
+
+
+def test_an_answer_that_is_nonsense_uses_up_attempts(handle: Callable[[Any], None]) -> None:
+    class Nonsense(ProviderError):
+        uses_up = True
+
+    def answered(run: worker.Run) -> None:
+        raise Nonsense("The answer could not be read.", retryable=True)
+
+    handle(answered)
+    operation = enqueue()
+    _fail_all_day(operation)
+    operation.refresh_from_db()
+    assert (operation.status, operation.attempt) == (Status.FAILED, 8)
