@@ -18,6 +18,7 @@ from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.services import broker
 
 logger = logging.getLogger(__name__)
+_AFTER_GIVING_WAY = 2
 
 _CLAIM = """
 UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %(now)s,
@@ -129,8 +130,18 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
 
 
 def give_back(operation: Operation) -> bool:
-    """RUNNING -> PENDING without counting the attempt as used up: it gave way to a forget."""
-    changes = {"status": Status.PENDING, "lease_until": None, "run_after": timezone.now()}
+    """RUNNING -> PENDING without using up an attempt: it gave way to a forget.
+
+    It waits a moment: asked for again at once, it would only give way again.
+    """
+    now = timezone.now()
+    changes = {
+        "status": Status.PENDING,
+        "lease_until": None,
+        "run_after": now + timedelta(seconds=_AFTER_GIVING_WAY),
+        "max_attempts": F("max_attempts") + 1,
+        "updated_at": now,
+    }
     return _ended(operation, _move_back(operation, changes), outcome=Outcome.RETRIED)
 
 
