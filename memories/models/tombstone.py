@@ -12,6 +12,7 @@ class Tombstone(models.Model):
     """
 
     personal_data = True
+    keeps_ids = True
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory_public_id = models.CharField(max_length=40)

@@ -9,6 +9,7 @@ from ops.models.operation import (
     Status,
 )
 from ops.models.receipt import AuditEvent, Receipt
+from ops.models.residue import AuditHead, ErasedRows, ErasedText, ErasureKey
 from ops.models.transfer import Export, Import
 from ops.models.user import ApiKey, Scope, SignInLink, Theme, User, UserSettings
 from ops.models.webhook import Delivery, Webhook
@@ -17,7 +18,11 @@ __all__ = [
     "ApiKey",
     "Attempt",
     "AuditEvent",
+    "AuditHead",
     "Delivery",
+    "ErasedRows",
+    "ErasedText",
+    "ErasureKey",
     "Export",
     "IdempotencyRecord",
     "Import",

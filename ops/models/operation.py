@@ -21,6 +21,7 @@ class Kind(models.TextChoices):
     FORGET_CONVERSATION = "forget_conversation", _("Forget a conversation")
     CLEAR_CONVERSATION = "clear_conversation", _("Clear a conversation")
     FORGET_PROJECT = "forget_project", _("Forget a project")
+    FORGET_LAYER = "forget_layer", _("Delete summaries or episodes")
     FORGET_USER = "forget_user", _("Forget everything")
     EXPORT_CONVERSATION = "export_conversation", _("Export a conversation")
     EXPORT_USER = "export_user", _("Export everything")
@@ -63,6 +64,7 @@ class Operation(models.Model):
     """
 
     personal_data = False
+    keeps_ids = True
 
     public_id = models.CharField(max_length=40, unique=True, default=ids.operation_id)
     kind = models.CharField(max_length=32, choices=Kind)

@@ -13,6 +13,7 @@ class Receipt(models.Model):
     """
 
     personal_data = False
+    keeps_ids = True
 
     public_id = models.CharField(max_length=40, unique=True, default=ids.receipt_id)
     operation = models.OneToOneField(Operation, on_delete=models.PROTECT, related_name="receipt")
@@ -23,6 +24,7 @@ class Receipt(models.Model):
     erased = models.JSONField(default=dict)
     kept = models.JSONField(default=list)
     scan = models.JSONField(default=dict)
+    disk = models.JSONField(default=dict)
     previous_hash = models.CharField(max_length=64, blank=True)
     hash = models.CharField(max_length=64, blank=True)
 
@@ -34,10 +36,15 @@ class Receipt(models.Model):
 
 
 class AuditEvent(models.Model):
-    """One act: who (actor, surface), what (action, target id), when. Append-only."""
+    """One act: who (actor, surface), what (action, target id), when. Append-only.
+
+    `number` counts without gaps, in the order of the chain.
+    """
 
     personal_data = False
+    keeps_ids = True
 
+    number = models.BigIntegerField(null=True)
     at = models.DateTimeField()
     actor = models.CharField(max_length=60)
     surface = models.CharField(max_length=20)
@@ -53,6 +60,7 @@ class AuditEvent(models.Model):
             models.Index(fields=["subject", "-id"], name="audit_subject"),
             models.Index(fields=["action", "-id"], name="audit_action"),
         ]
+        constraints = [models.UniqueConstraint(fields=["number"], name="audit_number")]
 
     def __str__(self) -> str:
         return f"{self.action} by {self.actor}"
