@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import Model
@@ -26,10 +26,21 @@ from memories.models import (
     Vector,
     VersionInput,
 )
+from memories.restored_rows import (
+    STAYS_FORGOTTEN,
+    FileRows,
+    FileVersionRows,
+    HitRows,
+    MemoryRows,
+    NoteRows,
+    OfMemory,
+    SourceRows,
+)
 from memories.services import hot_cache
 from ops.models import User
 from ops.personal_rows import DerivedRows, RowsUnder
 from ops.registry import Rows, register
+from ops.restoring import Loading
 
 
 class HotCache:
@@ -42,6 +53,12 @@ class HotCache:
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         return iter(())
 
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """A copy comes back by itself."""
+
     def erase(self, user_id: int) -> Mapping[str, int]:
         hot_cache.drop(user_id)
         return {}
@@ -52,21 +69,30 @@ class HotCache:
 
 register(
     HotCache(),
-    RowsUnder(RecallHit, order=10),
+    HitRows(RecallHit, order=10, inside=("trace",)),
     RowsUnder(RecallTrace, order=11, parents=("conversation", "answer")),
-    RowsUnder(Arbitration, order=12, parents=("memory", "target", "turn")),
-    RowsUnder(Relation, order=13, parents=("memory", "other")),
+    OfMemory(
+        Arbitration,
+        order=12,
+        inside=("memory", "target", "turn"),
+        parents=("memory", "target", "turn"),
+    ),
+    OfMemory(Relation, order=13, inside=("memory",), parents=("memory", "other")),
     DerivedRows(Vector, order=14),
     DerivedRows(LexicalEntry, order=15),
     DerivedRows(Fragment, order=16),
-    Rows(Source, order=17, leave_out=("hidden_at",)),
-    RowsUnder(VersionInput, order=18, parents=("output", "input")),
-    RowsUnder(Refusal, order=19, parents=("turn",)),
-    Rows(MemoryVersion, order=20, leave_out=("hidden_at",)),
-    Rows(Memory, order=21, leave_out=("content_hash", "hidden_at")),
-    Rows(DailyNote, order=22, leave_out=("hidden_at",)),
-    Rows(FileVersion, order=23, leave_out=("hidden_at",)),
-    Rows(MemoryFile, order=24, leave_out=("hidden_at",)),
-    Rows(Tombstone, order=25, leave_out=("text_hash", "about_hash")),
-    Rows(Project, order=26, leave_out=("hidden_at",)),
+    SourceRows(Source, order=17, leave_out=("hidden_at",), inside=("memory",)),
+    OfMemory(VersionInput, order=18, inside=("output",), parents=("output", "input")),
+    OfMemory(Refusal, order=19, inside=("turn",), parents=("turn",)),
+    OfMemory(MemoryVersion, order=20, leave_out=("hidden_at",), inside=("memory",)),
+    MemoryRows(
+        Memory,
+        order=21,
+        leave_out=("content_hash", "hidden_at", "chunk_count", "indexed_at"),
+    ),
+    NoteRows(DailyNote, order=22, leave_out=("hidden_at",)),
+    FileVersionRows(FileVersion, order=23, leave_out=("hidden_at",), inside=("file",)),
+    FileRows(MemoryFile, order=24, leave_out=("hidden_at",), natural=("path",)),
+    Rows(Tombstone, order=25, leave_out=("text_hash", "about_hash"), stays=STAYS_FORGOTTEN),
+    OfMemory(Project, order=26, leave_out=("hidden_at",), natural=("key",)),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from django.db.models import Model, QuerySet
 
+from ops import portable, restoring
 from ops.models import Kind, User
+from ops.restoring import Loading
 
 if TYPE_CHECKING:
     from ops.services.worker import Run
@@ -39,9 +41,10 @@ def handled_kinds() -> set[str]:
 
 
 class UserData(Protocol):
-    """One kind of personal data: how it leaves and how it is erased, side by side.
+    """One kind of personal data: how it leaves, comes back and is erased, side by side.
 
-    `order` says when it is erased, low first: what points at others goes before them.
+    `order` says when it is erased, low first: what points at others goes before them. It comes
+    back in the opposite order.
     """
 
     @property
@@ -54,7 +57,16 @@ class UserData(Protocol):
     def models(self) -> tuple[type[Model], ...]: ...
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        """Everything of the person that is not being forgotten, one JSON-ready row at a time."""
+        """Everything of the person that is not being forgotten, one JSON-ready row at a time.
+
+        No transaction need stay open between two rows.
+        """
+
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        """The same of one conversation; nothing where the kind has no part in one."""
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take in rows that `export` gave, here or elsewhere; what isn't taken is reported."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         """Erase all of it; safe to repeat. Gives what went, by table."""
@@ -68,12 +80,21 @@ class Rows:
     """Personal data that is simply the rows of one table with a `user` column.
 
     `leave_out` names columns that are not the person's to take (digests, internal state).
+    `conversation` is the path to the conversation that a row is part of. Coming back, a row is
+    known by its public id or by the columns of `natural`, and one whose parent (`inside`) was
+    there already is there as well. `stays` says why rows of a kind don't come back at all.
+    `also` are names and paths of what is exported beside the columns, only to be read.
     """
 
     model: type[Model]
     order: int
     leave_out: tuple[str, ...] = ()
     name: str = ""
+    conversation: str = ""
+    natural: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
+    stays: str = ""
+    also: tuple[tuple[str, str], ...] = ()
     models: tuple[type[Model], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,12 +102,39 @@ class Rows:
         object.__setattr__(self, "models", (self.model,))
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        names = [
-            column.attname
-            for column in self.model._meta.concrete_fields
-            if column.name not in self.leave_out
-        ]
-        yield from self._visible(user).order_by("pk").values(*names).iterator()
+        return self._out(self._visible(user))
+
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        if not self.conversation:
+            return iter(())
+        return self._out(self._visible(user).filter(**{self.conversation: conversation}))
+
+    def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
+        return portable.rows_out(rows, leave_out=self.leave_out, also=dict(self.also))
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        if not self.stays:
+            restoring.load(self, loading, rows)
+            return
+        if any(True for _ in rows):
+            loading.leave_out(self.name, self.stays)
+
+    def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
+        """The key of each row that is there already."""
+        found: list[int | None] = [None] * len(rows)
+        name = portable.reference_of(self.model)
+        if name in portable.IDS:
+            found = restoring.by_columns(self.model, loading.user, rows, (name,))
+        if not self.natural:
+            return found
+        same = restoring.by_columns(self.model, loading.user, rows, self.natural)
+        return [one or other for one, other in zip(found, same, strict=True)]
+
+    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
+        """Put right what only makes sense where it came from. Raises `Unfit`."""
+
+    def finished(self, loading: Loading) -> None:
+        """After the last row of the table."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         rows = self.model._base_manager.filter(user_id=user_id)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model, Q
+from django.utils.translation import gettext_noop
 
+from memcenter.lib.errors import Invalid
 from ops.models import (
     ApiKey,
     Delivery,
@@ -20,8 +23,14 @@ from ops.models import (
     UserSettings,
     Webhook,
 )
+from ops.portable import BAD_VALUE, Unfit, value_in
 from ops.registry import Rows, register
-from ops.services import erasing, forgetting
+from ops.restoring import Loading
+from ops.services import erasing, forgetting, users
+
+STAYS = gettext_noop("it belongs to the account that it was exported from")
+DECIDED = gettext_noop("the settings that were chosen here are kept")
+_CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
 
 
 class TransferRows(Rows):
@@ -60,6 +69,33 @@ class KeyRows(Rows):
         return super().erase(user_id)
 
 
+class SettingsRows(Rows):
+    """They come back where nothing was decided yet."""
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        given = next(iter(rows), None)
+        if given is None:
+            return
+        loading.advance(1)
+        own = users.settings_of(loading.user)
+        untouched = UserSettings(user=loading.user, longterm_enabled=settings.LONGTERM_DEFAULT)
+        if any(getattr(own, name) != getattr(untouched, name) for name in _CHOSEN):
+            loading.leave_out(self.name, DECIDED)
+            return
+        try:
+            chosen = {
+                column.name: value_in(column, given)
+                for column in UserSettings._meta.concrete_fields
+                if column.name in _CHOSEN
+            }
+            users.change_settings(user=loading.user, changes=chosen)
+            loading.new[self.name] += 1
+        except Unfit as unfit:
+            loading.leave_out(self.name, unfit.why)
+        except Invalid:
+            loading.leave_out(self.name, BAD_VALUE)
+
+
 class Account:
     """The account itself, its sessions and what the admin's log says of it. It goes last."""
 
@@ -70,6 +106,15 @@ class Account:
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         names = "username", "external_id", "display_name", "created_at", "updated_at"
         yield from User.objects.filter(pk=user.pk, hidden_at__isnull=True).values(*names)
+
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Only the name that is shown: who signs in how is decided where one signs in."""
+        name = str((next(iter(rows), None) or {}).get("display_name") or "")[:150]
+        if name.isprintable() and not loading.user.display_name:
+            User.objects.filter(pk=loading.user.pk).update(display_name=name)
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         sessions = forgetting.erase_sessions(user_id)
@@ -89,12 +134,12 @@ class Account:
 
 
 register(
-    TransferRows(Export, order=60, leave_out=("path", "hidden_at")),
-    TransferRows(Import, order=61, leave_out=("path", "position", "hidden_at")),
-    Rows(SignInLink, order=62, leave_out=("digest",)),
-    WebhookRows(Webhook, order=63, leave_out=("secret",)),
-    AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body")),
-    KeyRows(ApiKey, order=65, leave_out=("digest",)),
-    Rows(UserSettings, order=66),
+    TransferRows(Export, order=60, leave_out=("path", "hidden_at"), stays=STAYS),
+    TransferRows(Import, order=61, leave_out=("path", "position", "hidden_at"), stays=STAYS),
+    Rows(SignInLink, order=62, leave_out=("digest",), stays=STAYS),
+    WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
+    AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),
+    KeyRows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),
+    SettingsRows(UserSettings, order=66),
     Account(),
 )

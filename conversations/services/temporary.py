@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,7 @@ import redis
 from django.conf import settings
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -27,9 +28,11 @@ from conversations.services.turns import MessageInput
 from memcenter.lib import ids, tokens
 from memcenter.lib.errors import Conflict, Invalid
 from ops.models import User
+from ops.restoring import Loading
 
 logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"
+IS_TEMPORARY = gettext_noop("temporary conversations end where they began")
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,21 @@ def create(
         check_external_id(external_id, field="conversation_id")
         if found := find(user=user, reference=external_id):
             return found
+    made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
+    with client().pipeline() as pipe:
+        _put(pipe, made)
+        pipe.hset(_index(made.owner), external_id or made.public_id, made.public_id)
+        pipe.expire(_index(made.owner), _lifetime())
+        pipe.execute()
+    return made
+
+
+def unsaved(
+    *, user: User, external_id: str | None, title: str = "", kind: str | None = None
+) -> TemporaryConversation:
+    """One that is nowhere yet: to recall for, where nothing is to be kept."""
     now = timezone.now()
-    made = TemporaryConversation(
+    return TemporaryConversation(
         public_id=ids.conversation_id(),
         external_id=external_id,
         owner=owner_key(user),
@@ -87,12 +103,6 @@ def create(
         created_at=now,
         updated_at=now,
     )
-    with client().pipeline() as pipe:
-        _put(pipe, made)
-        pipe.hset(_index(made.owner), external_id or made.public_id, made.public_id)
-        pipe.expire(_index(made.owner), _lifetime())
-        pipe.execute()
-    return made
 
 
 def find(*, user: User, reference: str) -> TemporaryConversation | None:
@@ -191,6 +201,13 @@ class TemporaryData:
         for conversation in all_of(user):
             messages = [asdict(message) for message in read(conversation)]
             yield {**asdict(conversation), "messages": messages}
+
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        if any(True for _ in rows):
+            loading.leave_out(self.name, IS_TEMPORARY)
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         user = User.objects.filter(pk=user_id).first()

@@ -1,0 +1,91 @@
+"""How what was said comes back: numbered anew where it joins something that is there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from conversations.models import Conversation, Message
+from conversations.services.erasing import leave_conversation
+from conversations.services.threads import check_external_id
+from memcenter.lib import tokens
+from memcenter.lib.errors import Invalid
+from ops.portable import Unfit
+from ops.registry import Rows
+from ops.restoring import Loading
+
+BAD_ID = gettext_noop("an id is empty, too long or holds control characters")
+TOO_LONG = gettext_noop("the text is longer than is allowed here")
+
+
+@dataclass(frozen=True)
+class ConversationRows(Rows):
+    """One that is there under the same id of the client is the same conversation."""
+
+    def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
+        check_client_id(row.external_id)
+        row.message_count, row.last_message_at, row.speakers = 0, None, []
+
+
+@dataclass(frozen=True)
+class MessageRows(Rows):
+    """In a conversation that was there before, what is new goes to the end."""
+
+    def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
+        check_client_id(row.external_id)
+        if len(row.content) > settings.MAX_MESSAGE_CHARS:
+            raise Unfit(TOO_LONG)
+        if "token_count" not in given:
+            row.token_count = tokens.count(row.content)
+
+    def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
+        found = super().known(loading, rows)
+        last: dict[int, int] = loading.state.setdefault("last_number", {})
+        for row, key in zip(rows, found, strict=True):
+            if key is None and loading.was_there(Conversation, row.conversation_id):
+                row.number = self._next(last, row.conversation_id)
+        return found
+
+    def _next(self, last: dict[int, int], conversation: int) -> int:
+        if conversation not in last:
+            locked = Conversation.everything.select_for_update().get(pk=conversation)
+            last[conversation] = locked.last_number
+        last[conversation] += 1
+        return last[conversation]
+
+    def finished(self, loading: Loading) -> None:
+        """Bring what the conversations say of themselves in line with their messages."""
+        touched: dict[int, int] = defaultdict(int)
+        touched |= dict.fromkeys(loading.added[Conversation], 0)
+        touched |= loading.state.get("last_number", {})
+        for pk, last in touched.items():
+            conversation = Conversation.everything.get(pk=pk)
+            newest = Message.everything.filter(conversation=pk).order_by("-number").first()
+            numbers = conversation.last_number, last, newest.number if newest else 0
+            updated_at = conversation.updated_at
+            leave_conversation(conversation)
+            Conversation.everything.filter(pk=pk).update(
+                last_number=max(numbers), updated_at=updated_at
+            )
+
+
+@dataclass(frozen=True)
+class TurnRows(Rows):
+    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
+        if not loading.learns:
+            row.extracted_at = row.extracted_at or timezone.now()
+
+
+def check_client_id(value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        check_external_id(value, field="id")
+    except Invalid as error:
+        raise Unfit(BAD_ID) from error
