@@ -1,16 +1,20 @@
 """Two statements on one attribute of one subject: which value holds now?"""
 
+import re
+
 from memories.extraction.arbitration.figures import differ
 from memories.extraction.arbitration.lexicon import known_concept, opposed, with_kinds
 from memories.extraction.arbitration.pairing import (
     BESIDE,
     SAME_ACROSS_LANGUAGES,
+    SAME_MATTER,
     Finding,
     Pair,
 )
 from memories.extraction.arbitration.statement import (
     CHANGING,
     FIXED,
+    LIKELY_ONE,
     SINGLE_ROLES,
     Statement,
 )
@@ -25,7 +29,7 @@ def same_attribute(pair: Pair) -> Finding:
         return _beings(pair)
     if new.against and (new.against & old.main) and (new.main & old.against):
         return contradicts(pair)
-    if new.slot in FIXED | CHANGING:
+    if new.slot in FIXED | CHANGING | LIKELY_ONE:
         return _one_value(pair)
     return _many_values(pair)
 
@@ -83,6 +87,8 @@ def _one_value(pair: Pair) -> Finding:
 def changed(pair: Pair) -> Finding:
     if pair.new.slot in FIXED and not (pair.decided or pair.new.corrects):
         return Finding(Verdict.REVIEW, "contradicts")
+    if pair.new.slot in LIKELY_ONE and not pair.overrules:
+        return Finding(Verdict.REVIEW, "contradicts")
     corrected = pair.decided or pair.new.corrects
     return Finding(Verdict.REPLACE, "corrected" if corrected else "newer_value")
 
@@ -98,10 +104,22 @@ def _many_values(pair: Pair) -> Finding:
         return across_languages(pair)
     ours, theirs = _values(new), _values(old)
     if not (ours <= theirs or theirs <= ours):
-        return BESIDE
+        return contradicts(pair) if _prefers_another(pair) else BESIDE
     if differ(new.figures, old.figures):
         return Finding(Verdict.REPLACE, "newer_value")
     return detail(pair)
+
+
+_PREFERS = re.compile(r"\b(?:prefer|rather have)|更喜欢|更爱|偏好|偏爱|首选")
+
+
+def _prefers_another(pair: Pair) -> bool:
+    """Who prefers tea and who prefers coffee: to like many is one thing, to prefer another."""
+    new, old = pair.new, pair.old
+    single = len(new.main) == len(old.main) == 1 and not (new.detail or old.detail)
+    both = _PREFERS.search(new.plain.lower()) and _PREFERS.search(old.plain.lower())
+    plain = not (new.against or old.against) and new.holds and old.holds
+    return bool(single and both and plain and pair.similarity >= SAME_MATTER)
 
 
 def _values(said: Statement) -> frozenset[str]:
@@ -133,7 +151,37 @@ def detail(pair: Pair) -> Finding:
         return BESIDE
     if new.slot in ("job", "home", "school") and pair.overrules:
         return changed(pair)
+    if placed_otherwise(new, old):
+        return contradicts(pair) if new.slot in ONE_PLACED else BESIDE
     return Finding(Verdict.MERGE, "adds_detail")
+
+
+_PLACES = re.compile(
+    r"\b(?P<by>in|at|with|by|on|from|for|under|using) (?P<what>[^,;.]+?)"
+    r"(?= (?:in|at|with|by|on|from|for|under|using|because|since|and)\b|[,;.]|$)"
+    r"|(?P<by2>在|用|和|跟|给|从|被|由)(?P<what2>[\u4e00-\u9fffA-Za-z0-9 ]{1,8}?)"
+    r"(?=[，,；。]|工作|上班|上学|住|写|做|用|学|去|来|开|吃|喝|运行|$)"
+)
+# Where a thing or a person stands in one such place, another place contradicts.
+ONE_PLACED = frozenset(["thing", "job", "school", "home", "household"])
+
+
+def placed_otherwise(new: Statement, old: Statement) -> bool:
+    """Whether both name a place, a means or a companion by the same word, and not the same one."""
+    ours, theirs = _placed(new), _placed(old)
+    return any(
+        word in theirs and not (place & theirs[word]) for word, place in ours.items() if place
+    )
+
+
+def _placed(said: Statement) -> dict[str, frozenset[str]]:
+    found = _PLACES.finditer(said.plain.lower())
+    return {
+        one["by"] or one["by2"]: frozenset(
+            re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]", one["what"] or one["what2"])
+        )
+        for one in found
+    }
 
 
 def _new_names(new: Statement, old: Statement) -> frozenset[str]:

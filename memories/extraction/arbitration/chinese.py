@@ -147,6 +147,8 @@ def _named(rest: str) -> tuple[str, frozenset[str], str]:
 
 
 def _is_name(word: str) -> bool:
+    if word[-1] in "会末期报日年刊边包店":
+        return False
     if word.isascii():
         return len(word) > 1
     if word[0] in "小老阿":
@@ -205,7 +207,7 @@ def _statement(
         main = frozenset([value.rstrip("型血")])
     if any(figure.startswith("hour:") for figure in figures):
         main, detail = main - DAYTIMES, detail - DAYTIMES
-    if slot in ("", "is") and subject in SINGLE_ROLES and _PERSON.match(value):
+    if slot in ("", "is") and subject in SINGLE_ROLES and not main & JOBS and _PERSON.match(value):
         slot = "role"
     elif slot in ("", "is"):
         slot, main, detail = _by_value(slot, main, detail)
@@ -217,11 +219,15 @@ def _statement(
             slot, main, subject, names = _introduces(subject, names | main)
     return Statement(
         language="zh", plain=plain, subject=subject, slot=slot,
-        topic=concepts(groups.get("t", "")), main=main, detail=detail, figures=figures,
+        topic=_topic(groups.get("t", "")), main=main, detail=detail, figures=figures,
         names=names, positive=positive, time=time, corrects=bool(denied),
         denied=concepts(denied), against=concepts(against),
         relation=relation_of(groups.get("r", "")),
     )  # fmt: skip
+
+
+def _topic(name: str) -> frozenset[str]:
+    return concepts(name) or frozenset([name] if name else [])
 
 
 def _introduces(

@@ -5,7 +5,12 @@ import re
 from memories.extraction.arbitration.attributes import contradicts
 from memories.extraction.arbitration.chinese import concepts as concepts_zh
 from memories.extraction.arbitration.english import concepts as concepts_en
-from memories.extraction.arbitration.lexicon import opposite_traits, ruled_out, with_kinds
+from memories.extraction.arbitration.lexicon import (
+    COUNTRIES,
+    opposite_traits,
+    ruled_out,
+    with_kinds,
+)
 from memories.extraction.arbitration.pairing import Finding, Pair
 from memories.extraction.arbitration.statement import Statement, Time
 from memories.extraction.arbitration.wordlists import words
@@ -32,6 +37,11 @@ _WISH = re.compile(
     r"|used to|interested|if)\b"
     r"|想|希望|打算|计划|(?<![大小中同上放留科数化])学(?![校生历院期费位])|以前|曾经|小时候|考虑|如果|准备"
 )
+_ABROAD = words(
+    """
+    abroad been 去过 出过
+    """
+)
 _EXIST = words(
     """
     sibling brother sister child son daughter pet cat dog bird rabbit wife husband girlfriend
@@ -41,7 +51,7 @@ _EXIST = words(
 _NOT_MARRIED = re.compile(
     r"没结过?婚|不(?:想)?结婚|未婚|没有?对象|\b(?:not|never) (?:been |got )?married"
 )
-_COUPLED = frozenset(["wife", "husband", "girlfriend", "boyfriend", "fiance", "partner"])
+_COUPLED = frozenset(["wife", "husband", "girlfriend", "boyfriend", "fiance", "partner", "spouse"])
 
 
 def clash(pair: Pair) -> Finding | None:
@@ -51,6 +61,8 @@ def clash(pair: Pair) -> Finding | None:
         if found:
             return found
         if _denied(denial=stance, claim=joy):
+            return contradicts(pair)
+        if _unattached(stance) and joy.slot == "kin" and joy.holds and joy.main & _COUPLED:
             return contradicts(pair)
     if opposite_traits(pair.new.words, pair.old.words) and pair.new.holds and pair.old.holds:
         return contradicts(pair)
@@ -63,18 +75,18 @@ def clash_of_being(pair: Pair) -> Finding | None:
         being = claim.subject.rpartition(":")[2].split(".")[0]
         if denial.subject != "user" or ":" in claim.subject or not claim.holds:
             continue
-        if (
-            denial.slot == "marital"
-            and denial.holds
-            and "single" in denial.main
-            and being in _COUPLED
-        ):
+        if _unattached(denial) and being in _COUPLED:
             return contradicts(pair)
-        if _NOT_MARRIED.search(denial.plain) and being in _COUPLED:
+        if denial.slot == "household" and "alone" in denial.main and being == "roommate":
             return contradicts(pair)
         if refused(denial) & _EXIST & with_kinds(frozenset([being])):
             return contradicts(pair)
     return None
+
+
+def _unattached(said: Statement) -> bool:
+    single = said.slot == "marital" and said.holds and "single" in said.main
+    return single or bool(_NOT_MARRIED.search(said.plain))
 
 
 def _forbidden(pair: Pair, *, stance: Statement, joy: Statement) -> Finding | None:
@@ -98,6 +110,8 @@ def _denied(*, denial: Statement, claim: Statement) -> bool:
     if not what or refused(claim):
         return False
     given, plain = _given_by(claim), claim.plain.lower()
+    if what <= _ABROAD:
+        return bool(claim.words & COUNTRIES) and claim.slot not in ("home", "origin")
     return all(one in given or (not one.isascii() and one in plain) for one in what)
 
 

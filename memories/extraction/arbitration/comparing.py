@@ -4,6 +4,7 @@ No cosine tells a duplicate from a contradiction, so the verdict rests on the st
 attribute, which value, holding or not, with which figures and names.
 """
 
+import re
 from dataclasses import replace
 
 from memories.extraction.arbitration.attributes import (
@@ -33,6 +34,10 @@ from memories.extraction.arbitration.wordlists import words
 from memories.extraction.types import Verdict
 
 _ONLY_CHILD = frozenset(["onli", "独生子女", "独生子", "独生女"])
+_SPOUSES = frozenset(["wife", "husband", "spouse"])
+_LEARNED = re.compile(
+    r"\blearn(?:ed|t) (?:how )?to\b|^(?:(?:the )?user |i )?can\b|^(?:用户|我)?已?经?会"
+)
 _PLANS = words(
     """
     plan intend schedul 打算 计划 准备 预定
@@ -62,16 +67,33 @@ def compare(pair: Pair) -> Finding:
 def _despite_the_words(pair: Pair) -> Finding | None:
     """Where no rule for an attribute has spoken: the event that ends a state, or the same again."""
     new, old = pair.new, pair.old
+    if old.slot == "household" and ended_by(old=old.plain, new=new.plain):
+        return Finding(Verdict.REPLACE, "moved_on")
     if not _same_subject(new, old):
         same = "user" in (new.subject, old.subject) and says_the_same(pair, strictly=True)
         return Finding(Verdict.SKIP, "same_meaning") if same else clash_of_being(pair)
-    if ended_by(old=old.plain, new=new.plain):
+    on_it = _speaks_of_the_same(new, old, similarity=pair.similarity)
+    if ended_by(old=old.plain, new=new.plain, same_thing=on_it):
         return Finding(Verdict.REPLACE, "moved_on")
-    if new.time is Time.ENDED and old.holds and old.main and old.main <= new.words:
+    if _ends(new, old):
         return Finding(Verdict.REPLACE, "no_longer")
     if says_the_same(pair):
         return Finding(Verdict.SKIP, "same_meaning")
     return contradicts(pair) if is_too_close(pair) or turned_round(pair) else None
+
+
+def _ends(new: Statement, old: Statement) -> bool:
+    ended = new.time is Time.ENDED and old.holds and old.main and old.main <= new.words
+    return bool(ended and (not old.names or old.names & new.names))
+
+
+def _speaks_of_the_same(new: Statement, old: Statement, *, similarity: float) -> bool:
+    """A name or the greater part of what the shorter one speaks of stands in both."""
+    ours, theirs = new.words | new.names, old.words | old.names
+    if new.names and old.names:
+        return bool(new.names & old.names)
+    shared = len(ours & theirs)
+    return shared * 2 >= min(len(ours), len(theirs)) > 0 or (shared > 0 and similarity >= 0.5)
 
 
 def _compare(pair: Pair) -> Finding:
@@ -85,11 +107,25 @@ def _compare(pair: Pair) -> Finding:
         )
     if not _same_subject(new, old):
         return _related(pair)
+    return _told_in_words(pair) or clash(pair) or _by_attributes(pair)
+
+
+def _told_in_words(pair: Pair) -> Finding | None:
+    """What the words themselves settle, whatever the attribute."""
+    new, old = pair.new, pair.old
+    if _rescheduled(pair):
+        return Finding(Verdict.REPLACE, "newer_value")
+    if _married_to(new, old):
+        return Finding(Verdict.SKIP, "same_meaning")
+    if old.slot == "learns" and old.main <= new.words and _LEARNED.search(new.plain):
+        return Finding(Verdict.REPLACE, "moved_on")
     if new.denied & old.words and old.holds:
         return Finding(Verdict.REPLACE, "corrected")
-    clashes = clash(pair)
-    if clashes:
-        return clashes
+    return None
+
+
+def _by_attributes(pair: Pair) -> Finding:
+    new, old = pair.new, pair.old
     if new.slot == old.slot and _same_topic(new, old):
         return same_attribute(pair) if new.slot else _unknown_attribute(pair)
     if {new.slot, old.slot} == {"like", "favorite"}:
@@ -169,6 +205,24 @@ def _tells_of_the_same_being(new: Statement, old: Statement) -> bool:
             if about & one.names or (other.subject == "user" and other.main & one.names):
                 return True
     return False
+
+
+def _rescheduled(pair: Pair) -> bool:
+    """ "Tennis is on Sundays now" beside "Plays tennis on Saturdays"."""
+    new, old = pair.new, pair.old
+    told_apart = "thing" in (new.slot, old.slot) and new.slot != old.slot
+    moved = new.time is Time.NOW and differ(new.figures, old.figures) and new.holds and old.holds
+    what = new.topic or new.main
+    return bool(told_apart and moved and what and what <= old.words)
+
+
+def _married_to(new: Statement, old: Statement) -> bool:
+    """ "Is married to Laura" and "Wife is named Laura" say one thing."""
+    return any(
+        one.slot == "marital" and "married" in one.main and other.slot == "kin"
+        and other.main & _SPOUSES and one.names & other.names
+        for one, other in ((new, old), (old, new))
+    )  # fmt: skip
 
 
 def _same_family(pair: Pair) -> Finding:

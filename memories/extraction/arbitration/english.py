@@ -51,6 +51,10 @@ _PET = re.compile(
     rf"|^(?P<first>[A-Z][\w-]+),? (?:the|my|her|his|is a|is my|is the) ?(?P<pet2>{PETS_EN})\b,?",
 )
 _NAME = re.compile(r"\b[A-Z][\w&-]*(?:['.]?\w)*")
+_TRADE = re.compile(
+    r"^(?:is|am|was|became|has become) an? (?:\w+ )?\w{2,}(?:ist|ician|grapher|wright|keeper)$"
+)
+_PLACED = re.compile(r"(?:^|\b(?:in|at|from|to|near|for|of|by|on|with) (?:the )?)$", re.IGNORECASE)
 _CALENDAR = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\w+day)[a-z]*$")
 
 
@@ -169,11 +173,19 @@ def _statement(
     value = take_figures(groups["v"])[1] if "v" in groups else without
     value, _, against = _contrast(value) if slot == "like" else (value, "", "")
     main, detail = _split(value.replace(",", " and ") if slot == "like" else value)
-    names = frozenset(groups.get("n", "").split()) | own_names | _names(told)
-    if slot in ("", "is") and subject in SINGLE_ROLES and main and main <= _stems(names):
+    being = slot in ("kin", "pet")
+    names = frozenset(groups.get("n", "").split()) | own_names | _names(told, placed=not being)
+    if (
+        slot in ("", "is")
+        and subject in SINGLE_ROLES
+        and not main & JOBS
+        and main
+        and main <= _stems(names)
+    ):
         slot, main = "role", main - _TITLES
-    elif slot in ("", "is", "major"):
+    elif slot in ("", "is", "major", "job"):
         slot, main = _by_value(slot, main)
+        slot = "job" if slot == "" and _TRADE.match(bare) else slot
     if slot == "blood":
         main = frozenset(value.split()[:1])
     if slot in ("kin", "pet"):
@@ -202,7 +214,7 @@ def _by_value(slot: str, main: frozenset[str]) -> tuple[str, frozenset[str]]:
     if slot == "major":
         return ("learns" if main <= LANGUAGES else "major"), main
     for name, values in (("diet", DIETS), ("marital", MARITAL), ("job", JOBS)):
-        if main & values and (slot == "is" or name != "job"):
+        if main & values and (slot in ("is", "job") or name != "job"):
             return name, main
     return slot if slot != "is" else "", main
 
@@ -222,7 +234,12 @@ def _split(value: str) -> tuple[frozenset[str], frozenset[str]]:
     return (main, whole - main) if main else (whole, frozenset())
 
 
-def _names(told: str) -> frozenset[str]:
-    found = (name for name in _NAME.finditer(told) if name.start())
+def _names(told: str, *, placed: bool = True) -> frozenset[str]:
+    """`placed`: those that follow "in", "at" and the like too, which name no being."""
+    found = (
+        name
+        for name in _NAME.finditer(told)
+        if name.start() and (placed or not _PLACED.search(told[: name.start()]))
+    )
     words = {name.group().lower().removesuffix("'s") for name in found}
     return frozenset(word for word in words if word not in STOP and not _CALENDAR.match(word))

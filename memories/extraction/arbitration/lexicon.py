@@ -66,7 +66,10 @@ PARENTS |= {
         "alcohol": "whisky whiskey vodka gin rum cocktail champagne sake cider lager 威士忌 鸡尾酒 "
         "伏特加 香槟 清酒",
         "nut": "cashew almond walnut pecan pistachio hazelnut 开心果 榛子",
-        "car": "corolla civic prius golf polo sedan suv truck 卡罗拉 思域 轿车",
+        "car": "corolla civic prius golf polo sedan suv truck mazda subaru volvo nissan ford "
+        "kia hyundai byd lexus porsche fiat renault peugeot skoda jeep "
+        "卡罗拉 思域 轿车 飞度 马自达 比亚迪 日产 福特 "
+        "现代 起亚 沃尔沃 保时捷 雷克萨斯 五菱 吉利 奇瑞 长城 蔚来 理想 小鹏 别克 斯巴鲁",
         "child": "twin toddler 双胞胎",
         "seafood": "shellfish fish",
         "sweet": "cake candy cookie chocolate brownie 蛋糕 糖果 巧克力 甜甜圈 饼干",
@@ -80,6 +83,15 @@ PARENTS |= {
     if stem(narrow) not in PARENTS
 }
 
+COUNTRIES = words(
+    """
+    japan usa germany france uk itali spain thailand korea vietnam australia canada mexico brazil
+    greec portugal swiss switzerland sweden norway finland denmark austria egypt turkey india
+    泰国 韩国 意大利 西班牙 越南 澳大利亚 澳洲 加拿大 新加坡 马来西亚 俄罗斯
+    瑞士 瑞典 挪威 希腊 埃及 土耳其
+    印度 荷兰 新西兰 柬埔寨 印尼 菲律宾 法国 德国 英国 美国 日本
+    """
+)
 # A way of eating, and what nobody who eats so enjoys.
 _MEATS = "meat beef steak pork chicken lamb bacon rib hotdog burger ham sausage"
 _SEA = "fish seafood shrimp shellfish sushi salmon crab"
@@ -175,7 +187,9 @@ def opposed(left: frozenset[str], right: frozenset[str]) -> bool:
 
 
 def opposite_traits(left: frozenset[str], right: frozenset[str]) -> bool:
-    return opposed(left & TRAITS, right & TRAITS)
+    """What excludes the other, unless each is told of another occasion."""
+    elsewhere = left - TRAITS and right - TRAITS and not (left - TRAITS) & (right - TRAITS)
+    return not elsewhere and opposed(left & TRAITS, right & TRAITS)
 
 
 # How Chinese names the kind at the end of the word: 红烧肉 is meat, 岩茶 is tea.

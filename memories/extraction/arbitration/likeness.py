@@ -31,7 +31,8 @@ _LIGHT = words(
     """
     use must should need want prefer pleas make made keep kept alway usual get know how take
     if when becaus call store run host regular so do not can onli well better more
-    than which that who such as let us we user habit tend tri come been whenev via
+    than which that who live such as happen take place let us we user habit tend tri come been
+    whenev via
     """
 )
 _LIGHT_CHARS = frozenset(

@@ -15,7 +15,7 @@ KIN = {
     "neighbour": "neighbor", "child": "child", "kid": "child", "baby": "child", "niece": "niece",
     "nephew": "nephew", "parents": "parents", "fiance": "fiance", "manager": "boss",
     "landlord": "landlord", "landlady": "landlord", "mentor": "mentor", "tutor": "tutor",
-    "supervisor": "boss",
+    "supervisor": "boss", "spouse": "spouse", "fiancee": "fiance",
 }  # fmt: skip
 PETS_EN = (
     "golden retriever|labrador|poodle|corgi|husky|ragdoll|cat|kitten|dog|puppy|bird|parrot"
@@ -51,7 +51,11 @@ NOT_A_NAME = words(
     collects watches listens smokes doesn can could will would should must may today replies
     answers emails meetings everyone weighs knows understands follows celebrates suffers makes
     takes cooks bakes sings swims cycles travels visits teaches learns mother father son
-    daughter partner also
+    daughter partner also only all both most some few many every each after before since while
+    during if when whenever traded swapped replaced bought sold cancelled canceled relocated
+    married passed failed graduated joined left returned retired lost found broke met saw
+    went spent ate drank wrote read made built taught tests commits logs deploys backups
+    no reports returns subscribes volunteers helps dreads adores wakes goes comes gets rides
     """
 )
 
@@ -67,13 +71,18 @@ PAST = _any(
 )  # fmt: skip
 ENDED = _any(
     r"no longer", r"not\b.{1,40}\bany ?more", "stopped", "quit", r"gave up", r"given up",
-    r"^left", "resigned", r"passed away", "died", "sold", "cancell?ed", r"broke up", r"outgrew",
+    r"^left", "resigned", r"passed away", "died", "sold",
+    r"got rid of", r"gave away", r"dropped out", "cancell?ed",
+    r"broke up", "outgrew",
 )  # fmt: skip
 NOW = _any(
     "now", "currently", r"these days", "nowadays", "recently", "moved", "moving", "relocated",
     "switched", "changed", "became", r"has become", "turned", "instead", r"from now on", "again",
     "actually", "rescheduled", "postponed", "extended", "pushed", "upgraded", "replaced",
     r"got (?:married|divorced|engaged|promoted|a new|an?)", "started", r"today", "new", "anymore",
+    r"(?:has|have|was|were) (?:been )?(?:rewritten|migrated|ported|converted|renamed|moved)",
+    r"(?:went|is|has gone) (?:up|down) to", r"has (?:grown|shrunk|dropped|risen|increased)",
+    r"down to", r"by now", "returned", r"went back",
     r"just", r"brought forward", r"since (?:then|last)", r"at the moment", "joined",
 )  # fmt: skip
 NEGATIVE = _any(
@@ -87,7 +96,9 @@ ADVERBS = _any(
     "nowadays", "recently", "just", "instead", r"from now on", "again", "actually", "anymore",
     r"any more", "not", "never", "do(?:es)?", "did", "really", "very", "quite", "also", "always",
     "usually", "often", "absolutely", "still", "please", "originally", r"at the moment", "already",
-    "generally", "mostly", "sometimes", "definitely", "so much", r"a lot", "most of all",
+    "generally", "mostly", "sometimes", "definitely", "so much", r"a lot(?: of)?",
+    r"lots of", r"all the time", "constantly", "regularly", "frequently", "typically", "normally",
+    "particularly", r"at (?:his|her|my|their) best", "by now", "most of all",
     r"for a living", r"by profession", "deeply", "strongly", "severely", "highly", "extremely",
     "stopped", "quit", r"gave up", r"given up", "neither", r"started(?= eating| drinking| smoking)",
     "today", r"last (?:week|month|year)",

@@ -11,8 +11,68 @@ _INTRODUCED = re.compile(
     rf"^([A-Z][\w-]+) is (?:the user's|my|his|her|their|our) ({PETS_EN}|{'|'.join(KIN)})$"
 )
 # Each in its turn: what is made by one may be taken up by the next.
+_BEINGS = "|".join([*KIN, PETS_EN])
+_LEVELS = (
+    r"(?:kindergarten|preschool|nursery|(?:first|second|third|fourth|fifth|sixth|\w+th) grade)"
+)
 _FORMS: tuple[tuple[str, str], ...] = (
-    (r"^(.+) is (?:a|one of \w+) (?:hobby|hobbies|passion)(?: of \w+)?$", r"likes \1"),
+    (r"^(.+) (?:is|are) (?:a |one of (?:the |\w+ )?(?:user's )?|(?:the )?user's |my |his |her )"
+     r"(?:hobby|hobbies|passion|pastime|interest)s?(?: of \w+)?$", r"likes \1"),
+    # whom it is about
+    (rf"^([A-Z][\w-]+), (?:the user's|my|his|her|their) ({_BEINGS}),? (?=is |has |\w+s )",
+     r"\2 \1 "),
+    (r"\bbefore (?:(?:going|she goes|he goes|I go) to )?(?:bed|sleep(?:ing)?"
+     r"|bedtime)\b", "before bed"),
+    (r"\b(?:finished|completed) (?=[A-Z][\w ]+ in \d{4})", "graduated from "),
+    (r"\bnever (?:been (?:abroad|outside (?:the|his|her|my) country)|left the country"
+     r"|travell?ed abroad)",
+     "not been abroad"),
+    (r"\bis an? (\w+) student at\b", r"studies \1 at"),
+    (r"^([A-Z][\w-]+) (?:is|was) born (?=in |on )", r"\1 was born "),
+    # what one goes without, and what one never goes without
+    (r"\b(?:can not|can't|cannot) (?:eat|have|drink) (.+?) (?:because of|due to|owing to|as of)"
+     r" (?:an? |the |her |his |my )?(?:\w+ )?allergy$", r"is allergic to \1"),
+    (r"^((?:the )?user |i )?(?:is |eats |keeps )?(?:an? )?(\w+)[- ]free(?: diet)?\b(?! time)",
+     r"\1does not eat \2"),
+    (r"\b(?:avoid|steer(?:s)? clear of|stays? away from|abstains? from|refrains? from)s? "
+     r"(?:eating |having |drinking |consuming )?(?=\w+(?: products?)?$)", "does not eat "),
+    (r"\b(?:never|rarely) misses (?:an? |the |his |her )?", "goes to "),
+    (r"\bdo(?:es)? not miss (?:an? |the |his |her )?", "goes to "),
+    (r"^(?:never|no) (.+?) without (?:an? |the )?(.+)$", r"\1 only after \2"),
+    (r"^(?:must|should|do|does|can|may) not (.+?) without (?:an? |the )?"
+     r"(.+)$", r"\1 only after \2"),
+    (r"\b(\w+ed|run|written|built) only (?:after|with|once) ", r"\1 only after "),
+    # one for another
+    (r"\b(?:has |have |had )?(?:traded|swapped|exchanged|replaced|ditched|dropped|left|quit)"
+     r" (?:the |her |his |my |their |an? )?([^,;]+?) (?:in )?(?:for|with|by|and joined|to join)"
+     r" (?:an? |the )?(?=[A-Z\w])", r"switched from \1 to "),
+    (r"^(?:bought|got|uses|has) (.+?) (?:to replace|instead of|as a replacement for) (?:the "
+     r"|her |his "
+     r"|my |an? )?(.+)$", r"switched from \2 to \1"),
+    (r"\breports? to (?=[A-Z])", "boss is "),
+    (r"\bworks? under (?=[A-Z]\w+$)", "boss is "),
+    (rf"\b(?:is|has been|attends|goes to|has started|started|began|starts|is now in) (?:in )?"
+     rf"({_LEVELS})\b",
+     r"grade is \1"),
+    # measures
+    (r"\b(\d)\.(\d\d) ?m(?:eters?|etres?)?\b", r"\1\2 cm"),
+    (r"\bheight is (\d+) ?(?:cm|centimet\w+)\b", r"is \1 cm tall"),
+    (r"\b(?:is|am) (?:down to|up to|at) (?=\d+(?:\.\d+)? ?(?:kg|kilos|lbs|pounds))", "weighs now "),
+    (r"\b(\d+(?:\.\d+)?) ?(?:kilos?|kilograms?)\b", r"\1 kg"),
+    # when one is at one's best
+    (r"\b(?:does (?:the |his |her |their )?best work|works? (?:best|better)|is (?:most|more) "
+     r"(?:productive|creative|awake))(?: late)? (?:at night|in the evening|after midnight)",
+     "is a night owl"),
+    (r"\b(?:does (?:the |his |her |their )?best work|works? (?:best|better)|is (?:most|more) "
+     r"(?:productive|creative|awake))(?: early)? in the mornings?", "is an early riser"),
+    # where a thing runs
+    (r"^(.+?) (?:is|are) (?:installed|deployed|running|used) (?:on|in) (?:the |our )?(.+)$",
+     r"\2 runs on \1"),
+    (r"^(?:the |our )?([\w -]+ (?:server|machine|cluster|laptop|site|host|box)) runs (?=[A-Z])",
+     r"\1 runs on "),
+    (r"^(?:we|the team|our team|the repository|the repo|the project) (?:uses?|practi[cs]es?"
+     r"|follows?"
+     r"|works? with|does|do) ", "uses "),
     (r"^(?:(?:the )?user |i )?(?:is|am) (?:the |a )?(?:father|mother|parent|dad|mom) of ", "has "),
     (r"\b(?:is taking|am taking|takes?|taking) (.+?) (?:lessons|classes)", r"learning \1"),
     (r"(\d) (?:o'clock )?in the morning", r"\1 am"),

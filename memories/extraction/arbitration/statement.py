@@ -20,16 +20,18 @@ CHANGING = words(
     """
     home job employer name nickname age phone laptop car email number deadline marital diet
     favorite height weight timezone reply_language school major count meeting bedtime thing
-    role wake
+    role wake grade
     """
 )
 # These don't change: two of them mean that one is wrong.
-FIXED = frozenset(["birthday", "origin", "blood", "native", "zodiac", "birth_year_animal"])
+FIXED = frozenset(["birthday", "origin", "blood", "native", "zodiac", "birth_year_animal", "eyes"])
+# Of these one mostly has one at a time; without a word of change nobody can tell.
+LIKELY_ONE = frozenset(["commute"])
 # Of these people one has at most one.
 SINGLE_ROLES = words(
     """
     boss landlord wife husband girlfriend boyfriend fiance partner mentor supervisor dentist tutor
-    landladi doctor therapist coach teacher
+    landladi doctor therapist coach teacher mother father spouse
     """
 )
 # Two sides of one matter: each adds to the other.

@@ -60,7 +60,7 @@ THING_EN = re.compile(
 )
 THING_ZH = (
     r"^(?P<t>[^，,在用是了就]{2,10}?)(?:一律|统一|都|全部|均|必须)?"
-    rf"(?P<r>{_any(_RELATIONS_ZH)})了?(?P<v>[^，,]+?)(?:的|上|里)?$"
+    rf"(?P<r>{_any(_RELATIONS_ZH)})了?(?P<v>[^，,]+?)(?:的|上|里)?(?:[，,](?P<d>.+))?$"
 )
 _KNOWN = tuple(
     (name, re.compile(form, re.IGNORECASE))

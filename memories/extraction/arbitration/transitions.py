@@ -21,7 +21,8 @@ _TRANSITIONS: tuple[tuple[str, str], ...] = (
         r"\b(?:is |am )?(?:single|unmarried)\b|^单身|还?没有?(?:对象|女朋友|男朋友)|是单身",
         r"\b(?:started (?:dating|seeing)|(?:is|am) (?:now )?(?:dating|in a relationship)"
         r"|got (?:a |together)|has a (?:new )?(?:girlfriend|boyfriend)|got (?:married|engaged))"
-        r"|谈恋爱|有了?(?:女朋友|男朋友|对象)|脱单|在一起了|结婚了|订婚了",
+        r"|has been (?:dating|seeing)\b|is (?:dating|seeing) [a-z]"
+        r"|谈恋爱|[交找]了?(?:个|一个)?(?:女朋友|男朋友|对象|女友|男友)|有了?(?:女朋友|男朋友|对象)|脱单|在一起了|结婚了|订婚了",
     ),
     (
         r"\b(?:engaged|fianc[eé]e?|planning (?:the|a|her|his|their) wedding)\b"
@@ -40,12 +41,29 @@ _TRANSITIONS: tuple[tuple[str, str], ...] = (
         r"|搬出来|搬出去|自己(?:单独)?住了?|独居",
     ),
     (
+        r"\b(?:parental|maternity|paternity|sick|medical|study) leave|\bsabbatical"
+        r"|产假|陪产假|病假|育儿假|停薪留职",
+        r"\b(?:returned to work|(?:is|went) back (?:at|to) work|back at work|leave (?:is over"
+        r"|ended))"
+        r"|(?:回去|回来|重新|开始)上班|复工|销假|返岗|假(?:休完|结束)",
+    ),
+    (
+        r"\b(?:with (?:an? )?(?:\w+ )?(?:roommates?|flatmates?)|shared (?:flat|apartment|house))"
+        r"|合租|室友|舍友",
+        r"\b(?:lives|living) (?:alone|by \w+self|on (?:his|her|their|my) own)|(?:一个人|自己"
+        r"|独自)住|独居",
+    ),
+    (
+        r"\b(?:preparing|studying|cramming|training) (?:for|to take) .{0,20}exam|备考|准备考|考研",
+        r"\b(?:passed|failed|took|sat) .{0,20}exam|考上|上岸|录取|考过了|考完了|通过了.{0,8}考试",
+    ),
+    (
         r"\b(?:rents?|renting) |租房|租住|租了",
         r"\bbought (?:a|an|the|her|his|their|my) (?:\w+ )?(?:house|flat|apartment|home)|买了?房",
     ),
     (
         r"\b(?:learning|preparing) .{0,12}(?:driv|driving test)|学车|考驾照|学开车",
-        r"\b(?:got|has|passed) .{0,12}(?:driv\w+ (?:licen[cs]e|test))"
+        r"\b(?:got|has|passed) .{0,12}(?:driv\w+(?:'s)? (?:licen[cs]e|test))"
         r"|拿到?了?驾照|考(?:过|到)了?驾照",
     ),
     (
@@ -54,13 +72,41 @@ _TRANSITIONS: tuple[tuple[str, str], ...] = (
         r"|(?:is|am) (?:now )?(?:unemployed|retired))|退休了|失业了|被裁|下岗",
     ),
 )
+# States of a thing: the event must speak of the very same one.
+_OF_THINGS: tuple[tuple[str, str], ...] = (
+    (
+        r"\b(?:in (?:\w+ )?(?:beta|alpha|development|testing|draft|progress)|being (?:built"
+        r"|developed"
+        r"|written)|a (?:prototype|draft)|under construction|not (?:yet )?(?:released|launched"
+        r"|live))"
+        r"|内测|公测|开发中|测试中|在开发|在写|筹备|还没?有?(?:上线|发布|完成|做完)",
+        r"\b(?:went live|is live|(?:was |has been |is )?(?:launched|released|shipped|published"
+        r"|finished"
+        r"|completed|opened))|in production|上线|发布了|已发布|交付了|完工|完成了|做完了|写完了"
+        r"|出版了",
+    ),
+    (
+        r"\b(?:is|are|still) (?:open|broken|failing|pending|unresolved|flaky|down)"
+        r"|没修|未修复|未解决|待修|还没好|坏了|不能用",
+        r"\b(?:is|was|has been|got|are|have been) (?:fixed|resolved|closed|repaired|merged|solved)"
+        r"|works again|修好了|修复了|已修复|解决了|已解决|恢复了",
+    ),
+    (
+        r"\b(?:waiting for|awaiting|applied for|applying for|ordered)\b|在等|等着|申请了|在申请"
+        r"|下单了",
+        r"\b(?:received|arrived|was (?:approved|granted|delivered|rejected)|got (?:the|a))\b"
+        r"|收到了|批下来|到货|下来了|到了$",
+    ),
+)
 _COMPILED = tuple((re.compile(state), re.compile(event)) for state, event in _TRANSITIONS)
+_THINGS = tuple((re.compile(state), re.compile(event)) for state, event in _OF_THINGS)
 
 
-def ended_by(*, old: str, new: str) -> bool:
+def ended_by(*, old: str, new: str, same_thing: bool = False) -> bool:
     """Whether the new statement tells of the event that ends the state in the old one."""
     was, is_now = old.lower(), new.lower()
+    known = (*_COMPILED, *_THINGS) if same_thing else _COMPILED
     return any(
         state.search(was) and event.search(is_now) and not event.search(was)
-        for state, event in _COMPILED
+        for state, event in known
     )
