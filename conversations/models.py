@@ -24,6 +24,8 @@ class Conversation(models.Model):
     """
 
     personal_data = True
+    words = ("title", "speakers")
+    codes = ("public_id", "external_id", "kind")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     public_id = models.CharField(max_length=40, unique=True, default=ids.conversation_id)
@@ -71,6 +73,9 @@ class Message(models.Model):
     """One utterance. `created_at` is when it was said, `recorded_at` when we were told."""
 
     personal_data = True
+    words = ("content", "speaker")
+    codes = ("public_id", "external_id", "role")
+    vouches = ("content",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
@@ -112,6 +117,8 @@ class Turn(models.Model):
     """A user message with its completed reply: what memories and episodes rest on."""
 
     personal_data = True
+    words = ("tools",)
+    codes = ("public_id", "project_key")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
@@ -151,6 +158,8 @@ class Summary(models.Model):
     """
 
     personal_data = True
+    words = ("text",)
+    codes = ("public_id",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
@@ -188,6 +197,8 @@ class Episode(models.Model):
     """A turn that can be recalled by meaning. Its text is the turn's; its vector is indexed."""
 
     personal_data = True
+    words = ()
+    codes = ("public_id",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     conversation = models.ForeignKey(
@@ -219,6 +230,8 @@ class Feedback(models.Model):
     """What a person thought of one message; one row a message, changed in place."""
 
     personal_data = True
+    words = ("comment",)
+    codes = ("rating",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="feedback")

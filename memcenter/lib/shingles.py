@@ -18,6 +18,10 @@ def normalise(text: str) -> str:
     return _NOT_KEPT.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
+def has_han(text: str) -> bool:
+    return _HAN.search(text) is not None
+
+
 def size_for(normalised: str) -> int:
     return HAN if len(_HAN.findall(normalised)) * 2 >= len(normalised) else LONG
 

@@ -13,6 +13,8 @@ class Arbitration(models.Model):
     """
 
     personal_data = True
+    words = ("candidate_text", "target_text")
+    codes = ("verdict", "decided_by", "reasons")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE)

@@ -11,6 +11,8 @@ class MemoryFile(models.Model):
     """A file that people and agents read and edit; `content` is its newest version."""
 
     personal_data = True
+    words = ("content",)
+    codes = ("path",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     path = models.CharField(max_length=200)
@@ -36,6 +38,8 @@ class FileVersion(models.Model):
     """One state of a memory file."""
 
     personal_data = True
+    words = ("content",)
+    codes = ("actor",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     file = models.ForeignKey(MemoryFile, on_delete=models.CASCADE, related_name="versions")
@@ -61,6 +65,8 @@ class DailyNote(models.Model):
     """One line of a day's note, append-only; `day` is in the person's time zone."""
 
     personal_data = True
+    words = ("text", "source")
+    codes = ("public_id",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     public_id = models.CharField(max_length=40, unique=True, default=ids.note_id)

@@ -60,6 +60,18 @@ class Memory(models.Model):
     """
 
     personal_data = True
+    words = ("content", "summary", "data", "tags", "feedback_reason", "metadata")
+    codes = (
+        "public_id",
+        "kind",
+        "status",
+        "origin",
+        "content_hash",
+        "feedback",
+        "agent_id",
+        "app_id",
+        "run_id",
+    )
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     project = models.ForeignKey(
@@ -164,6 +176,8 @@ class MemoryVersion(models.Model):
     """
 
     personal_data = True
+    words = ("content", "summary", "candidate_text", "reason")
+    codes = ("kind", "change", "actor")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions")
@@ -205,6 +219,8 @@ class VersionInput(models.Model):
     """That one version was made from another."""
 
     personal_data = True
+    words = ()
+    codes = ()
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     output = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="input_links")
@@ -224,6 +240,8 @@ class Fragment(models.Model):
     """A piece of a long memory, 500 tokens with 50 of overlap, with a vector of its own."""
 
     personal_data = True
+    words = ("text",)
+    codes = ()
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="fragments")

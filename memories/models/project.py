@@ -10,6 +10,8 @@ class Project(models.Model):
     """Something a person works on, named by agents: `user` + `key`."""
 
     personal_data = True
+    words = ("key", "name", "machines", "path")
+    codes = ()
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     key = models.CharField(max_length=100)

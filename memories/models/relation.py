@@ -17,6 +17,8 @@ class Relation(models.Model):
     """How one memory bears on another, with a strength of 0-1."""
 
     personal_data = True
+    words = ()
+    codes = ("kind",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="relations")

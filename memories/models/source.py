@@ -17,6 +17,8 @@ class Source(models.Model):
     """
 
     personal_data = True
+    words = ("quote", "comment")
+    codes = ("origin", "reference")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="sources")
@@ -63,6 +65,8 @@ class Refusal(models.Model):
     """That something sensitive was not taken, or was blanked out; never the secret itself."""
 
     personal_data = True
+    words = ()
+    codes = ("category",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE)

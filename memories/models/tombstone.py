@@ -13,6 +13,8 @@ class Tombstone(models.Model):
 
     personal_data = True
     keeps_ids = True
+    words = ()
+    codes = ("memory_public_id", "text_hash", "about_hash", "message_ids")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory_public_id = models.CharField(max_length=40)

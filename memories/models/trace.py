@@ -17,6 +17,8 @@ class RecallTrace(models.Model):
     """One recall or search, by `request_id`. `answer` is the reply that the block went into."""
 
     personal_data = True
+    words = ("query",)
+    codes = ("request_id", "kind", "stages")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     request_id = models.CharField(max_length=40, unique=True, default=ids.request_id)
@@ -44,6 +46,8 @@ class RecallHit(models.Model):
     """One result of a recall: its rank and every component that adds up to its score."""
 
     personal_data = True
+    words = ()
+    codes = ("type", "target_public_id", "components")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     trace = models.ForeignKey(RecallTrace, on_delete=models.CASCADE, related_name="hits")

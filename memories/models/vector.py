@@ -21,6 +21,17 @@ class TargetKind(models.TextChoices):
     NOTE = "note", _("note")
 
 
+# What `target_id` is a key of.
+TABLES = {
+    TargetKind.MEMORY: "memories_memory",
+    TargetKind.FRAGMENT: "memories_fragment",
+    TargetKind.MESSAGE: "conversations_message",
+    TargetKind.EPISODE: "conversations_episode",
+    TargetKind.SUMMARY: "conversations_summary",
+    TargetKind.NOTE: "memories_dailynote",
+}
+
+
 class EmbeddingSpace(models.Model):
     """One embedder at one version. A search reads the active one only, never two."""
 
@@ -51,6 +62,9 @@ class Vector(models.Model):
     """The unit vector of one target in one space; no fixed dimension in the column."""
 
     personal_data = True
+    words = ()
+    codes = ("target_kind",)
+    refers_to = ("target_kind", "target_id", TABLES)
 
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
@@ -84,6 +98,9 @@ class LexicalEntry(models.Model):
     """The segmented words of one target, with repeats, for keyword ranking."""
 
     personal_data = True
+    words = ("terms",)
+    codes = ("target_kind",)
+    refers_to = ("target_kind", "target_id", TABLES)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)
     target_kind = models.CharField(max_length=10, choices=TargetKind)

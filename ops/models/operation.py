@@ -162,6 +162,8 @@ class IdempotencyRecord(models.Model):
     """
 
     personal_data = True
+    words = ("body",)
+    codes = ("key", "fingerprint")
 
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE)
     api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE)

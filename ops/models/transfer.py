@@ -10,6 +10,8 @@ class Export(models.Model):
     """A file made for one person; erased when it expires and by any forget that touches it."""
 
     personal_data = True
+    words = ()
+    codes = ("conversation_public_id", "format", "path", "sha256")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="exports")
     operation = models.OneToOneField(Operation, on_delete=models.CASCADE)
@@ -33,6 +35,8 @@ class Import(models.Model):
     """A file brought in for one person, and the report of what was skipped."""
 
     personal_data = True
+    words = ("report",)
+    codes = ("format", "path")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="imports")
     operation = models.OneToOneField(Operation, on_delete=models.CASCADE)

@@ -40,6 +40,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     """
 
     personal_data = True
+    words = ("display_name",)
+    codes = ("username", "external_id", "password")
 
     username = models.CharField(_("login name"), max_length=150, unique=True, null=True, blank=True)
     external_id = models.CharField(
@@ -90,6 +92,8 @@ class UserSettings(models.Model):
     """The switches and preferences of one person; missing means all defaults."""
 
     personal_data = True
+    words = ()
+    codes = ("language", "timezone", "theme")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="settings")
     summary_enabled = models.BooleanField(default=True)
@@ -125,6 +129,8 @@ class ApiKey(models.Model):
     """
 
     personal_data = True
+    words = ("name",)
+    codes = ("prefix", "digest", "scopes")
 
     user = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.CASCADE, related_name="api_keys"
@@ -149,6 +155,8 @@ class SignInLink(models.Model):
     """A link that signs one API-made person in, once, before `expires_at`."""
 
     personal_data = True
+    words = ()
+    codes = ("digest", "next", "language")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="signin_links")
     digest = models.CharField(max_length=64, unique=True)

@@ -10,6 +10,8 @@ class Webhook(models.Model):
     """An address that is told about events of one person (`user`) or of all (null)."""
 
     personal_data = True
+    words = ("url",)
+    codes = ("events", "secret")
 
     user = models.ForeignKey(User, null=True, blank=True, on_delete=models.CASCADE)
     api_key = models.ForeignKey(ApiKey, null=True, blank=True, on_delete=models.CASCADE)

@@ -15,9 +15,10 @@ import orjson
 from django.db import connection
 from django.utils import timezone
 
-from ops.models import AuditEvent, Receipt
+from ops.models import AuditEvent, AuditHead, Receipt
 
 _LOCK = 0x4D435F4C4F47  # ours alone; any number would do
+_LATER = ("number", "disk")
 
 
 def append(
@@ -31,7 +32,9 @@ def append(
 ) -> AuditEvent:
     """Add one event in the caller's transaction; `details` holds ids and counts only."""
     hold_chain()
+    head = _head()
     event = AuditEvent(
+        number=head.number + 1,
         at=timezone.now(),
         actor=actor,
         surface=surface,
@@ -39,10 +42,11 @@ def append(
         subject=subject,
         target=target,
         details=dict(details or {}),
-        previous_hash=last_hash(),
+        previous_hash=head.hash,
     )
     event.hash = hash_of(event)
     event.save(force_insert=True)
+    AuditHead.objects.filter(pk=head.pk).update(number=event.number, hash=event.hash)
     return event
 
 
@@ -56,33 +60,57 @@ def hold_chain() -> None:
 
 
 def last_hash() -> str:
-    newest = AuditEvent.objects.order_by("-pk").values_list("hash", flat=True).first()
-    return newest or ""
+    """The newest link; hold the chain before."""
+    return _head().hash
 
 
 def hash_of(row: AuditEvent | Receipt) -> str:
-    """SHA-256 of every column but the key and the hash itself, as JSON with sorted names."""
+    """SHA-256 of every column but the key and the hash itself, as JSON with sorted names.
+
+    Columns that came later count only where they say something.
+    """
     values = {
         column.attname: _plain(getattr(row, column.attname))
         for column in row._meta.concrete_fields
         if column.attname not in ("id", "hash")
     }
+    values = {name: value for name, value in values.items() if name not in _LATER or value}
     return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def first_break() -> str | None:
-    """Where the chain does not hold: an event's or a receipt's id; None when all of it does."""
-    previous = ""
+    """Where the chain does not hold: an event's or a receipt's id; None when all of it does.
+
+    Finds what was changed, put in another order, taken out of the middle or cut off the end.
+    """
+    previous, number = "", 0
     receipts = {one.hash: one for one in Receipt.objects.iterator()}
     for event in AuditEvent.objects.order_by("pk").iterator():
-        if event.previous_hash != previous or event.hash != hash_of(event):
+        gap = event.number is not None and event.number != number + 1 and number
+        if gap or event.previous_hash != previous or event.hash != hash_of(event):
             return f"event {event.pk}"
-        previous = event.hash
+        previous, number = event.hash, event.number or 0
         if "receipt_hash" in event.details:
             receipt = receipts.pop(event.details["receipt_hash"], None)
             if receipt is None or receipt.hash != hash_of(receipt):
                 return event.target
-    return next((one.public_id for one in receipts.values()), None)
+    if receipts:
+        return next(iter(receipts.values())).public_id
+    head = AuditHead.objects.first()
+    if head is not None and (head.hash, head.number) != (previous, number):
+        return f"after event {number}" if number else "the end"
+    return None
+
+
+def _head() -> AuditHead:
+    """Made on first use, from what a log without one ends with."""
+    found = AuditHead.objects.first()
+    if found is not None:
+        return found
+    newest = AuditEvent.objects.order_by("-pk").first()
+    return AuditHead.objects.create(
+        pk=1, number=newest.pk if newest else 0, hash=newest.hash if newest else ""
+    )
 
 
 def _plain(value: Any) -> Any:
