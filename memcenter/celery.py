@@ -7,4 +7,4 @@ from celery import Celery
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 app = Celery("memcenter")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["ops"])
+app.autodiscover_tasks(["ops", "conversations", "memories"])

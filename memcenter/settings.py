@@ -2,6 +2,9 @@
 
 import sys
 from pathlib import Path
+from typing import Any
+
+from celery.schedules import crontab
 
 from memcenter.lib import env
 
@@ -76,10 +79,19 @@ TEMPLATES = [
 # The owner migrates; everything else runs as a role that owns nothing and can't bypass row
 # security. Work across users takes the role `memcenter_system` inside its transaction.
 _role = "MEMCENTER_OWNER_DATABASE_URL" if env.flag("MEMCENTER_AS_OWNER", False) else "DATABASE_URL"
-_NO_DATABASE = {"ENGINE": "django.db.backends.postgresql", "NAME": "none", "OPTIONS": {}}
+_NO_DATABASE: dict[str, Any] = {
+    "ENGINE": "django.db.backends.postgresql",
+    "NAME": "none",
+    "OPTIONS": {},
+}
+# Hot statements are planned once for each connection. A pooler that hands a connection on after
+# each transaction may not keep what was prepared on it.
+_PREPARED = {"prepare_threshold": 3 if env.flag("MEMCENTER_PREPARE_STATEMENTS", True) else None}
+_database = env.database(_role) if env.text(_role) else _NO_DATABASE
 DATABASES = {
     "default": {
-        **(env.database(_role) if env.text(_role) else _NO_DATABASE),
+        **_database,
+        "OPTIONS": {**_database["OPTIONS"], **_PREPARED},
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": False,
@@ -114,6 +126,10 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "ops.tasks.sweep", "schedule": 5.0},
     "cleanup": {"task": "ops.tasks.request_cleanup", "schedule": 3600.0},
+    "consolidate": {
+        "task": "memories.tasks.request_consolidation",
+        "schedule": crontab(hour=env.integer("MEMCENTER_CONSOLIDATE_HOUR", 3), minute=0),
+    },
     "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
 }
 
@@ -158,6 +174,26 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "files"},
     },
+    "exports": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": DATA_DIR / "exports",
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+    "imports": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": DATA_DIR / "imports",
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+    "parts": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA_DIR / "parts"},
+    },
     "staticfiles": {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -201,6 +237,7 @@ RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)
 MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
 MAX_MEMORY_CHARS = env.integer("MEMCENTER_MAX_MEMORY_CHARS", 8_000, least=1)
 MAX_BODY_BYTES = env.integer("MEMCENTER_MAX_BODY_BYTES", 1_048_576, least=1_024)
+MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=1_024)
 
 # --- Memory ---------------------------------------------------------------------------------
 LONGTERM_DEFAULT = env.flag("MEMCENTER_LONGTERM_DEFAULT", True)
@@ -218,10 +255,15 @@ WEIGHT_IMPORTANCE = env.number("MEMCENTER_WEIGHT_IMPORTANCE", 0.2)
 IMPORTANCE_FLOOR = env.number("MEMCENTER_IMPORTANCE_FLOOR", 0.3)
 CONFIDENCE_FLOOR = env.number("MEMCENTER_CONFIDENCE_FLOOR", 0.5)
 SIMILARITY_GATE = env.number("MEMCENTER_SIMILARITY_GATE", 0.2)
+CONSOLIDATE_DAYS = env.integer("MEMCENTER_CONSOLIDATE_DAYS", 30, least=1)
+CONSOLIDATE_AGAIN_DAYS = env.integer("MEMCENTER_CONSOLIDATE_AGAIN_DAYS", 90, least=1)
+CONSOLIDATE_USES = env.integer("MEMCENTER_CONSOLIDATE_USES", 5)
+CONSOLIDATE_LIKENESS = env.number("MEMCENTER_CONSOLIDATE_LIKENESS", 0.45)
 RECYCLE_DAYS = env.integer("MEMCENTER_RECYCLE_DAYS", 7)
 TRACE_DAYS = env.integer("MEMCENTER_TRACE_DAYS", 30, least=1)
 RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
+EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
 
 # --- Language steps -------------------------------------------------------------------------
@@ -240,6 +282,11 @@ if LANGUAGE_METHOD == "model":
 MODEL_TIMEOUT = env.number("MEMCENTER_MODEL_TIMEOUT", 60, low=0.1, high=3_600.0)
 MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
 MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)
+# A chat that asks through /v1: how long it waits for what is remembered (seconds), how large its
+# requests may be, pictures included, and how many long answers a web process gives at a time.
+RECALL_PATIENCE = env.number("MEMCENTER_RECALL_PATIENCE", 1.5, low=0.01, high=60.0)
+MAX_CHAT_BODY_BYTES = env.integer("MEMCENTER_MAX_CHAT_BODY_BYTES", 20_000_000, least=1_000)
+LONG_ANSWERS = env.integer("MEMCENTER_LONG_ANSWERS", 10, least=1)
 # For a million tokens, in whatever currency the operator thinks.
 MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)
 MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.0)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memcenter.lib import shingles
+from memories.extraction import consolidate
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,17 @@ class Rest:
 
 @dataclass(frozen=True)
 class Text:
-    """One version. `rests` are oldest first: the first that no input has gave the candidate."""
+    """One version. `rests` are oldest first: the first that no input has gave the candidate.
+
+    A `consolidated` one lists what its inputs say, in the manner of the bundled consolidator.
+    """
 
     id: int
     memory: int
     content: str
     candidate: str = ""
     by_person: bool = False
+    consolidated: bool = False
     erased: bool = False
     rests: Sequence[Rest] = ()
     inputs: Sequence[int] = ()
@@ -102,8 +107,20 @@ def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outco
         return kept if same else Outcome(candidate, candidate, changed=True)
     if candidate == before and not any(outcomes[one].changed for one in inputs):
         return kept
-    content = combine([*(outcomes[one].content for one in inputs), candidate])
+    if text.consolidated:
+        content = consolidate.join(outcomes[one].content for one in _leaves(text, by_id))
+    else:
+        content = combine([*(outcomes[one].content for one in inputs), candidate])
     return Outcome(content, candidate, changed=content != text.content)
+
+
+def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
+    """What a consolidated text was made from in the end, oldest first."""
+    found: set[int] = set()
+    for one in text.inputs:
+        if one in by_id:
+            found.update(_leaves(by_id[one], by_id) if by_id[one].consolidated else [one])
+    return sorted(found)
 
 
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
+
 from memories.models import Memory
-from memories.services import cleaning, indexing, ingest, requests
+from memories.services import cleaning, consolidation, indexing, ingest, providers, requests
 from ops.access import as_user
 from ops.models import Kind
 from ops.registry import handles
@@ -55,6 +57,27 @@ def index_memory(run: Run) -> None:
         current = Memory.objects.select_for_update(of=("self",)).filter(pk=memory.pk).first()
         if current is not None and current.content == memory.content:
             indexing.store_memory(memory=current, vectors=vectors, pieces=pieces)
+
+
+@handles(Kind.CONSOLIDATE)
+def consolidate(run: Run) -> Mapping[str, Any] | None:
+    """Join similar old memories; a dry run only says which.
+
+    Running it twice is safe: all that is made commits in the transaction that archives what it
+    was made from, and archived memories are never joined again.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    with as_user(user):
+        groups = consolidation.groups_of(user, now=timezone.now())
+    run.step("propose", total=len(groups))
+    proposals = consolidation.propose(groups, consolidator=providers.consolidator())
+    if run.payload.get("dry_run"):
+        return {"would_join": [[one.public_id for one in found.memories] for found in proposals]}
+    with run.applying(user):
+        made = consolidation.apply(proposals, user=user)
+    return {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
 
 
 @handles(Kind.CLEANUP)

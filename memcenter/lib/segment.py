@@ -61,6 +61,11 @@ def unusual(text: str) -> list[str]:
     return [_term(word) for word in written if not _is_stop(word) and _is_unusual(word)]
 
 
+def words(text: str) -> list[str]:
+    """The text cut into words and what stands between them; joined again it is the text."""
+    return _cutter().cut(text)
+
+
 def normalise(text: str) -> str:
     """One spelling for what reads the same: width, case, traditional characters, 1,000 = 1000."""
     text = unicodedata.normalize("NFKC", text).casefold()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from memcenter.lib.errors import ProviderError
+from memories.extraction.consolidate import Consolidator, Joined
 from memories.extraction.types import (
     Arbiter,
     Candidate,
@@ -73,6 +74,20 @@ class StandInSummarizer:
         except ProviderError as error:
             _note(error)
         return self._bundled.summarize(previous, messages, max_tokens=max_tokens)
+
+
+class StandInConsolidator:
+    def __init__(self, model: Consolidator, *, bundled: Consolidator) -> None:
+        self.name = model.name
+        self._model = model
+        self._bundled = bundled
+
+    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+        try:
+            return self._model.consolidate(texts)
+        except ProviderError as error:
+            _note(error)
+        return self._bundled.consolidate(texts)
 
 
 def _note(error: ProviderError) -> None:

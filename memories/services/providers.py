@@ -8,10 +8,17 @@ from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleMode
 from memories.extraction.arbitrate import BundledArbiter
 from memories.extraction.asking import Asker
 from memories.extraction.bundled import BundledExtractor
+from memories.extraction.consolidate import BundledConsolidator, Consolidator
 from memories.extraction.model import ModelExtractor
 from memories.extraction.model_arbiter import ModelArbiter
+from memories.extraction.model_consolidator import ModelConsolidator
 from memories.extraction.model_summarizer import ModelSummarizer
-from memories.extraction.standing_in import StandInArbiter, StandInExtractor, StandInSummarizer
+from memories.extraction.standing_in import (
+    StandInArbiter,
+    StandInConsolidator,
+    StandInExtractor,
+    StandInSummarizer,
+)
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Arbiter, Extractor, Summarizer
 from ops.services import model_calls
@@ -39,6 +46,15 @@ def summarizer() -> Summarizer:
     asked = ModelSummarizer(_asker())
     if settings.MODEL_FALLBACK:
         return StandInSummarizer(asked, bundled=_bundled_summarizer())
+    return asked
+
+
+def consolidator() -> Consolidator:
+    if not _by_model():
+        return BundledConsolidator()
+    asked = ModelConsolidator(_asker())
+    if settings.MODEL_FALLBACK:
+        return StandInConsolidator(asked, bundled=BundledConsolidator())
     return asked
 
 

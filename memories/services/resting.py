@@ -45,7 +45,10 @@ def read(user: User, memory_ids: Iterable[int]) -> Graph:
     for output, source in links.values_list("output", "input"):
         inputs[output].append(source)
     rests = _rests(user, versions)
-    texts = [_text(one, rests=rests[pk], inputs=inputs[pk]) for pk, one in versions.items()]
+    texts = [
+        _text(one, rests=rests[pk], inputs=[versions[key] for key in inputs[pk] if key in versions])
+        for pk, one in versions.items()
+    ]
     memories = Memory.everything.select_for_update(of=("self",)).filter(user=user, pk__in=known)
     return Graph(list(memories.select_related("user").order_by("pk")), versions, texts)
 
@@ -83,7 +86,9 @@ def _key(source: Source) -> tuple[object, ...]:
     return (source.origin, source.reference, source.created_at)
 
 
-def _text(version: MemoryVersion, *, rests: Sequence[Rest], inputs: Sequence[int]) -> Text:
+def _text(
+    version: MemoryVersion, *, rests: Sequence[Rest], inputs: Sequence[MemoryVersion]
+) -> Text:
     return Text(
         id=version.pk,
         memory=version.memory_id,
@@ -92,7 +97,8 @@ def _text(version: MemoryVersion, *, rests: Sequence[Rest], inputs: Sequence[int
         by_person=version.actor != Origin.EXTRACTED and version.change in _WRITTEN,
         erased=version.erased_at is not None,
         rests=rests,
-        inputs=inputs,
+        inputs=[one.pk for one in inputs],
+        consolidated=any(one.memory_id != version.memory_id for one in inputs),
     )
 
 

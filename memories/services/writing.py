@@ -74,12 +74,16 @@ def create(
     draft: Draft,
     *,
     user: User,
-    source: SourceInput,
+    source: SourceInput | None,
     status: MemoryStatus = MemoryStatus.ACTIVE,
     conflicts_with: Memory | None = None,
     reason: str = "",
+    inputs: Sequence[MemoryVersion] = (),
 ) -> Memory:
-    """A new memory with its first version, its source, its words and its vectors."""
+    """A new memory with its first version, its source, its words and its vectors.
+
+    One that is consolidated from `inputs` has their sources instead of one of its own.
+    """
     memory = Memory.objects.create(
         user=user,
         project=draft.project,
@@ -103,8 +107,12 @@ def create(
         conflicts_with=conflicts_with,
         created_at=timezone.now(),
     )
-    version = _version(memory, change=Change.CREATED, actor=draft.origin, reason=reason)
-    add_source(version, source=source)
+    change = Change.CONSOLIDATED if inputs else Change.CREATED
+    version = _version(memory, change=change, actor=draft.origin, reason=reason)
+    if source is not None:
+        add_source(version, source=source)
+    for one in inputs:
+        _keep_inputs(one, version)
     indexing.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
     return memory
 
@@ -241,6 +249,6 @@ def _keep_inputs(before: MemoryVersion, after: MemoryVersion) -> None:
     VersionInput.objects.create(user_id=after.user_id, output=after, input=before)
     for source in Source.objects.filter(version=before):
         source.pk = None
-        source.version = after
+        source.version, source.memory_id = after, after.memory_id
         source._state.adding = True
         source.save(force_insert=True)
