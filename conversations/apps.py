@@ -8,5 +8,6 @@ class ConversationsConfig(AppConfig):
         from conversations import (  # noqa: F401 - they register themselves
             forget_operations,
             operations,
+            readable,
             user_data,
         )

@@ -97,7 +97,7 @@ def _erase(run: Run, user: User, target: Target, *, forget_memories: bool) -> No
         "summaries": lambda: said.erase_summaries(user, target),
         "turns": lambda: said.erase_turns(user, target),
         "messages": lambda: said.erase_messages(user, target),
-        "exports": lambda: erasing.erase_transfers(user),
+        "exports": lambda: erasing.erase_transfers(user, [target.conversation]),
     }
     for name, erase in steps.items():
         erasing.step(run, user=user, name=name, erase=erase)

@@ -8,5 +8,6 @@ class MemoriesConfig(AppConfig):
         from memories import (  # noqa: F401 - they register themselves
             forget_operations,
             operations,
+            readable,
             user_data,
         )

@@ -52,4 +52,4 @@ def forget_project(run: Run) -> Mapping[str, Any]:
 def _erase(run: Run, user: User, gone: list[int]) -> None:
     resting = Q(memory__in=gone)
     forgetting.erase_in_rounds(run, user=user, resting=resting, gone=gone)
-    erasing.step(run, user=user, name="exports", erase=lambda: erasing.erase_transfers(user))
+    erasing.step(run, user=user, name="exports", erase=lambda: erasing.erase_transfers(user, []))

@@ -5,4 +5,9 @@ class OpsConfig(AppConfig):
     name = "ops"
 
     def ready(self) -> None:
-        from ops import operations, user_data  # noqa: F401 - they register themselves
+        from ops import (  # noqa: F401 - they register themselves
+            export_operations,
+            operations,
+            readable,
+            user_data,
+        )

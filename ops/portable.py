@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import Field, ForeignKey, Model, QuerySet
@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 CHUNK = 1_000
+Row = TypeVar("Row", bound=Model)
 IDS = ("public_id", "request_id")
 OUR_ID = re.compile(r"\b(?:conv|msg|turn|sum|epi|mem|req|note)_[0-9a-hjkmnp-tv-z]{26}\b")
 DANGLING = gettext_noop("it refers to something that isn't in the file")
@@ -54,6 +55,17 @@ def rows_out(
         if len(found) < chunk:
             return
         after = found[-1][0]
+
+
+def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
+    """The same for whole objects."""
+    after = 0
+    while True:
+        found = list(rows.filter(pk__gt=after).order_by("pk")[:chunk])
+        yield from found
+        if len(found) < chunk:
+            return
+        after = found[-1].pk
 
 
 def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]:

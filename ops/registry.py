@@ -16,8 +16,20 @@ if TYPE_CHECKING:
     from ops.services.worker import Run
 
 Handler = Callable[["Run"], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of an export that is there to be read: Markdown, line by line."""
+
+    path: str
+    lines: Iterator[str]
+
+
+Readable = Callable[[User, int | None], Iterator[Page]]
 _handlers: dict[str, Handler] = {}
 _participants: list[UserData] = []
+_readable: list[Readable] = []
 
 
 def handles(kind: Kind) -> Callable[[Handler], Handler]:
@@ -157,3 +169,16 @@ def register(*participants: UserData) -> None:
 def participants() -> list[UserData]:
     """In the order of erasing."""
     return sorted(_participants, key=lambda one: (one.order, one.name))
+
+
+def reads_well(pages: Readable) -> Readable:
+    """Register who writes pages of a person's data (or of one conversation, by its key).
+
+    They are fetched like rows: no transaction stays open between two lines.
+    """
+    _readable.append(pages)
+    return pages
+
+
+def readable() -> list[Readable]:
+    return list(_readable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -26,19 +27,24 @@ from ops.models import (
 from ops.portable import BAD_VALUE, Unfit, value_in
 from ops.registry import Rows, register
 from ops.restoring import Loading
-from ops.services import erasing, forgetting, users
+from ops.services import forgetting, stored_files, users
+from ops.services.stored_files import EXPORTS, IMPORTS
 
 STAYS = gettext_noop("it belongs to the account that it was exported from")
 DECIDED = gettext_noop("the settings that were chosen here are kept")
 _CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
 
 
+@dataclass(frozen=True)
 class TransferRows(Rows):
     """Exports or imports: the files go before the rows that name them."""
 
+    kept_in: str = ""
+
     def erase(self, user_id: int) -> Mapping[str, int]:
-        rows = self.model._base_manager.filter(user_id=user_id)
-        files = erasing.delete_files(rows.exclude(path="").values_list("path", flat=True))
+        rows = self.model._base_manager.filter(user_id=user_id).select_for_update()
+        names = rows.exclude(path="").values_list("path", flat=True)
+        files = stored_files.delete(self.kept_in, names)
         return {**super().erase(user_id), "files:transfer": files}
 
 
@@ -134,8 +140,10 @@ class Account:
 
 
 register(
-    TransferRows(Export, order=60, leave_out=("path", "hidden_at"), stays=STAYS),
-    TransferRows(Import, order=61, leave_out=("path", "position", "hidden_at"), stays=STAYS),
+    TransferRows(Export, order=60, leave_out=("path", "hidden_at"), stays=STAYS, kept_in=EXPORTS),
+    TransferRows(
+        Import, order=61, leave_out=("path", "position", "hidden_at"), stays=STAYS, kept_in=IMPORTS
+    ),
     Rows(SignInLink, order=62, leave_out=("digest",), stays=STAYS),
     WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
     AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),

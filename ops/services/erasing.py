@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from django.core.files.storage import default_storage
 from django.db.models import Q
-from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
 from ops.models import (
-    Export,
     IdempotencyRecord,
     Import,
     Kind,
@@ -21,7 +18,7 @@ from ops.models import (
     Status,
     User,
 )
-from ops.services import outbox, receipts
+from ops.services import exporting, outbox, receipts, stored_files
 from ops.services.receipts import Counts
 from ops.services.worker import Run
 
@@ -49,9 +46,7 @@ def begin(
     Exports and stored answers of the person are hidden, waiting operations that match `about`
     are withdrawn. `payload` holds ids only.
     """
-    now = timezone.now()
-    finished = Export.objects.filter(user=user, operation__status=Status.SUCCEEDED)
-    finished.filter(hidden_at__isnull=True).update(hidden_at=now)
+    exporting.hide_exports(user=user, conversations=concerned(kind, payload))
     IdempotencyRecord.objects.filter(user=user, body__isnull=False).update(
         body=None, body_erased=True
     )
@@ -100,28 +95,23 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
     return counts
 
 
-def erase_transfers(user: User) -> Counts:
-    """Erase what was exported, and the files of imports that are done.
+def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
+    """The conversations whose exports a forget makes untrue; None: whichever there are."""
+    if kind == Kind.FORGET_USER:
+        return None
+    return [payload["conversation"]] if "conversation" in payload else []
+
+
+def erase_transfers(user: User, conversations: Collection[int] | None = None) -> Counts:
+    """Erase what was exported (see `drop_exports`), and the files of imports that are done.
 
     What is still being made starts again without what was forgotten.
     """
-    exports = Export.objects.filter(user=user).exclude(path="")
     imports = Import.objects.filter(user=user, finished_at__isnull=False).exclude(path="")
-    files = sum(delete_files(rows.values_list("path", flat=True)) for rows in (exports, imports))
+    files = stored_files.delete(stored_files.IMPORTS, imports.values_list("path", flat=True))
     imports.update(path="")
-    gone, _ = exports.filter(operation__status=Status.SUCCEEDED).delete()
-    exports.update(path="", sha256="", bytes=0)
-    return {"ops_export": gone, "files:transfer": files}
-
-
-def delete_files(paths: Iterable[str]) -> int:
-    """Before the rows: a file without a row would never be found again."""
-    count = 0
-    for path in paths:
-        if default_storage.exists(path):
-            default_storage.delete(path)
-            count += 1
-    return count
+    exports = exporting.drop_exports(user=user, conversations=conversations)
+    return {"ops_export": exports, "files:transfer": files + exports}
 
 
 def finish(

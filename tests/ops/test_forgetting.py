@@ -6,7 +6,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
@@ -52,8 +52,12 @@ pytestmark = pytest.mark.django_db
 TEA = "I drink green tea every morning before work"
 
 
-def file_of(name: str) -> str:
-    return default_storage.save(f"tests/{name}", ContentFile(TEA.encode()))
+def file_of(kind: str, name: str) -> str:
+    return storages[kind].save(f"tests/{name}", ContentFile(TEA.encode()))
+
+
+def exists(path: str) -> bool:
+    return any(storages[kind].exists(path) for kind in ("exports", "imports"))
 
 
 def give_everything(user: User) -> None:
@@ -76,9 +80,13 @@ def give_everything(user: User) -> None:
     IdempotencyRecord.objects.create(
         user=user, api_key=key, key="k", fingerprint="f", body={"x": TEA}, expires_at=later
     )
-    for model, kind in ((Export, Kind.EXPORT_USER), (Import, Kind.IMPORT)):
-        made = outbox.enqueue(kind, subject=user.subject, payload={})
-        model.objects.create(user=user, operation=made, path=file_of(f"{user.pk}"), format="json")
+    for model, kind, place in (
+        (Export, Kind.EXPORT_USER, "exports"),
+        (Import, Kind.IMPORT, "imports"),
+    ):
+        made = outbox.enqueue(kind, subject=user.subject, payload={}, run_after=later)
+        path = file_of(place, f"{user.pk}")
+        model.objects.create(user=user, operation=made, path=path, format="json")
 
 
 @pytest.fixture
@@ -150,7 +158,7 @@ def test_a_bystander_keeps_every_row_and_file(alice: User, mallory: User, everyt
     drained(operation)
     assert rows_of(mallory) == before
     assert Delivery.objects.count() == 1
-    assert all(default_storage.exists(path) for path in paths())
+    assert all(exists(path) for path in paths())
 
 
 def paths() -> list[str]:
@@ -160,9 +168,9 @@ def paths() -> list[str]:
 def test_the_files_of_exports_and_imports_go(alice: User) -> None:
     give_everything(alice)
     files = paths()
-    assert all(default_storage.exists(path) for path in files)
+    assert all(exists(path) for path in files)
     drained(forget(alice)[0])
-    assert not any(default_storage.exists(path) for path in files)
+    assert not any(exists(path) for path in files)
     assert Receipt.objects.get().erased["files"] == {"transfer": 2}
 
 
