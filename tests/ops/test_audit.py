@@ -1,8 +1,17 @@
-import pytest
-from django.utils import timezone
+"""The chain of the audit log, and that only its owner could break it, and not unseen."""
 
-from ops.models import AuditEvent, Kind, Operation, Receipt
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+
+from ops.models import AuditEvent, AuditHead, Kind, Operation, Receipt
 from ops.services import audit, outbox, receipts
+from tests import databases
 
 pytestmark = pytest.mark.django_db
 
@@ -16,31 +25,114 @@ def operation() -> Operation:
     return outbox.enqueue(Kind.FORGET_MEMORY, subject=None, payload={}, requested_by_key=7)
 
 
+@contextmanager
+def as_owner() -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
+    """Whoever owns the tables can switch the triggers off."""
+    name = connection.settings_dict["NAME"]
+    url = databases.postgres.url("owner", database=name)
+    with psycopg.connect(url, autocommit=True) as owner:
+        for table in ("ops_auditevent", "ops_receipt", "ops_audithead"):
+            owner.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        try:
+            yield owner
+        finally:
+            for table in ("ops_auditevent", "ops_receipt", "ops_audithead"):
+                owner.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+            for table in ("ops_auditevent", "ops_receipt"):
+                owner.execute(f"ALTER TABLE {table} DISABLE TRIGGER never_truncated")
+
+
 def test_each_event_holds_the_hash_of_the_one_before() -> None:
     first, second = append(), append()
     assert first.previous_hash == ""
     assert second.previous_hash == first.hash
+    assert (first.number, second.number) == (1, 2)
     assert len(second.hash) == 64
     assert audit.first_break() is None
 
 
 @pytest.mark.parametrize(
-    "change", [{"actor": "else"}, {"details": {"n": 2}}, {"at": timezone.now()}]
+    "change",
+    [
+        lambda: AuditEvent.objects.update(actor="else"),
+        lambda: AuditEvent.objects.all().delete(),
+        lambda: Receipt.objects.update(erased={}),
+        lambda: Receipt.objects.all().delete(),
+        lambda: AuditHead.objects.update(number=0),
+        lambda: AuditHead.objects.all().delete(),
+    ],
 )
-def test_changing_an_event_breaks_the_chain_there(change: dict[str, object]) -> None:
+def test_the_database_lets_the_app_change_nothing(
+    operation: Operation, change: Callable[[], object]
+) -> None:
+    receipts.issue(operation, scope="memory")
+    with pytest.raises(DatabaseError), transaction.atomic():
+        change()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_trigger_refuses_the_owner_too() -> None:
     append()
+    name = connection.settings_dict["NAME"]
+    with (
+        psycopg.connect(databases.postgres.url("owner", database=name)) as owner,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        owner.execute("UPDATE ops_auditevent SET actor = 'else'")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "UPDATE ops_auditevent SET actor = 'else' WHERE number = 2",
+        "UPDATE ops_auditevent SET details = '{\"n\": 2}' WHERE number = 2",
+        "UPDATE ops_auditevent SET at = now() WHERE number = 2",
+        "DELETE FROM ops_auditevent WHERE number = 1",
+    ],
+)
+def test_what_was_changed_or_taken_out_shows_where_it_was(tampering: str) -> None:
+    append()
+    second = append()
+    append()
+    with as_owner() as owner:
+        owner.execute(tampering)
+    assert audit.first_break() == f"event {second.pk}"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_events_that_changed_places_show() -> None:
+    first, second = append("a"), append("b")
+    with as_owner() as owner:
+        owner.execute("UPDATE ops_auditevent SET number = NULL")
+        for one, other in ((first, second), (second, first)):
+            owner.execute(
+                "UPDATE ops_auditevent SET action = %s, number = %s, hash = %s WHERE id = %s",
+                [other.action, other.number, f"{other.hash[:-1]}x", one.pk],
+            )
+    assert audit.first_break() == f"event {first.pk}"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("cut", "where"), [(1, "after event 2"), (3, "the end")])
+def test_what_was_cut_off_the_end_shows(cut: int, where: str) -> None:
+    for _ in range(3):
+        append()
+    with as_owner() as owner:
+        owner.execute("DELETE FROM ops_auditevent WHERE number > %s", [3 - cut])
+    assert audit.first_break() == where
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_names_the_first_break_and_fails() -> None:
+    said = StringIO()
     event = append()
-    append()
-    AuditEvent.objects.filter(pk=event.pk).update(**change)
-    assert audit.first_break() == f"event {event.pk}"
-
-
-def test_taking_an_event_out_breaks_the_chain_after_it() -> None:
-    append()
-    AuditEvent.objects.filter(pk=append().pk).delete()
-    after = append()
-    AuditEvent.objects.filter(pk=after.pk).update(previous_hash="0" * 64)
-    assert audit.first_break() == f"event {after.pk}"
+    call_command("verify_audit", stdout=said)
+    assert said.getvalue() == "1 event and 0 receipts hold together.\n"
+    with as_owner() as owner:
+        owner.execute("UPDATE ops_auditevent SET surface = 'admin'")
+    with pytest.raises(CommandError, match=f"event {event.pk}"):
+        call_command("verify_audit", stdout=said)
 
 
 def test_a_receipt_is_chained_into_the_log(operation: Operation) -> None:
@@ -57,18 +149,26 @@ def test_a_receipt_is_chained_into_the_log(operation: Operation) -> None:
     assert audit.first_break() is None
 
 
-def test_changing_or_losing_a_receipt_is_noticed(operation: Operation) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_changing_or_losing_a_receipt_is_noticed() -> None:
+    operation = outbox.enqueue(Kind.FORGET_MEMORY, subject=None, payload={})
     receipt = receipts.issue(operation, scope="memory")
-    Receipt.objects.update(erased={"database": {"memories_memory": 9}})
-    assert audit.first_break() == receipt.public_id
-    Receipt.objects.all().delete()
+    with as_owner() as owner:
+        owner.execute("UPDATE ops_receipt SET erased = '{\"database\": {\"memories_memory\": 9}}'")
+        assert audit.first_break() == receipt.public_id
+        owner.execute("DELETE FROM ops_receipt")
+        assert audit.first_break() == receipt.public_id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_receipt_that_nobody_logged_is_noticed() -> None:
+    operation = outbox.enqueue(Kind.FORGET_MEMORY, subject=None, payload={})
+    receipt = receipts.issue(operation, scope="memory")
+    with as_owner() as owner:
+        owner.execute("DELETE FROM ops_auditevent")
     assert audit.first_break() == receipt.public_id
 
 
-def test_a_receipt_that_nobody_logged_is_noticed(operation: Operation) -> None:
-    receipt = receipts.issue(operation, scope="memory")
-    AuditEvent.objects.all().delete()
-    assert audit.first_break() == receipt.public_id
 
 
 def test_a_receipt_is_issued_once(operation: Operation) -> None:
