@@ -194,26 +194,6 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "parts"},
     },
-    "exports": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": DATA_DIR / "exports",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
-    "imports": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": DATA_DIR / "imports",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
-    "parts": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "parts"},
-    },
     "staticfiles": {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -258,7 +238,6 @@ MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
 MAX_MEMORY_CHARS = env.integer("MEMCENTER_MAX_MEMORY_CHARS", 8_000, least=1)
 MAX_BODY_BYTES = env.integer("MEMCENTER_MAX_BODY_BYTES", 1_048_576, least=1_024)
 MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=1_024)
-MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=1_024)
 
 # --- Memory ---------------------------------------------------------------------------------
 LONGTERM_DEFAULT = env.flag("MEMCENTER_LONGTERM_DEFAULT", True)
@@ -282,9 +261,10 @@ CONSOLIDATE_USES = env.integer("MEMCENTER_CONSOLIDATE_USES", 5)
 CONSOLIDATE_LIKENESS = env.number("MEMCENTER_CONSOLIDATE_LIKENESS", 0.45)
 RECYCLE_DAYS = env.integer("MEMCENTER_RECYCLE_DAYS", 7)
 TRACE_DAYS = env.integer("MEMCENTER_TRACE_DAYS", 30, least=1)
+WAL_RETENTION_HOURS = env.integer("MEMCENTER_WAL_RETENTION_HOURS", 24, least=0)
+BACKUP_RETENTION_DAYS = env.integer("MEMCENTER_BACKUP_RETENTION_DAYS", 0)
 RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
-EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
 EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
 

@@ -104,9 +104,8 @@ def build(
         language=wanted.language or segment.language(prepared.text),
     )
     items = _items(found, block)
-    recall.note_access([one.memory for one in found.memories if _is_in(block, one)])
     took = (time.perf_counter() - started) * 1000
-    trace = traces.record(
+    request_id = traces.record(
         user=user,
         kind=TraceKind.RECALL,
         query=prepared.text,
@@ -114,10 +113,11 @@ def build(
         stages=found.stages,
         took_ms=took,
         conversation=conversation,
+        used=[one.memory.pk for one in found.memories if _is_in(block, one)],
     )
     window = [WindowMessage(m.role, m.content, m.public_id) for m in found.window.messages]
     return Context(
-        trace.request_id,
+        request_id,
         block.text,
         block.tokens,
         block.sections,

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 
@@ -71,7 +72,7 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
-def database(name: str) -> dict[str, object]:
+def database(name: str) -> dict[str, Any]:
     """Django's settings for a `postgresql://` address; unix sockets as `?host=/folder`."""
     raw = text(name)
     if not raw:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from django.conf import settings
 
 from memories.browsing.paging import Listed, listed
-from memories.models import Memory
 from memories.selectors import MemoryFilter, memories_of
 from memories.services import pool
 from memories.services.pool import PreparedQuery
 from memories.services.search import rank
-from memories.services.shelves import memory_shelf
+from memories.services.shelf_rows import MemoryRow
+from memories.services.shelves import shelf_of
 from ops.models import User
 
 MOST = 50
@@ -25,12 +25,12 @@ def found(prepared: PreparedQuery, *, user: User, filters: MemoryFilter) -> list
     relevance floor, so that a search doesn't end in everything there is. Keeps no trace.
     """
     eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
-    candidates = pool.fill(prepared, memory_shelf(eligible), user=user)
+    candidates = pool.fill(prepared, shelf_of(eligible), user=user)
     literal = prepared.text.strip().casefold()
     best: list[int] = []
     for one in rank(prepared, candidates, limit=None):
         row = candidates.rows[one.unit.id]
-        contains = isinstance(row, Memory) and literal in row.content.casefold()
+        contains = isinstance(row, MemoryRow) and literal in row.content.casefold()
         if contains or one.relevance >= settings.RELEVANCE_FLOOR:
             best.append(row.pk)
     return listed(user, best[:MOST])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from django.db.models import Avg, Case, Count, F, Model, Q, QuerySet, When
 from numpy.typing import NDArray
 
-from memories.models import Fragment, LexicalEntry, TargetKind
+from memcenter.lib import statements
+from memcenter.lib.statements import Sql
+from memories.models import TargetKind
 from memories.retrieval import lexical
 from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query
@@ -37,31 +39,53 @@ class PreparedQuery:
         return self.query.text
 
 
+class FoundRow(Protocol):
+    """What every type's rows have."""
+
+    @property
+    def pk(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Shelf:
     """One type of text: which rows are eligible and how a row becomes a unit.
 
-    Where texts lean on their neighbours, a small shelf is a candidate as a `whole`, and to the
-    candidates of a large one `neighbours` are added. Else they are the `nearest` by cosine and
-    as many that share the most telling words.
+    `source` is the FROM of a query whose table is `r`, `eligible` its conditions, `columns` what
+    `row` takes. Where texts lean on their neighbours, a small shelf is a candidate as a `whole`,
+    and to the candidates of a large one `neighbours` are added. Else they are the `nearest` by
+    cosine and as many that share the most telling words.
     """
 
     kind: TargetKind
-    eligible: QuerySet[Any]
+    source: str
+    eligible: Sql
+    columns: str
+    row: Callable[[Iterable[Any]], FoundRow]
     unit: Callable[[Any, list[str], float | None, int], Unit]
     nearest: int = NEAREST
     whole: bool = False
     neighbours: Callable[[Iterable[int]], set[int]] | None = None
 
+    @property
+    def ids(self) -> Sql:
+        """The query of the eligible rows' ids."""
+        text = f"SELECT r.id FROM {self.source} WHERE {self.eligible.text}"
+        return Sql(text, self.eligible.values)
+
 
 @dataclass(frozen=True)
 class Words:
-    """What the keyword index says: matching terms and lengths by target, and the statistics."""
+    """What the keyword index says: the query's terms and the lengths by target, the statistics.
+
+    `fragmented`: the person has long memories, whose pieces have vectors of their own.
+    """
 
     terms: Mapping[int, list[str]]
     lengths: Mapping[int, int]
     total: int
     average: float
+    space_id: int
+    fragmented: bool
 
 
 @dataclass(frozen=True)
@@ -70,7 +94,7 @@ class Pool:
 
     units: list[Unit]
     corpus: Corpus
-    rows: Mapping[str, Model]
+    rows: Mapping[str, FoundRow]
 
 
 def store() -> VectorStore:
@@ -78,28 +102,42 @@ def store() -> VectorStore:
 
 
 def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
-    """The nearest by cosine and the matching by words, or everything when that is little."""
+    """The nearest by cosine and the matching by words, or everything when that is little.
+
+    Three statements: words, vectors, rows. More only where there are fragments or very many texts.
+    """
     words = _words(prepared.query, shelf, user=user)
-    cosine = _nearest(prepared, shelf, user=user, limit=_limit(shelf, words))
+    if not words.total:
+        return Pool([], _corpus(prepared.query, words), {})
+    cosine = _nearest(prepared, shelf, words, user=user)
     corpus = _corpus(prepared.query, words)
     ids = {*cosine, *_telling(prepared.query, words, corpus, shelf)}
     if shelf.neighbours is not None and words.total > WHOLE:
         ids |= shelf.neighbours(ids)
-    lengths = _lengths(ids, words, shelf, user=user)
-    units, rows = [], {}
-    for pk, row in shelf.eligible.in_bulk(list(ids)).items():
-        unit = shelf.unit(row, words.terms.get(pk, []), cosine.get(pk), lengths.get(pk, 0))
+    units: list[Unit] = []
+    rows: dict[str, FoundRow] = {}
+    for row, length in _load(shelf, ids, user=user):
+        unit = shelf.unit(row, words.terms.get(row.pk, []), cosine.get(row.pk), length)
         units.append(unit)
         rows[unit.id] = row
     units.sort(key=lambda unit: unit.id)
     return Pool(units, corpus, rows)
 
 
-def _limit(shelf: Shelf, words: Words) -> int:
-    return WHOLE if shelf.whole and words.total <= WHOLE else shelf.nearest
+def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRow, int]]:
+    """The rows that are still eligible, each with its number of words."""
+    found = statements.rows(
+        f"""
+SELECT coalesce(e.length, 0), {shelf.columns} FROM {shelf.source}
+  LEFT JOIN memories_lexicalentry e
+    ON e.user_id = %s AND e.target_kind = %s AND e.target_id = r.id
+ WHERE r.id = ANY(%s::bigint[]) AND {shelf.eligible.text}""",
+        [user.pk, shelf.kind.value, sorted(ids), *shelf.eligible.values],
+    )
+    return [(shelf.row(columns), length) for length, *columns in found]
 
 
-def _telling(query: Query, words: Words, corpus: Corpus, shelf: Shelf) -> list[int]:
+def _telling(query: Query, words: Words, corpus: Corpus, shelf: Shelf) -> Sequence[int]:
     """Those that share words with the question; of many the best by BM25."""
     found = list(words.terms)
     if shelf.whole or len(found) <= shelf.nearest:
@@ -114,88 +152,110 @@ def _telling(query: Query, words: Words, corpus: Corpus, shelf: Shelf) -> list[i
     return [found[place] for place in best]
 
 
-def _lengths(ids: set[int], words: Words, shelf: Shelf, *, user: User) -> Mapping[int, int]:
-    """With those of what only its vector found, where the index was not read as a whole."""
-    missing = ids - words.lengths.keys()
-    if not missing or words.total <= WHOLE:
-        return words.lengths
-    rows = LexicalEntry.objects.filter(
-        user=user, target_kind=shelf.kind, target_id__in=list(missing)
+def _nearest(
+    prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
+) -> Mapping[int, float]:
+    found = store().nearest(
+        prepared.vector,
+        user_id=user.pk,
+        space_id=words.space_id,
+        kind=shelf.kind.value,
+        eligible=shelf.ids,
+        limit=WHOLE if shelf.whole and words.total <= WHOLE else shelf.nearest,
     )
-    return {**words.lengths, **dict(rows.values_list("target_id", "length"))}
-
-
-def _nearest(prepared: PreparedQuery, shelf: Shelf, *, user: User, limit: int) -> dict[int, float]:
-    eligible = shelf.eligible.order_by().values("pk")
-    found = dict(
-        store().nearest(
-            prepared.vector,
-            user_id=user.pk,
-            space_id=active_space().pk,
-            kind=shelf.kind,
-            eligible=eligible,
-            limit=limit,
-        )
-    )
-    if shelf.kind == TargetKind.MEMORY:
-        _raise_by_fragments(found, prepared, eligible, user=user)
+    if shelf.kind == TargetKind.MEMORY and words.fragmented:
+        return _raised_by_fragments(found, prepared, shelf, words, user=user)
     return found
 
 
-def _raise_by_fragments(
-    found: dict[int, float], prepared: PreparedQuery, eligible: QuerySet[Any], *, user: User
-) -> None:
+def _raised_by_fragments(
+    found: Mapping[int, float], prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
+) -> Mapping[int, float]:
     """A long memory is as near as its nearest fragment."""
-    pieces = Fragment.objects.filter(user=user, memory__in=eligible)
-    if not pieces.exists():
-        return
+    pieces = (
+        f"SELECT f.id FROM memories_fragment f WHERE f.user_id = %s"
+        f" AND f.memory_id IN ({shelf.ids.text})"
+    )
     near = store().nearest(
         prepared.vector,
         user_id=user.pk,
-        space_id=active_space().pk,
-        kind=TargetKind.FRAGMENT,
-        eligible=pieces.values("pk"),
+        space_id=words.space_id,
+        kind=TargetKind.FRAGMENT.value,
+        eligible=Sql(pieces, (user.pk, *shelf.ids.values)),
         limit=NEAREST,
     )
-    owner = dict(Fragment.objects.filter(pk__in=list(near)).values_list("pk", "memory_id"))
-    for fragment, cosine in near.items():
-        memory = owner[fragment]
-        found[memory] = max(cosine, found.get(memory, -1.0))
+    owner = statements.rows(
+        "SELECT id, memory_id FROM memories_fragment WHERE id = ANY(%s::bigint[])", [list(near)]
+    )
+    raised = dict(found)
+    for fragment, memory in owner:
+        raised[memory] = max(near[fragment], raised.get(memory, -1.0))
+    return raised
+
+
+_WORDS = """
+WITH eligible AS ({eligible}),
+     entries AS (SELECT target_id, length, terms FROM memories_lexicalentry
+                  WHERE user_id = %s AND target_kind = %s LIMIT {most})
+SELECT NULL::bigint, count(*)::int, sum(length)::int, NULL::text[],
+       (SELECT id FROM memories_embeddingspace WHERE active),
+       EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment')
+  FROM entries
+ UNION ALL
+SELECT target_id, 0, length, terms, NULL, NULL FROM entries
+ WHERE terms && %s::text[] AND target_id IN (SELECT id FROM eligible)
+"""
 
 
 def _words(query: Query, shelf: Shelf, *, user: User) -> Words:
-    """One statement for a person with few texts of this type; three for one with many."""
-    entries = LexicalEntry.objects.filter(user=user, target_kind=shelf.kind).order_by()
-    eligible = shelf.eligible.order_by().values("pk")
-    overlap = Q(terms__overlap=list(query.terms), target_id__in=eligible)
-    matching = Case(When(overlap, then=F("terms")), default=None)
-    rows = list(
-        entries.annotate(found=matching).values_list("target_id", "length", "found")[: WHOLE + 1]
+    """One statement for a person with few texts of this type; more for one with many."""
+    found = statements.rows(
+        _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
+        [*shelf.ids.values, user.pk, shelf.kind.value, user.pk, list(query.terms)],
     )
-    if len(rows) > WHOLE:
-        return _words_of_many(overlap, entries)
-    lengths = {pk: length for pk, length, _ in rows}
-    average = sum(lengths.values()) / max(1, len(lengths))
-    terms = {pk: found for pk, _, found in rows if found is not None}
-    return Words(terms, lengths, len(rows), average)
-
-
-def _words_of_many(overlap: Q, entries: QuerySet[LexicalEntry]) -> Words:
-    figures = entries.aggregate(total=Count("pk"), average=Avg("length"))
-    rows = entries.filter(overlap).order_by("-target_id")
-    found = list(rows.values_list("target_id", "length", "terms")[:MATCHING])
+    total, length, space_id, fragmented = next(
+        (total, length, space, fragmented)
+        for target, total, length, _, space, fragmented in found
+        if target is None
+    )
+    matching = [(pk, length, terms) for pk, _, length, terms, *_ in found if pk is not None]
+    if total > WHOLE:
+        total, length, matching = _words_of_many(query, shelf, user=user)
+    matching.sort()
+    wanted = set(query.terms)
     return Words(
-        terms={pk: terms for pk, _, terms in found},
-        lengths={pk: length for pk, length, _ in found},
-        total=figures["total"],
-        average=figures["average"] or 0.0,
+        terms={pk: [term for term in terms if term in wanted] for pk, _, terms in matching},
+        lengths={pk: length for pk, length, _ in matching},
+        total=total,
+        average=(length or 0) / max(1, total),
+        space_id=space_id or active_space().pk,
+        fragmented=fragmented,
     )
+
+
+def _words_of_many(
+    query: Query, shelf: Shelf, *, user: User
+) -> tuple[int, int, list[tuple[int, int, list[str]]]]:
+    [(total, length)] = statements.rows(
+        "SELECT count(*)::int, sum(length)::bigint FROM memories_lexicalentry"
+        " WHERE user_id = %s AND target_kind = %s",
+        [user.pk, shelf.kind.value],
+    )
+    matching = statements.rows(
+        "SELECT target_id, length, terms FROM memories_lexicalentry e"
+        " WHERE user_id = %s AND target_kind = %s AND terms && %s::text[]"
+        f" AND target_id IN ({shelf.ids.text}) ORDER BY target_id DESC LIMIT {MATCHING}",
+        [user.pk, shelf.kind.value, list(query.terms), *shelf.ids.values],
+    )
+    return total, length, matching
 
 
 def _corpus(query: Query, words: Words) -> Corpus:
-    found = [set(terms) for terms in words.terms.values()]
+    found: Counter[str] = Counter()
+    for terms in words.terms.values():
+        found.update(set(terms))
     return Corpus(
         total=words.total,
         average_length=words.average,
-        document_frequency={term: sum(term in terms for terms in found) for term in query.terms},
+        document_frequency={term: found[term] for term in query.terms},
     )

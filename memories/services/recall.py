@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import F, Q
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode
-from memories.models import Kind, Memory, Project
+from memcenter.lib import statements
+from memories.models import Kind, Project
 from memories.retrieval.scoring import Score, ScoreWeights, score
 from memories.services import pool
-from memories.services.pool import PreparedQuery
+from memories.services.pool import FoundRow, PreparedQuery, Shelf
 from memories.services.search import rank
-from memories.services.shelves import Filters, episode_shelf, memory_shelf, usable_memories
+from memories.services.shelf_rows import MemoryRow
+from memories.services.shelves import Filters, episode_shelf, memory_shelf
 from ops.models import User
 
 MAX_TOP_K = 50
@@ -26,7 +27,7 @@ _CONSIDERED = 64  # by meaning, and as many by words: top_k is 50 at most
 
 @dataclass(frozen=True)
 class RecalledMemory:
-    memory: Memory
+    memory: MemoryRow
     relevance: float
     parts: Score
     features: dict[str, float]
@@ -62,17 +63,15 @@ def recall_memories(
     The others must pass the relevance floor; pinned ones lead them. Candidates are the person's
     own memories and those of the project that was named.
     """
-    eligible = usable_memories(user, filters=Filters(kinds=kinds)).filter(
-        Q(project__isnull=True) | Q(project=project)
-    )
-    shelf = memory_shelf(eligible, nearest=_CONSIDERED)
+    filters = Filters(project=project, personal=True, kinds=kinds)
+    shelf = memory_shelf(user, filters=filters, nearest=_CONSIDERED)
     candidates = pool.fill(prepared, shelf, user=user)
     now = timezone.now()
     scored = [
         _scored(candidates.rows[one.unit.id], one.relevance, dict(one.features), now)
         for one in rank(prepared, candidates, limit=None)
     ]
-    constraints = _with_the_rest(scored, eligible, now=now)
+    constraints = _with_the_rest(scored, shelf, now=now)
     others = [
         one
         for one in scored
@@ -83,19 +82,24 @@ def recall_memories(
 
 
 def _with_the_rest(
-    scored: Sequence[RecalledMemory], eligible: object, *, now: datetime
+    scored: Sequence[RecalledMemory], shelf: Shelf, *, now: datetime
 ) -> list[RecalledMemory]:
     """Constraints count whatever their relevance: those that retrieval left out come back."""
     found = {one.memory.pk: one for one in scored if one.memory.kind == Kind.CONSTRAINT}
-    rows = eligible.filter(kind=Kind.CONSTRAINT)  # type: ignore[attr-defined]
-    rows = rows.order_by("-pinned", "-importance", "pk")[:_MAX_CONSTRAINTS]
-    return [found.get(row.pk) or _scored(row, 0.0, {}, now) for row in rows]
+    rows = statements.rows(
+        f"SELECT {shelf.columns} FROM {shelf.source} WHERE {shelf.eligible.text}"
+        " AND r.kind = 'constraint'"
+        f" ORDER BY r.pinned DESC, r.importance DESC, r.id LIMIT {_MAX_CONSTRAINTS}",
+        shelf.eligible.values,
+    )
+    constraints = map(MemoryRow._make, rows)
+    return [found.get(row.pk) or _scored(row, 0.0, {}, now) for row in constraints]
 
 
 def _scored(
-    memory: object, relevance: float, features: dict[str, float], now: datetime
+    memory: FoundRow, relevance: float, features: dict[str, float], now: datetime
 ) -> RecalledMemory:
-    assert isinstance(memory, Memory)
+    assert isinstance(memory, MemoryRow)
     parts = score(
         relevance,
         since=memory.last_accessed_at or memory.created_at,
@@ -121,23 +125,15 @@ def recall_episodes(
 
     With `before_number` only turns that have left the window. Never another conversation's.
     """
-    shelf = episode_shelf(user, conversation=conversation)
-    if before_number is not None:
-        older = shelf.eligible.filter(turn__assistant_message__number__lt=before_number)
-        shelf = replace(shelf, eligible=older)
+    filters = Filters(conversation=conversation)
+    shelf = episode_shelf(user, filters=filters, before_number=before_number)
     candidates = pool.fill(prepared, shelf, user=user)
     least = settings.RELEVANCE_FLOOR if floor is None else floor
     count = settings.TOP_EPISODES if limit is None else limit
     ranked = rank(prepared, candidates, limit=count)
-    return [
-        RecalledEpisode(row, one.relevance)
-        for one in ranked
-        if one.relevance >= least and isinstance(row := candidates.rows[one.unit.id], Episode)
-    ]
-
-
-def note_access(memories: Sequence[Memory]) -> None:
-    """Count that these were put into a prompt."""
-    Memory.objects.filter(pk__in=[one.pk for one in memories]).update(
-        access_count=F("access_count") + 1, last_accessed_at=timezone.now()
-    )
+    near = {candidates.rows[one.unit.id].pk: one for one in ranked if one.relevance >= least}
+    if not near:
+        return []
+    rows = Episode.objects.select_related("turn__user_message", "turn__assistant_message")
+    found = rows.in_bulk(list(near))
+    return [RecalledEpisode(found[pk], one.relevance) for pk, one in near.items() if pk in found]

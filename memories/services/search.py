@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
-
-from conversations.models import Episode, Message, Summary, Turn
+from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
-from memories.models import Memory, TraceKind
+from memories.models import TraceKind
 from memories.retrieval import dense, hybrid
 from memories.retrieval.query import analyse
 from memories.retrieval.units import Ranked
 from memories.retrieval.weights import scale_of
 from memories.services import indexing, pool, traces
 from memories.services.pool import PreparedQuery
+from memories.services.shelf_rows import EpisodeRow, MemoryRow, MessageRow, SummaryRow
 from memories.services.shelves import TYPES, Filters, shelves
 from memories.services.traces import Hit, Stage
 from ops.models import User
@@ -82,7 +81,7 @@ def search(
     found.sort(key=lambda pair: (-pair[0].relevance, pair[0].unit.id))
     hits = _hits(found[:limit])
     took = _ms(started)
-    trace = traces.record(
+    request_id = traces.record(
         user=user,
         kind=TraceKind.SEARCH,
         query=prepared.text,
@@ -91,7 +90,7 @@ def search(
         took_ms=took,
         conversation=filters.conversation if filters else None,
     )
-    return SearchResult(trace.request_id, hits, took)
+    return SearchResult(request_id, hits, took)
 
 
 def rank(prepared: PreparedQuery, candidates: pool.Pool, *, limit: int | None) -> list[Ranked]:
@@ -104,23 +103,37 @@ def rank(prepared: PreparedQuery, candidates: pool.Pool, *, limit: int | None) -
     )
 
 
+# Both halves of the turns that these messages belong to.
+_TURNS = """
+SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_id
+  FROM conversations_turn t
+  JOIN conversations_message said ON said.id = t.user_message_id
+  JOIN conversations_message reply ON reply.id = t.assistant_message_id
+ WHERE t.hidden_at IS NULL
+   AND (t.user_message_id = ANY(%s::bigint[]) OR t.assistant_message_id = ANY(%s::bigint[]))
+"""
+_Turn = tuple[str | None, str | None]
+
+
 def _hits(found: Sequence[tuple[Ranked, Any]]) -> list[SearchHit]:
     """With the turn that each message and episode belongs to, read in one query."""
-    messages = [row.pk for _, row in found if isinstance(row, Message)]
-    turns = Turn.objects.filter(Q(user_message__in=messages) | Q(assistant_message__in=messages))
-    of_message: dict[int, Turn] = {}
-    for turn in turns.select_related("user_message", "assistant_message"):
-        of_message[turn.user_message_id] = of_message[turn.assistant_message_id] = turn
-    return [
-        _hit(ranked, row, row.turn if isinstance(row, Episode) else of_message.get(row.pk))
-        if isinstance(row, Message | Episode)
-        else _hit(ranked, row, None)
-        for ranked, row in found
-    ]
+    messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
+    turns: dict[int, _Turn] = {}
+    if messages:
+        for question, answer, *both in statements.rows(_TURNS, [messages, messages]):
+            turns[question] = turns[answer] = (both[0], both[1])
+    return [_hit(ranked, row, _turn_of(row, turns)) for ranked, row in found]
 
 
-def _hit(ranked: Ranked, row: Any, turn: Turn | None) -> SearchHit:
+def _turn_of(row: Any, turns: Mapping[int, _Turn]) -> _Turn:
+    if isinstance(row, EpisodeRow):
+        return row.user_message, row.assistant_message
+    return turns.get(row.pk, (None, None)) if isinstance(row, MessageRow) else (None, None)
+
+
+def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
     unit = ranked.unit
+    spoken = isinstance(row, MessageRow | EpisodeRow | SummaryRow)
     return SearchHit(
         type=unit.type,
         id=unit.id,
@@ -129,17 +142,11 @@ def _hit(ranked: Ranked, row: Any, turn: Turn | None) -> SearchHit:
         score=round(ranked.relevance, 6),
         components=dict(ranked.features),
         created_at=row.created_at,
-        conversation_id=_conversation_of(row),
-        user_message_id=turn.user_message.public_id if turn else None,
-        assistant_message_id=turn.assistant_message.public_id if turn else None,
-        occurred_at=row.occurred_at if isinstance(row, Memory) else None,
+        conversation_id=row.conversation if spoken else None,
+        user_message_id=turn[0],
+        assistant_message_id=turn[1],
+        occurred_at=row.occurred_at if isinstance(row, MemoryRow) else None,
     )
-
-
-def _conversation_of(row: Any) -> str | None:
-    if isinstance(row, Message | Episode | Summary):
-        return row.conversation.public_id
-    return None
 
 
 def _ms(since: float) -> float:

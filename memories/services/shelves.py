@@ -5,27 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 
-from conversations.models import Conversation, Episode, Message, Summary, Turn
-from memories.models import DailyNote, Memory, MemoryStatus, Project, TargetKind
+from conversations.models import Conversation, Turn
+from memcenter.lib import statements
+from memcenter.lib.statements import Sql
+from memories.models import Memory, MemoryStatus, Project, TargetKind
 from memories.retrieval.units import Unit
 from memories.services.pool import NEAREST, Shelf
+from memories.services.shelf_rows import EpisodeRow, MemoryRow, MessageRow, NoteRow, SummaryRow
 from ops.models import User, UserSettings
 
-Rows = TypeVar("Rows", bound=QuerySet[Any])
 TYPES = ("memory", "message", "episode", "summary", "note")
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a search is narrowed to. `kind`, `tag`, `status` and `project` concern memories."""
+    """What a search is narrowed to. `kind`, `tag`, `status` and `project` concern memories.
+
+    `project` alone takes the memories of that project only; with `personal` also, or without a
+    project only, those of none.
+    """
 
     conversation: Conversation | None = None
     project: Project | None = None
+    personal: bool = False
     kinds: Sequence[str] = ()
     tag: str = ""
     status: str = MemoryStatus.ACTIVE
@@ -35,20 +41,8 @@ class Filters:
 
 def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
     """Memories that may be recalled now: of this status, in the time that they hold for."""
-    now = timezone.now()
-    found = Memory.objects.filter(
-        Q(valid_from__isnull=True) | Q(valid_from__lte=now),
-        Q(valid_until__isnull=True) | Q(valid_until__gt=now),
-        user=user,
-        status=filters.status,
-    )
-    if filters.kinds:
-        found = found.filter(kind__in=filters.kinds)
-    if filters.tag:
-        found = found.filter(tags__contains=[filters.tag])
-    if filters.project is not None:
-        found = found.filter(project=filters.project)
-    return _within(found, filters).select_related("project")
+    ids = memory_shelf(user, filters=filters).ids
+    return Memory.objects.filter(pk__in=RawSQL(ids.text, ids.values))
 
 
 def shelves(
@@ -63,28 +57,63 @@ def shelves(
         "message": False,
     }
     build = {
-        "memory": _memories,
+        "memory": memory_shelf,
         "note": _notes,
-        "episode": _episodes,
+        "episode": episode_shelf,
         "summary": _summaries,
         "message": _messages,
     }
-    return [build[one](user, filters) for one in types if not off[one]]
+    return [build[one](user, filters=filters) for one in types if not off[one]]
 
 
-def memory_shelf(eligible: QuerySet[Memory], *, nearest: int = NEAREST) -> Shelf:
-    return Shelf(TargetKind.MEMORY, eligible, _memory_unit, nearest=nearest)
+_MEMORY = (
+    "r.id, r.public_id, r.kind, r.content, r.summary, r.pinned, r.importance, r.occurred_at,"
+    " r.created_at, r.last_accessed_at"
+)
 
 
-def episode_shelf(user: User, *, conversation: Conversation) -> Shelf:
-    return _episodes(user, Filters(conversation=conversation))
+def memory_shelf(user: User, *, filters: Filters, nearest: int = NEAREST) -> Shelf:
+    eligible = Sql(
+        "r.user_id = %s AND r.status = %s AND r.hidden_at IS NULL AND r.deleted_at IS NULL"
+        " AND (r.valid_from IS NULL OR r.valid_from <= statement_timestamp())"
+        " AND (r.valid_until IS NULL OR r.valid_until > statement_timestamp())",
+        (user.pk, str(filters.status)),
+    )
+    if filters.kinds:
+        eligible = eligible.also("r.kind = ANY(%s::text[])", list(map(str, filters.kinds)))
+    if filters.tag:
+        eligible = eligible.also("r.tags @> %s::varchar[]", [filters.tag])
+    eligible = _of_project(eligible, filters)
+    return _memories(_within(eligible, filters), nearest=nearest)
 
 
-def _memories(user: User, filters: Filters) -> Shelf:
-    return memory_shelf(usable_memories(user, filters=filters))
+def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
+    """The memories of a query, whatever it asks."""
+    text, values = eligible.order_by().values("pk").query.sql_with_params()
+    return _memories(Sql(f"r.id IN ({text})", tuple(values)))
 
 
-def _memory_unit(row: Memory, terms: list[str], cosine: float | None, length: int) -> Unit:
+def _memories(eligible: Sql, *, nearest: int = NEAREST) -> Shelf:
+    return Shelf(
+        TargetKind.MEMORY,
+        source="memories_memory r",
+        eligible=eligible,
+        columns=_MEMORY,
+        row=MemoryRow._make,
+        unit=_memory_unit,
+        nearest=nearest,
+    )
+
+
+def _of_project(eligible: Sql, filters: Filters) -> Sql:
+    if filters.project is None:
+        return eligible.also("r.project_id IS NULL") if filters.personal else eligible
+    if filters.personal:
+        return eligible.also("(r.project_id IS NULL OR r.project_id = %s)", filters.project.pk)
+    return eligible.also("r.project_id = %s", filters.project.pk)
+
+
+def _memory_unit(row: MemoryRow, terms: list[str], cosine: float | None, length: int) -> Unit:
     return Unit(
         type="memory",
         id=row.public_id,
@@ -96,27 +125,36 @@ def _memory_unit(row: Memory, terms: list[str], cosine: float | None, length: in
     )
 
 
-def _messages(user: User, filters: Filters) -> Shelf:
-    rows = Message.objects.filter(user=user, conversation__hidden_at__isnull=True)
-    rows = _within(rows, filters, of_conversation=True).select_related("conversation")
+def _messages(user: User, *, filters: Filters) -> Shelf:
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND c.hidden_at IS NULL", (user.pk,))
+    eligible = _within(eligible, filters, of_conversation=True)
+    source = "conversations_message r JOIN conversations_conversation c ON c.id = r.conversation_id"
     return Shelf(
-        TargetKind.MESSAGE, rows, _message_unit, whole=True, neighbours=_neighbours_in(rows)
+        TargetKind.MESSAGE,
+        source=source,
+        eligible=eligible,
+        columns="r.id, r.public_id, r.content, r.number, r.speaker, r.created_at, c.public_id",
+        row=MessageRow._make,
+        unit=_message_unit,
+        whole=True,
+        neighbours=_neighbours_in(source, eligible),
     )
 
 
-def _neighbours_in(rows: QuerySet[Message]) -> Callable[[Iterable[int]], set[int]]:
+def _neighbours_in(source: str, eligible: Sql) -> Callable[[Iterable[int]], set[int]]:
     def neighbours(ids: Iterable[int]) -> set[int]:
-        places = Message.objects.filter(pk__in=list(ids)).values_list("conversation", "number")
-        wanted = Q(pk__in=[])
-        for conversation, number in places:
-            wanted |= Q(conversation=conversation, number__in=(number - 1, number + 1))
-        return set(rows.filter(wanted).values_list("pk", flat=True))
+        found = statements.rows(
+            f"SELECT r.id FROM conversations_message n JOIN ({source})"
+            " ON r.conversation_id = n.conversation_id AND r.number IN (n.number - 1, n.number + 1)"
+            f" WHERE n.id = ANY(%s::bigint[]) AND {eligible.text}",
+            [sorted(ids), *eligible.values],
+        )
+        return {pk for (pk,) in found}
 
     return neighbours
 
 
-def _message_unit(row: Message, terms: list[str], cosine: float | None, length: int) -> Unit:
-    conversation = row.conversation.public_id
+def _message_unit(row: MessageRow, terms: list[str], cosine: float | None, length: int) -> Unit:
     return Unit(
         type="message",
         id=row.public_id,
@@ -125,51 +163,86 @@ def _message_unit(row: Message, terms: list[str], cosine: float | None, length: 
         cosine=cosine,
         length=length,
         at=row.created_at,
-        conversation=conversation,
+        conversation=row.conversation,
         position=row.number,
-        session=f"{conversation} {row.created_at.date()}",
+        session=f"{row.conversation} {row.created_at.date()}",
         speaker=row.speaker,
     )
 
 
-def _episodes(user: User, filters: Filters) -> Shelf:
-    rows = Episode.objects.filter(user=user, turn__hidden_at__isnull=True)
-    rows = _within(rows, filters, of_conversation=True).select_related(
-        "conversation", "turn__user_message", "turn__assistant_message"
+_EPISODE_SOURCE = """conversations_episode r
+  JOIN conversations_conversation c ON c.id = r.conversation_id
+  JOIN conversations_turn t ON t.id = r.turn_id
+  JOIN conversations_message said ON said.id = t.user_message_id
+  JOIN conversations_message reply ON reply.id = t.assistant_message_id"""
+
+
+def episode_shelf(user: User, *, filters: Filters, before_number: int | None = None) -> Shelf:
+    """With `before_number` only turns whose reply stands before it in the conversation."""
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND t.hidden_at IS NULL", (user.pk,))
+    eligible = _within(eligible, filters, of_conversation=True)
+    if before_number is not None:
+        eligible = eligible.also("reply.number < %s", before_number)
+    return Shelf(
+        TargetKind.EPISODE,
+        source=_EPISODE_SOURCE,
+        eligible=eligible,
+        columns=(
+            "r.id, r.public_id, said.content, reply.content, reply.number, said.speaker,"
+            " r.created_at, c.public_id, said.public_id, reply.public_id"
+        ),
+        row=EpisodeRow._make,
+        unit=_episode_unit,
+        whole=True,
     )
-    return Shelf(TargetKind.EPISODE, rows, _episode_unit, whole=True)
 
 
-def _episode_unit(row: Episode, terms: list[str], cosine: float | None, length: int) -> Unit:
+def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, length: int) -> Unit:
     return Unit(
         type="episode",
         id=row.public_id,
-        text=episode_text(row.turn),
+        text=turn_text(row.said, row.reply),
         terms=terms,
         cosine=cosine,
         length=length,
         at=row.created_at,
-        conversation=row.conversation.public_id,
+        conversation=row.conversation,
         # Turns follow each other every two messages: close enough to know the neighbours by.
-        position=row.turn.assistant_message.number // 2,
-        session=f"{row.conversation.public_id} {row.created_at.date()}",
-        speaker=row.turn.user_message.speaker,
+        position=row.number // 2,
+        session=f"{row.conversation} {row.created_at.date()}",
+        speaker=row.speaker,
     )
 
 
 def episode_text(turn: Turn) -> str:
     """A turn as one text, to be shown and to be indexed."""
-    return f"{turn.user_message.content}\n{turn.assistant_message.content}"
+    return turn_text(turn.user_message.content, turn.assistant_message.content)
 
 
-def _summaries(user: User, filters: Filters) -> Shelf:
-    rows = Summary.objects.filter(user=user)
-    rows = _within(rows, filters, of_conversation=True).select_related("conversation")
-    newest = rows.order_by("conversation", "-version").distinct("conversation")
-    return Shelf(TargetKind.SUMMARY, rows.filter(pk__in=newest.values("pk")), _summary_unit)
+def turn_text(said: str, reply: str) -> str:
+    return f"{said}\n{reply}"
 
 
-def _summary_unit(row: Summary, terms: list[str], cosine: float | None, length: int) -> Unit:
+def _summaries(user: User, *, filters: Filters) -> Shelf:
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
+    eligible = _within(eligible, filters, of_conversation=True)
+    newest = eligible.text.replace("r.", "s.")
+    return Shelf(
+        TargetKind.SUMMARY,
+        source="conversations_summary r JOIN conversations_conversation c"
+        " ON c.id = r.conversation_id",
+        eligible=eligible.also(
+            f"r.id IN (SELECT DISTINCT ON (s.conversation_id) s.id FROM conversations_summary s"
+            f" WHERE {newest} ORDER BY s.conversation_id, s.version DESC)",
+            *eligible.values,
+        ),
+        columns="r.id, r.public_id, r.text, r.created_at, c.public_id",
+        row=SummaryRow._make,
+        unit=_summary_unit,
+    )
+
+
+def _summary_unit(row: SummaryRow, terms: list[str], cosine: float | None, length: int) -> Unit:
     return Unit(
         type="summary",
         id=row.public_id,
@@ -178,16 +251,23 @@ def _summary_unit(row: Summary, terms: list[str], cosine: float | None, length: 
         cosine=cosine,
         length=length,
         at=row.created_at,
-        conversation=row.conversation.public_id,
+        conversation=row.conversation,
     )
 
 
-def _notes(user: User, filters: Filters) -> Shelf:
-    rows = _within(DailyNote.objects.filter(user=user), filters)
-    return Shelf(TargetKind.NOTE, rows, _note_unit)
+def _notes(user: User, *, filters: Filters) -> Shelf:
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
+    return Shelf(
+        TargetKind.NOTE,
+        source="memories_dailynote r",
+        eligible=_within(eligible, filters),
+        columns="r.id, r.public_id, r.text, r.created_at",
+        row=NoteRow._make,
+        unit=_note_unit,
+    )
 
 
-def _note_unit(row: DailyNote, terms: list[str], cosine: float | None, length: int) -> Unit:
+def _note_unit(row: NoteRow, terms: list[str], cosine: float | None, length: int) -> Unit:
     return Unit(
         type="note",
         id=row.public_id,
@@ -199,12 +279,12 @@ def _note_unit(row: DailyNote, terms: list[str], cosine: float | None, length: i
     )
 
 
-def _within(rows: Rows, filters: Filters, *, of_conversation: bool = False) -> Rows:
+def _within(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -> Sql:
     """Those of the time that was asked for and, where they have one, of the conversation."""
     if of_conversation and filters.conversation is not None:
-        rows = rows.filter(conversation=filters.conversation)
+        eligible = eligible.also("r.conversation_id = %s", filters.conversation.pk)
     if filters.since is not None:
-        rows = rows.filter(created_at__gte=filters.since)
+        eligible = eligible.also("r.created_at >= %s", filters.since)
     if filters.until is not None:
-        rows = rows.filter(created_at__lt=filters.until)
-    return rows
+        eligible = eligible.also("r.created_at < %s", filters.until)
+    return eligible

@@ -11,6 +11,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Theme, User, UserSettings
 
@@ -34,10 +35,14 @@ def check_external_id(value: object) -> str:
 
 def find(external_id: str) -> User:
     """The person of this external id, also while being forgotten. Raises `NotFound`."""
-    user = User.objects.filter(external_id=external_id, is_active=True).first()
-    if user is None:
+    found = statements.rows(
+        f"SELECT {statements.columns(User, 'u')} FROM ops_user u"
+        " WHERE u.external_id = %s AND u.is_active",
+        [external_id],
+    )
+    if not found:
         raise NotFound("There is no such user.")
-    return user
+    return statements.instance(User, found[0])
 
 
 def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> User:
@@ -92,8 +97,16 @@ def register(*, username: str, password: str, language: str = "") -> User:
 
 def settings_of(user: User) -> UserSettings:
     """The person's switches; defaults, unsaved, when nothing was ever decided."""
-    found = UserSettings.objects.filter(user=user).first()
-    return found or UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+    found = statements.rows(
+        f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
+        " WHERE s.user_id = %s",
+        [user.pk],
+    )
+    if not found:
+        return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+    own = statements.instance(UserSettings, found[0])
+    own.user = user
+    return own
 
 
 def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:

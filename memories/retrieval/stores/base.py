@@ -1,10 +1,12 @@
 """What a vector store must do. The user stands in every call."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memcenter.lib.statements import Sql
 
 UnitVector = NDArray[np.float32]
 
@@ -19,7 +21,7 @@ class VectorStore(Protocol):
         user_id: int,
         space_id: int,
         kind: str,
-        eligible: Any,
+        eligible: Sql,
         limit: int,
     ) -> Mapping[int, float]:
         """Target id -> cosine (-1 to 1) of the nearest `limit`, nearest first.

@@ -2,14 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
+import orjson
 from django.db import connection
-from django.db.models import QuerySet
-from pgvector.django import MaxInnerProduct
 
-from memories.models import Vector
+from memcenter.lib import statements
+from memcenter.lib.statements import Sql
 from memories.retrieval.stores.base import UnitVector
+
+# "IS TRUE" keeps the planner from making it a join: it looks each id up in a hash of the eligible
+# ones, however many or few it expects.
+_EXACT = """
+SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
+ WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
+   AND (v.target_id IN ({eligible})) IS TRUE
+ ORDER BY distance, v.target_id LIMIT %s
+"""
 
 
 @contextmanager
@@ -39,16 +47,10 @@ class PgVectorStore:
         user_id: int,
         space_id: int,
         kind: str,
-        eligible: QuerySet[Any],
+        eligible: Sql,
         limit: int,
     ) -> Mapping[int, float]:
-        rows = (
-            Vector.objects.filter(
-                user=user_id, space=space_id, target_kind=kind, target_id__in=eligible
-            )
-            .annotate(distance=MaxInnerProduct("embedding", vector.tolist()))
-            .order_by("distance", "target_id")
-            .values_list("target_id", "distance")[:limit]
-        )
-        with joined_at_once():
-            return {target_id: -distance for target_id, distance in rows}
+        asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+        values = [asked, user_id, space_id, kind, *eligible.values, limit]
+        found = statements.rows(_EXACT.format(eligible=eligible.text), values)
+        return {target_id: -distance for target_id, distance in found}

@@ -1,6 +1,7 @@
 import pytest
 from django.db import connection
 
+from memcenter.lib.statements import Sql
 from memories.models import Memory, Origin, TargetKind
 from memories.retrieval.stores.pgvector import PgVectorStore, joined_at_once
 from memories.services import indexing, remembering
@@ -34,7 +35,7 @@ def test_only_the_persons_eligible_rows_come_nearest_first(alice: User, mallory:
         user_id=alice.pk,
         space_id=indexing.active_space().pk,
         kind=TargetKind.MEMORY,
-        eligible=Memory.objects.values("pk"),
+        eligible=Sql("SELECT id FROM memories_memory"),
         limit=10,
     )
     assert list(found) == [near.pk, far.pk]

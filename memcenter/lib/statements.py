@@ -1,0 +1,62 @@
+"""SQL by hand for hot paths: few statements, planned once for each connection, plain rows back.
+
+The ORM takes longer to write such a statement than PostgreSQL to run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.models import Model
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Sql:
+    """A piece of SQL with the values of its `%s`, in order."""
+
+    text: str
+    values: tuple[Any, ...] = ()
+
+    def also(self, condition: str, *values: Any) -> Sql:
+        return Sql(f"{self.text} AND {condition}", (*self.values, *values))
+
+
+def rows(text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """Run one statement with its values bound by the server; it is prepared when used often.
+
+    It runs in the transaction that is open, counts in `connection.queries` like any other, and
+    raises Django's database errors.
+    """
+    connection.ensure_connection()
+    raw: Any = psycopg.Cursor(connection.connection)
+    wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    with wrap(raw) as cursor:
+        cursor.execute(text, list(values))
+        return cursor.fetchall() if cursor.description else []
+
+
+@cache
+def columns(model: type[Model], alias: str) -> str:
+    """All columns of a model, in the order that `instance` takes their values."""
+    return ", ".join(f'{alias}."{field.column}"' for field in model._meta.concrete_fields)
+
+
+def width(model: type[Model]) -> int:
+    return len(model._meta.concrete_fields)
+
+
+def instance(model: type[Row], values: Sequence[object]) -> Row:
+    """A loaded row. For models without JSON: those columns need the ORM's conversion."""
+    return model.from_db(DEFAULT_DB_ALIAS, _names(model), values)
+
+
+@cache
+def _names(model: type[Model]) -> list[str]:
+    return [field.attname for field in model._meta.concrete_fields]

@@ -1,0 +1,59 @@
+"""The rows that searching needs: no more columns than are ranked, shown or put into a prompt."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+
+class MemoryRow(NamedTuple):
+    pk: int
+    public_id: str
+    kind: str
+    content: str
+    summary: str
+    pinned: bool
+    importance: float
+    occurred_at: datetime | None
+    created_at: datetime
+    last_accessed_at: datetime | None
+
+
+class MessageRow(NamedTuple):
+    pk: int
+    public_id: str
+    content: str
+    number: int
+    speaker: str
+    created_at: datetime
+    conversation: str
+
+
+class EpisodeRow(NamedTuple):
+    """`number` is the reply's place in the conversation."""
+
+    pk: int
+    public_id: str
+    said: str
+    reply: str
+    number: int
+    speaker: str
+    created_at: datetime
+    conversation: str
+    user_message: str
+    assistant_message: str
+
+
+class SummaryRow(NamedTuple):
+    pk: int
+    public_id: str
+    text: str
+    created_at: datetime
+    conversation: str
+
+
+class NoteRow(NamedTuple):
+    pk: int
+    public_id: str
+    text: str
+    created_at: datetime
