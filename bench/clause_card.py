@@ -1,4 +1,4 @@
-"""The model card of the clause classifier: what it was trained on, how it does on what it wasn't."""
+"""The model card of the clause classifier: how it does on voices that it never heard."""
 
 from __future__ import annotations
 

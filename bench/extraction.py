@@ -1,6 +1,6 @@
 """Extraction: does a turn yield the memories that a thoughtful person would want, and no others?
 
-    .venv/bin/python bench/extraction.py [--extractor bundled|configured] [--show dev]
+    .venv/bin/python bench/extraction.py [--method rules|classifier|both|configured] [--show dev]
 
 Each turn of `bench/data/extraction` is extracted alone. A found memory fits a label when it says
 what it must and nothing that it must not; each label is taken by one memory at most, and what fits
@@ -40,6 +40,7 @@ from memories.extraction.types import Candidate, Extraction, Extractor, Said, Tu
 
 # MEMCENTER_IMPORTANCE_FLOOR: under it nothing is remembered unless it was asked for.
 FLOOR = 0.3
+METHODS = ("rules", "classifier", "both", "configured")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -270,23 +271,28 @@ def odd_things(one: Outcome) -> list[str]:
     return [*wrong, *missed, *kinds, *(name for name, holds in other.items() if holds)]
 
 
-def chosen(name: str) -> Extractor:
-    if name == "configured":
+def chosen(method: str) -> Extractor:
+    if method == "configured":
         prepare_django()
         from memories.services import providers
 
         return providers.extractor()
     from memories.extraction.bundled import BundledExtractor
 
-    return BundledExtractor()
+    if method == "rules":
+        return BundledExtractor()
+    from memcenter.providers.bundled import BundledEmbedder
+    from memories.extraction.classifier.model import ClauseClassifier
+
+    return BundledExtractor(ClauseClassifier(BundledEmbedder().embed), rules=method == "both")
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--extractor", choices=["bundled", "configured"], default="bundled")
+    parser.add_argument("--method", choices=METHODS, default="both")
     parser.add_argument("--show", choices=["dev"], help="list what went wrong in this part")
     options = parser.parse_args(arguments)
-    extractor = chosen(options.extractor)
+    extractor = chosen(options.method)
     reported = {}
     for language in LANGUAGES:
         turns = read_turns(language)
@@ -296,7 +302,7 @@ def main(arguments: Sequence[str]) -> None:
             if options.show == part:
                 print_failures(of_part)
             reported[language, part] = print_outcomes(
-                of_part, title=f"{language}, {part}, {extractor.name}"
+                of_part, title=f"{language}, {part}, {extractor.name}, {options.method}"
             )
     print_result({language: reported[language, "report"] for language in LANGUAGES})
 

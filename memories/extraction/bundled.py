@@ -1,9 +1,10 @@
-"""The bundled extractor: rules for Chinese and English, without a model, a key or a network.
+"""The bundled extractor for Chinese and English, without a chat model, a key or a network.
 
-A message goes through four steps. Secrets and all that isn't the person's own statement (code,
+A message goes through five steps. Secrets and all that isn't the person's own statement (code,
 quotations, pasted text) are covered, sign for sign. Each sentence is read by the rules of its
-language (`rules/`), or obeyed if it says "remember" or "forget". What was found becomes candidates
-with their quotes. Nothing that only repeats our own prompt text is kept.
+language (`rules/`), or obeyed if it says "remember" or "forget". What no rule took is judged by the
+classifier, if there is one (`judging.py`). What was found becomes candidates with their quotes.
+Nothing that only repeats our own prompt text is kept.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 
 from memories.extraction import sensitive
+from memories.extraction.classifier.model import Judge
+from memories.extraction.judging import Heard, settled
 from memories.extraction.rules import accepted, commands, masking, repeated
 from memories.extraction.rules.en_clauses import Sentence
 from memories.extraction.rules.explicit import as_said
@@ -42,15 +45,23 @@ class _Message:
 
 
 class BundledExtractor:
-    """Precise rather than greedy: what it isn't sure to understand, it leaves."""
+    """Precise rather than greedy: what it isn't sure to understand, it leaves.
+
+    `judge` decides on what the rules don't know; without one they are alone. `rules=False` leaves
+    all to the judge, which is only good for measuring.
+    """
 
     name = "bundled"
+
+    def __init__(self, judge: Judge | None = None, *, rules: bool = True) -> None:
+        self._judge = judge
+        self._rules = rules
 
     def extract(self, turn: TurnText) -> Extraction:
         user = _Message.of(turn.user, "user")
         known = repeated.folded(turn.known_block)
-        found, forget = _heard(user, turn)
-        found += _from_named_assistant(turn)
+        found, forget = self._heard(user, turn)
+        found += self._from_named_assistant(turn)
         candidates = _without_repeats(found, known=known)
         kept = any(
             mark in candidate.content
@@ -60,16 +71,36 @@ class BundledExtractor:
         refused = sensitive.refusals(user.spans, kept=kept)
         return Extraction(tuple(candidates), refused, tuple(forget))
 
+    def _heard(
+        self, message: _Message, turn: TurnText
+    ) -> tuple[list[Candidate], list[ForgetRequest]]:
+        """Candidates and forget requests of the user's message, in the order they were said."""
+        own = masking.own_words(message.covered)
+        if masking.is_play(own):
+            return [], []
+        said = message.said
+        reader = Reader(said.spoken_at.date(), speaker=said.speaker, rules=self._rules)
+        for earlier in turn.before[-2:]:
+            reader.note(masking.own_words(sensitive.cover(earlier.text))[:2000])
+        candidates = list(_from_assistant(turn, message, reader, self._judge))
+        heard, forget = _sentences(own, turn, message, reader)
+        for one in settled(heard, self._judge):
+            if candidate := _candidate(one.found, message, explicit=one.explicit):
+                candidates.append(candidate)
+        return candidates, forget
 
-def _heard(message: _Message, turn: TurnText) -> tuple[list[Candidate], list[ForgetRequest]]:
-    """Candidates and forget requests of the user's message, in the order they were said."""
-    own = masking.own_words(message.covered)
-    if masking.is_play(own):
-        return [], []
-    reader = Reader(today=message.said.spoken_at.date(), speaker=message.said.speaker)
-    for earlier in turn.before[-2:]:
-        reader.note(masking.own_words(sensitive.cover(earlier.text))[:2000])
-    candidates = list(_from_assistant(turn, message, reader))
+    def _from_named_assistant(self, turn: TurnText) -> list[Candidate]:
+        """Between two named people, the other side's statements are remembered by their name."""
+        if not (turn.user.speaker and turn.assistant.speaker):
+            return []
+        message = _Message.of(turn.assistant, "assistant")
+        return self._heard(message, replace(turn, before=(), before_assistant=""))[0]
+
+
+def _sentences(
+    own: str, turn: TurnText, message: _Message, reader: Reader
+) -> tuple[list[Heard], list[ForgetRequest]]:
+    heard: list[Heard] = []
     forget: list[ForgetRequest] = []
     listing = False
     for sentence in sentences(own):
@@ -82,9 +113,9 @@ def _heard(message: _Message, turn: TurnText) -> tuple[list[Candidate], list[For
         if order is not None and order.verb == "forget":
             forget.append(_forget_request(order, sentence, message))
         else:
-            candidates += _of_sentence(sentence, order, message, reader, listing=listing)
+            heard += _of_sentence(sentence, order, message, reader, listing=listing)
         reader.note(sentence.text)
-    return candidates, forget
+    return heard, forget
 
 
 def _forget_request(
@@ -108,25 +139,24 @@ def _of_sentence(
     reader: Reader,
     *,
     listing: bool,
-) -> Iterator[Candidate]:
+) -> Iterator[Heard]:
     if order is None:
         for found in reader.read(sentence):
-            if candidate := _candidate(found, message, explicit=listing):
-                yield candidate
+            yield Heard(found, message.covered[found.start : found.end], explicit=listing)
         return
     start = sentence.start + order.start
     what = sentence.text[order.start : order.start + len(order.what)]
     before = message.covered[: sentence.start]
     for found in _ordered(Sentence(what, start, question=False), order, reader, before=before):
-        if candidate := _candidate(found, message, explicit=True):
-            yield candidate
+        yield Heard(found, what, explicit=True)
 
 
 def _ordered(
     sentence: Sentence, order: commands.Command, reader: Reader, *, before: str
 ) -> list[Found]:
     """What "remember …" asks to keep: what the rules see in it, else the words themselves."""
-    found = [] if order.todo else reader.read(sentence)
+    read = [] if order.todo else reader.read(sentence)
+    found = [one for one in read if not one.is_open]
     if found:
         return found
     said = as_said(
@@ -188,39 +218,34 @@ def _clean_quote(found: Found, message: _Message) -> tuple[str, int]:
     return best, at
 
 
-def _from_assistant(turn: TurnText, message: _Message, reader: Reader) -> Iterator[Candidate]:
+def _from_assistant(
+    turn: TurnText, message: _Message, reader: Reader, judge: Judge | None
+) -> Iterator[Candidate]:
     """What the user only agreed to, or answered in a word."""
     said, before = message.said.text, turn.before_assistant
     if claim := accepted.accepted_claim(said, before):
         yield from _turned_round(
-            claim, _Message.of(replace(turn.assistant, text=before), "assistant"), reader
+            claim, _Message.of(replace(turn.assistant, text=before), "assistant"), reader, judge
         )
     elif message.spans == () and (answer := accepted.answered(said, before)):
-        yield from _turned_round(answer, message, reader)
+        yield from _turned_round(answer, message, reader, judge)
 
 
 def _turned_round(
-    turned: accepted.Turned, message: _Message, reader: Reader
+    turned: accepted.Turned, message: _Message, reader: Reader, judge: Judge | None
 ) -> Iterator[Candidate]:
     end = turned.start + len(turned.quote)
     if masking.SECRET in message.covered[turned.start : end]:
         return
-    for found in reader.read(Sentence(turned.text, 0, question=False)):
-        placed = replace(found, start=turned.start, end=end)
+    read = reader.read(Sentence(turned.text, 0, question=False))
+    for one in settled([Heard(found, turned.text) for found in read], judge):
+        placed = replace(one.found, start=turned.start, end=end)
         if candidate := _candidate(placed, message, explicit=False):
             yield replace(
                 candidate,
                 confidence=round(candidate.confidence - _ACCEPTED, 2),
                 reasons=(*candidate.reasons, turned.reason),
             )
-
-
-def _from_named_assistant(turn: TurnText) -> list[Candidate]:
-    """Between two named people, the other side's statements are remembered by their name."""
-    if not (turn.user.speaker and turn.assistant.speaker):
-        return []
-    message = _Message.of(turn.assistant, "assistant")
-    return _heard(message, replace(turn, before=(), before_assistant=""))[0]
 
 
 def _without_repeats(candidates: list[Candidate], *, known: str) -> list[Candidate]:

@@ -5,6 +5,7 @@ The plain features say who speaks of whom, when, and how earnestly. The words an
 "Feature Hashing for Large Scale Multitask Learning", ICML 2009): no word list has to be kept.
 """
 
+import itertools
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -38,7 +39,8 @@ _ENGLISH = {
     "can_not": r"\b(?:can['’]?t|cannot|can not|couldn['’]?t|not allowed|never|no|without|don['’]?t|"
                r"doesn['’]?t|won['’]?t|avoid|only)\b",
     "might": r"\b(?:might|maybe|perhaps|probably|could|would|wouldn['’]?t|['’]d|one day|someday)\b",
-    "supposed": r"\b(?:if|imagine|suppose|say i|what if|let['’]s say|pretend|assuming|hypothetical\w*"
+    "supposed": r"\b(?:if|imagine|suppose|say i|what if|let['’]s say|pretend|assuming|"
+                r"hypothetical\w*"
                 r"|wish|were i|had i)\b",
     "liking": r"\b(?:love|like|prefer|hate|can['’]?t stand|favou?rite|enjoy|fan|rather|into|adore|"
               r"loathe|dislike|sucker|obsessed|mad about|crazy about|not one for|care for)s?\b",
@@ -57,7 +59,8 @@ _ENGLISH = {
                r"nobody|everyone|the government|these days)\b",
     "asks": r"^(?:what|why|how|when|where|who|which|do|does|did|is|are|can|could|would|will|should|"
             r"any|whats|hows|have you|has)\b|\?\s*$",
-    "orders": r"^(?:please |pls |kindly )?(?:write|tell|give|help|explain|make|list|find|show|draft|"
+    "orders": r"^(?:please |pls |kindly )?(?:write|tell|give|help|explain|make|list|find|"
+              r"show|draft|"
               r"translate|check|fix|find|name|read|let|work out|summar\w+|proofread|shorten)\b|"
               r"\b(?:i need you|i want you|i['’]d like you|can you|could you|for me)\b",
     "greets": r"\b(?:thanks?|thank you|cheers|bless|bye|hello|hi|gotcha|ok|okay|cool|nice|glad|"
@@ -81,20 +84,26 @@ _CHINESE = {
     "perfect": r"一直|已经|从小|好几年|[年月]了|多年|至今",
     "future": r"明天|后天|下[个周]|要|会|打算|准备|计划|马上|快要|之前|以前|截止|号",
     "must": r"得|必须|需要|一定要|该|务必|非得|记得",
-    "can_not": r"不能|不可以|不许|不准|不得|别|不吃|不喝|过敏|忌|只能|最多|以内|没法|不行|不了|从不",
+    "can_not": r"不能|不可以|不许|不准|不得|别|不吃|不喝|过敏|忌|只能|最多|以内|没法|不行|"
+               r"不了|从不",
     "might": r"可能|也许|说不定|大概|没准|或许|将来|有一天|哪天|看情况",
     "supposed": r"如果|假如|要是|万一|假设|的话|想象|但愿|要不是|倘若|即使|就算",
-    "liking": r"喜欢|爱[吃喝看听玩]|讨厌|最爱|偏[爱好]|宁愿|宁可|不爱|受不了|迷上|烦|更[爱喜]|钟意|中意|迷",
-    "rhythm": r"每|天天|经常|常|一般|总是|平时|通常|习惯|都会|周[一二三四五六日末]|固定|雷打不动|老",
+    "liking": r"喜欢|爱[吃喝看听玩]|讨厌|最爱|偏[爱好]|宁愿|宁可|不爱|受不了|迷上|烦|"
+              r"更[爱喜]|钟意|中意|迷",
+    "rhythm": r"每|天天|经常|常|一般|总是|平时|通常|习惯|都会|周[一二三四五六日末]|固定|"
+              r"雷打不动|老",
     "now": r"现在|今天|今晚|刚刚|此刻|这会儿|正在|又|等会|待会|目前",
     "joke": r"哈哈|笑死|开玩笑|逗你|呵呵|才怪|狗头|emo|救命|本(?:宝宝|仙女|大爷)|属实|简直|怕不是",
     "play": r"扮演|角色|剧情|假装|你演|我演|小说|故事|设定|人设|从前|世界观|副本|本王|朕|在下",
     "quote": r"[“”\"『「」』《》]|说|写道|歌词|台词|唱|名言|原话|念",
     "client": r"病人|患者|客户|顾客|用户|住户|租客|乘客|家属|学生家长|来访者|当事人|\d+床",
     "opinion": r"我觉得|我认为|应该|现在的?(?:人|年轻人|社会)|大家|人们|国内|这届|个人感觉",
-    "asks": r"吗|呢[？?]?$|什么|怎么|为什么|哪|谁|几[点个]|多少|是不是|有没有|能不能|[?？]\s*$|啥|咋",
-    "orders": r"^(?:请|麻烦|帮|给我|写|翻译|推荐|解释|讲|列|教|总结|查)|帮我|给我(?:写|讲|来|列|推)",
-    "greets": r"谢|哈喽|你好|晚安|早安|好的|好嘞|明白|懂了|收到|不好意思|辛苦|再见|拜|厉害|原来如此|嗯|哦",
+    "asks": r"吗|呢[？?]?$|什么|怎么|为什么|哪|谁|几[点个]|多少|是不是|有没有|能不能|"
+            r"[?？]\s*$|啥|咋",
+    "orders": r"^(?:请|麻烦|帮|给我|写|翻译|推荐|解释|讲|列|教|总结|查)|帮我|给我(?:写|讲|"
+              r"来|列|推)",
+    "greets": r"谢|哈喽|你好|晚安|早安|好的|好嘞|明白|懂了|收到|不好意思|辛苦|再见|拜|"
+              r"厉害|原来如此|嗯|哦",
     "vague": r"一些|有点|东西|事情|某些|更好|改变|生活|人生|加油|努力|随便|有空",
     "points": r"这|那|它|此",
     "work": r"上班|工作|公司|学校|大学|读|专业|医院|老师|程序员|干活|打工|班|厂",
@@ -162,5 +171,5 @@ def _grams(clause: Clause) -> Iterator[str]:
     pattern = _SIGN if clause.language == "zh" else _WORD
     signs = ["^", *pattern.findall(clause.text.lower().replace("’", "'")), "$"]
     yield from signs[1:-1]
-    for first, second in zip(signs, signs[1:], strict=False):
+    for first, second in itertools.pairwise(signs):
         yield f"{first} {second}"

@@ -1,21 +1,15 @@
-"""Reads English: clauses in, statements that the rules took out."""
+"""Reads English: clauses in, statements that the rules took out, and the rest worded."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import replace
 
-from memories.extraction.rules import en, en_dates
+from memories.extraction.rules import en
+from memories.extraction.rules import en_finding as finding
 from memories.extraction.rules.en_clauses import Piece, Sentence, clauses
-from memories.extraction.rules.en_complete import is_complete
-from memories.extraction.rules.en_grammar import (
-    SELF,
-    Parsed,
-    Subject,
-    parse_clause,
-)
-from memories.extraction.rules.en_home import is_news_of_home
-from memories.extraction.rules.en_openers import ACTUALLY, Opened, opened
+from memories.extraction.rules.en_grammar import SELF, Parsed, parse_clause
+from memories.extraction.rules.en_introducing import Setting, introduced, introduction
+from memories.extraction.rules.en_openers import Opened, opened
 from memories.extraction.rules.en_readings import (
     named_in_passing,
     readings,
@@ -23,55 +17,15 @@ from memories.extraction.rules.en_readings import (
     typed_out,
 )
 from memories.extraction.rules.en_verbs import third_person
-from memories.extraction.rules.en_wording import ours, sentence, trimmed
-from memories.extraction.rules.en_words import (
-    IRREGULAR_PAST,
-    LANGUAGES,
-    NATIONALITIES,
-    RELATIONS,
-    STATES,
-    TRAITS,
-)
-from memories.extraction.rules.passing import is_passing
-from memories.extraction.rules.rule import Found, Rule, Table
-from memories.extraction.rules.vague import tells_nothing
+from memories.extraction.rules.en_words import IRREGULAR_PAST
+from memories.extraction.rules.rule import OPEN, Found, Table
 
-_INTRODUCES = re.compile(
-    rf"\b(?:[Mm]y|[Aa]n?|[Oo]ur|one|two) (?:[\w-]+ ){{0,3}}?(?P<relation>{RELATIONS})"
-    r"\b(?:,? (?:(?:called|named) )?(?P<name>[A-Z][\w-]+))?"
-)
-_IM_NAME = re.compile(
-    r"(?:hi|hello|hey|nice to meet you|good (?:morning|evening|"
-    r"afternoon))\b.{0,30}?\b(?:i'm|i am|this is) "
-    r"(?P<x>(?-i:[A-Z])[a-z]+(?: (?-i:[A-Z])[a-z]+){0,2})(?=$|,| and (?:i|i'm|my)\b)",
-    re.IGNORECASE,
-)
-_IM_NAME_COMMA = re.compile(
-    rf"(?:I'm|I am|i'm|im) (?!(?i:{NATIONALITIES}|{STATES}|{LANGUAGES}|{TRAITS})\b)"
-    r"(?P<x>[A-Z][a-z]+)(?=, (?:I|i|an?|\d\d)\b| and I (?:am|work|live|run|teach)\b)"
-)
-_NOT_NAMES = re.compile(
-    r"(?i:sorry|just|not|so|very|from|back|here|good|fine|great|happy|the|an?|new|"
-    r"in|on|at)\b|.*(?:ing|ed)$"
-)
 # "I'll rest and study well": what follows "and" still hangs on "will".
 _GOVERNS = re.compile(
     r"(?:will|would|can|could|should|might|must|may|(?:wants|has|needs|hopes|plans|"
     r"tries|likes|loves|intends|"
     r"is (?:going|trying|planning|hoping|ready|able|excited)|would (?:like|love)|"
     r"decided|has decided|promised?) to)\b",
-    re.IGNORECASE,
-)
-_NOTABLE = re.compile(
-    r"\b(?:interview|exams?|surgery|operation|wedding|married|engaged|birthday|"
-    r"graduat\w+|born|died|passed|"
-    r"promoted|fired|quit|hired|accepted|job|concert|conference|marathon|race|moved|"
-    r"moving|bought|adopted|"
-    r"diagnosed|pregnant|visa|flight|degree|offer|won|licen[sc]e|group|funeral|"
-    r"retire\w*|deadline|due|"
-    r"appointment|launch|release|started|signed up|joined|broke|anniversary|"
-    r"presentation|defen[cs]e|"
-    r"parade|workshop|festival|retreat|museum|published|turned)\b",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
@@ -81,38 +35,46 @@ _TAIL = re.compile(
 )
 _DOING = re.compile(r"(?:(?:currently|now|also|still|just) )*(\w+ing\b)")
 _RHYTHM = re.compile(r"(?:(?:every|each|on \w+days?$)\b|\w+days$)", re.IGNORECASE)
-_CHANGEABLE = ("fact", "event", "constraint", "task")
-_EVERY_YEAR = ("birthday", "anniversary", "date of birth", "birthdate")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What the reader knows beside the words: the day, and whom it may already know."""
-
-    today: date
-    speaker: str = ""
-    known: Subject | None = None
-    names: frozenset[str] = frozenset()
 
 
 def read(sentence_: Sentence, setting: Setting) -> Iterator[Found]:
     """All statements of one sentence, in order."""
     previous: Parsed | None = None
     corrects = False
-    if named := _introduction(sentence_):
+    if setting.rules and (named := introduction(sentence_)):
         yield named
     for piece in clauses(sentence_):
         clause = opened(piece)
         corrects = corrects or clause.corrects or _after_used_to(sentence_, piece)
         clause = replace(clause, text=typed_out(clause.text), corrects=corrects)
         parsed = _parsed(clause, piece, previous, setting)
-        found = list(_roundabout(clause, piece, setting))
-        said = {row.content for row in found}
-        straight = _straight(clause, parsed, piece, previous, setting)
-        found += [row for row in straight if row.content not in said]
-        yield from found or _names(clause, piece, setting)
+        taken = _by_rules(clause, parsed, piece, previous, setting) if setting.rules else []
+        yield from taken or _open(clause, parsed, piece, setting)
         previous = parsed or previous
         setting = introduced(piece.text, setting)
+
+
+def _by_rules(
+    clause: Opened,
+    parsed: Parsed | None,
+    piece: Piece,
+    previous: Parsed | None,
+    setting: Setting,
+) -> list[Found]:
+    found = list(_roundabout(clause, piece, setting))
+    said = {row.content for row in found}
+    straight = _straight(clause, parsed, piece, previous, setting)
+    found += [row for row in straight if row.content not in said]
+    return found or list(_names(clause, piece, setting))
+
+
+def _open(clause: Opened, parsed: Parsed | None, piece: Piece, setting: Setting) -> Iterator[Found]:
+    """The clause only worded, for the classifier to judge."""
+    if parsed is None or not 8 <= len(parsed.predicate) < 400:
+        return
+    if match := OPEN.pattern.match(parsed.predicate):
+        worded = finding.found((OPEN, match), clause, parsed, piece, setting)
+        yield from (worded,) if worded else ()
 
 
 def _roundabout(clause: Opened, piece: Piece, setting: Setting) -> Iterator[Found]:
@@ -153,27 +115,6 @@ def _after_used_to(sentence_: Sentence, piece: Piece) -> bool:
     ) and bool(before)
 
 
-def introduced(text: str, setting: Setting) -> Setting:
-    """`setting` knowing the one person or animal that `text` spoke of last, and all names."""
-    last, names = setting.known, set(setting.names)
-    for match in _INTRODUCES.finditer(text):
-        name = match["name"] or ""
-        plural = match["relation"].lower().endswith("s")
-        last = Subject(f"{match['relation'].lower()} {name}".strip(), plural)
-        if name:
-            names.add(name)
-    return replace(setting, known=last, names=frozenset(names))
-
-
-def _introduction(sentence_: Sentence) -> Found | None:
-    match = _IM_NAME.match(sentence_.text) or _IM_NAME_COMMA.match(sentence_.text)
-    if match is None or _NOT_NAMES.match(match["x"]):
-        return None
-    row = en.INTRODUCTION
-    start = sentence_.start + match.start("x")
-    return Found(row, f"Name is {match['x']}", start, start + len(match["x"]), "en")
-
-
 def _parsed(
     clause: Opened, piece: Piece, previous: Parsed | None, setting: Setting
 ) -> Parsed | None:
@@ -200,7 +141,7 @@ def _is_loose(text: str, before: str) -> bool:
 def _of_clause(clause: Opened, piece: Piece, setting: Setting) -> Found | None:
     for rules in (en.CLAUSES, en.INSTRUCTIONS):
         for taken in rules.matching(clause.text, who="self"):
-            if found := _found(taken, clause, Parsed(SELF, clause.text), piece, setting):
+            if found := finding.found(taken, clause, Parsed(SELF, clause.text), piece, setting):
                 return found
     return None
 
@@ -217,10 +158,10 @@ def _of_predicate(
         )
         clause = replace(clause, time="")
     for taken in () if parsed.shared else en.NO_LONGER.matching(parsed.predicate, who=who):
-        if found := _found(taken, clause, parsed, piece, setting):
+        if found := finding.found(taken, clause, parsed, piece, setting):
             return replace(found, corrects=True)
     for taken in _tables(parsed).matching(parsed.predicate, who=who):
-        if found := _found(taken, clause, parsed, piece, setting):
+        if found := finding.found(taken, clause, parsed, piece, setting):
             return found
     return None
 
@@ -229,67 +170,3 @@ def _tables(parsed: Parsed) -> Table:
     if parsed.subject.person:
         return en.PREDICATES
     return en.OF_FAVOURITES if "favo" in parsed.subject.label else en.OF_THINGS
-
-
-def _found(
-    taken: tuple[Rule, re.Match[str]],
-    clause: Opened,
-    parsed: Parsed,
-    piece: Piece,
-    setting: Setting,
-) -> Found | None:
-    rule, match = taken
-    predicate = _worded(rule, match)
-    timeless = rule.timeless or parsed.subject.label.endswith(_EVERY_YEAR)
-    if clause.time and not timeless:
-        predicate = f"{predicate} {clause.time[:1].lower()}{clause.time[1:]}"
-    predicate, when = (
-        (predicate, None) if timeless else _dated(predicate, rule, parsed, setting.today)
-    )
-    if not is_complete(predicate, parsed.subject) or (rule.dated and when is None):
-        return None
-    if tells_nothing(rule.kind, predicate, language="en", named=bool(parsed.subject.label)):
-        return None
-    if is_passing(rule.kind, predicate, when=when, today=setting.today, notable=_NOTABLE):
-        return None
-    content = sentence(ours(predicate), subject=parsed.subject, speaker=setting.speaker)
-    return Found(
-        rule,
-        content,
-        clause.start,
-        piece.end,
-        "en",
-        when=when,
-        hedged=clause.hedged,
-        corrects=clause.corrects
-        or is_news_of_home(content, clause.text, when, setting.today)
-        or (rule.kind in _CHANGEABLE and bool(ACTUALLY.search(piece.text))),
-    )
-
-
-def _worded(rule: Rule, match: re.Match[str]) -> str:
-    if not rule.say:
-        return trimmed(match[0])
-    groups = {name: value or "" for name, value in match.groupdict().items()}
-    if (
-        rule.data.get("shape") == "best"
-        and groups["x"][1:].islower()
-        and not groups["x"].startswith("I")
-    ):
-        groups["x"] = groups["x"][0].lower() + groups["x"][1:]
-    if not groups.get("y"):
-        groups["x"] = trimmed(groups.get("x", ""))
-    return trimmed(rule.say.format(**groups))
-
-
-def _dated(predicate: str, rule: Rule, parsed: Parsed, today: date) -> tuple[str, date | None]:
-    verb = predicate.partition(" ")[0]
-    present = verb.endswith("s") and verb not in ("was", "has", "is")
-    told = verb in IRREGULAR_PAST or verb.endswith("ed")
-    past = (told and rule.code != "en.promised") or (rule.kind == "event" and not present)
-    if re.match(r"(?:will|is \w+ing|was moved|has been moved|is getting)\b", predicate):
-        past = False
-    text, when = en_dates.resolve(predicate, today=today, past=past)
-    if rule.data.get("shape") == "age":
-        text = f"{text} (as of {today:%Y-%m})" if when is None else text
-    return text, when

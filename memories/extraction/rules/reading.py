@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 
-from memories.extraction.rules import en_clauses, en_reader, zh_clauses, zh_grammar, zh_reader
+from memories.extraction.rules import (
+    en_clauses,
+    en_introducing,
+    en_reader,
+    zh_clauses,
+    zh_grammar,
+    zh_reader,
+)
 from memories.extraction.rules.en_clauses import Sentence
 from memories.extraction.rules.rule import Found
 
@@ -34,16 +41,22 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 @dataclass
 class Reader:
-    """Goes through the sentences of one speaker and remembers whom they spoke of."""
+    """Goes through the sentences of one speaker and remembers whom they spoke of.
+
+    Without `rules` it only words the clauses, and leaves every one of them to be judged.
+    """
 
     today: date
     speaker: str = ""
-    english: en_reader.Setting = field(init=False)
+    rules: bool = True
+    english: en_introducing.Setting = field(init=False)
     chinese: zh_grammar.Setting = field(init=False)
 
     def __post_init__(self) -> None:
-        self.english = en_reader.Setting(today=self.today, speaker=self.speaker)
-        self.chinese = zh_grammar.Setting(today=self.today, speaker=self.speaker)
+        self.english = en_introducing.Setting(
+            today=self.today, speaker=self.speaker, rules=self.rules
+        )
+        self.chinese = zh_grammar.Setting(today=self.today, speaker=self.speaker, rules=self.rules)
 
     def read(self, sentence: Sentence) -> list[Found]:
         if language_of(sentence.text) == "zh":
@@ -55,4 +68,4 @@ class Reader:
         if language_of(text) == "zh":
             self.chinese = zh_grammar.introduced(text, self.chinese)
         else:
-            self.english = en_reader.introduced(text, self.english)
+            self.english = en_introducing.introduced(text, self.english)

@@ -32,6 +32,15 @@ class Rule:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
+# Words a clause that no rule takes. Guards hold it to what they ask of an event, the strictest.
+OPEN = Rule("open", "fact", 0.5, 0.0, re.compile(r".+", re.DOTALL))
+
+
+def guarded_as(rule: Rule) -> str:
+    """The kind whose guards a statement of this rule must pass."""
+    return "event" if rule is OPEN else rule.kind
+
+
 @dataclass(frozen=True)
 class Found:
     """A statement that a rule took: its wording, and the span of the message that says it."""
@@ -44,6 +53,11 @@ class Found:
     when: date | None = None
     hedged: bool = False
     corrects: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """No rule took it: it is only worded, and somebody else must judge whether it is kept."""
+        return self.rule is OPEN
 
 
 @dataclass(frozen=True)

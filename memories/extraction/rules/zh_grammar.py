@@ -111,6 +111,7 @@ class Setting:
     fresh: Subject | None = None  # what the clause just before brought up
     thing: bool = False  # the clause just before brought up a thing: 一本书
     opening: bool = True  # nothing was said yet in this sentence
+    rules: bool = True  # False: clauses are only worded, for the classifier
 
 
 @dataclass(frozen=True)
