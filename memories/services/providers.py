@@ -4,10 +4,12 @@ from functools import cache
 
 from django.conf import settings
 
+from memcenter.providers.bundled import BundledEmbedder
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from memories.extraction.arbitrate import BundledArbiter
 from memories.extraction.asking import Asker
 from memories.extraction.bundled import BundledExtractor
+from memories.extraction.classifier.model import ClauseClassifier
 from memories.extraction.consolidate import BundledConsolidator, Consolidator
 from memories.extraction.model import ModelExtractor
 from memories.extraction.model_arbiter import ModelArbiter
@@ -26,10 +28,10 @@ from ops.services import model_calls
 
 def extractor() -> Extractor:
     if not _by_model():
-        return bundled_extractor()
+        return learning_extractor()
     asked = ModelExtractor(_asker(), rules=bundled_extractor())
     if settings.MODEL_FALLBACK:
-        return StandInExtractor(asked, bundled=bundled_extractor())
+        return StandInExtractor(asked, bundled=learning_extractor())
     return asked
 
 
@@ -62,6 +64,14 @@ def consolidator() -> Consolidator:
 def bundled_extractor() -> Extractor:
     """Reads where somebody waits for the answer, and what is asked for in so many words."""
     return BundledExtractor()
+
+
+@cache
+def learning_extractor() -> Extractor:
+    """The bundled extractor of the background: what no rule takes is judged by the classifier."""
+    if not settings.EXTRACTION_CLASSIFIER:
+        return bundled_extractor()
+    return BundledExtractor(ClauseClassifier(BundledEmbedder().embed))
 
 
 @cache
