@@ -1,0 +1,1 @@
+"""Other products' protocols, thin, over the same services."""

@@ -1,0 +1,65 @@
+"""What the three endpoints share: keys and rates as everywhere, errors in OpenAI's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+from rest_framework.response import Response
+
+from memcenter.lib.errors import ApplicationError
+from memcenter.rest import people
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Endpoint
+from memcenter.rest.parsers import parse_object
+from ops.models import ApiKey, User
+
+USER_HEADER = "X-Memcenter-User"
+_TYPE_OF = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
+
+
+class OpenAIView(MemcenterView):
+    """Handlers are called as `post(asked)`, outside any transaction: they wait for models."""
+
+    schema = None  # described by OpenAI, not by us
+
+    def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
+        key = self.request.auth if isinstance(self.request.auth, ApiKey) else None
+        asked = Asked(self.request, key, self.kwargs, {}, None)
+        response: Response = handler(asked)
+        return response
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        error = response.data["error"]
+        error["type"] = _TYPE_OF.get(response.status_code, "api_error")
+        error["param"] = next(iter(error["fields"]), None)
+        return response
+
+
+def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
+    """The body as it came and as it reads; pictures in it may make it large."""
+    limit = settings.MAX_CHAT_BODY_BYTES
+    raw = asked.request._request.read(limit + 1)
+    if len(raw) > limit:
+        raise ApplicationError(f"The body is larger than {limit:,} bytes.", code="too_large")
+    return raw, parse_object(raw)
+
+
+def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
+    """Whose turn it is: by the header, the body's `user`, or the key that is bound to one."""
+    named = asked.request.headers.get(USER_HEADER) or body.get("user") or None
+    data = {"user_id": named} if isinstance(named, str) else {}
+    called = Asked(asked.request, asked.key, asked.ids, data, None)
+    unknown = PRETEND if brief else CREATE
+    user = people.whose(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
+    if user is None:
+        raise AssertionError("only endpoints for all users have nobody")
+    return user
+
+
+def streaming(chunks: Iterator[bytes], *, content_type: str) -> StreamingHttpResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(chunks, content_type=content_type, headers=headers)

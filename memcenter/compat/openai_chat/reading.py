@@ -1,0 +1,102 @@
+"""What a chat completion request says, and how the memory block is put into it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memcenter.lib.errors import Invalid
+
+Message = Mapping[str, Any]
+_INSTRUCTIONS = ("system", "developer")
+
+
+@dataclass(frozen=True)
+class Said:
+    """The request's newest words of the person, and what happened since.
+
+    `before` is every text up to and with them: two requests of one turn share it. `first` is how
+    the conversation began. `tools` are the calls of this turn with what they gave.
+    """
+
+    text: str
+    first: str
+    before: tuple[str, ...]
+    tools: tuple[Mapping[str, Any], ...]
+
+
+def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The request's messages. Raises `Invalid` naming `messages`."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise Invalid.field("messages", "Give a list of at least one message.")
+    for number, one in enumerate(messages):
+        if not isinstance(one, dict) or not isinstance(one.get("role"), str):
+            raise Invalid.field("messages", f"{number}: A message is an object with a role.")
+    return messages
+
+
+def said_in(messages: Sequence[Message]) -> Said | None:
+    """None where no person says anything in words."""
+    asked = [number for number, one in enumerate(messages) if one["role"] == "user"]
+    if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
+        return None
+    before = tuple(f"{one['role']}:{text_of(one.get('content'))}" for one in messages)
+    return Said(
+        text=text,
+        first=text_of(messages[asked[0]].get("content")),
+        before=before[: asked[-1] + 1],
+        tools=tuple(_tools(messages[asked[-1] + 1 :])),
+    )
+
+
+def text_of(content: Any) -> str:
+    """The words of a content, which may be a text or a list of parts of several kinds."""
+    if isinstance(content, str):
+        return content.replace("\x00", "")
+    if not isinstance(content, list):
+        return ""
+    texts = (one.get("text") for one in content if isinstance(one, dict))
+    return "\n".join(one for one in texts if isinstance(one, str)).replace("\x00", "")
+
+
+def with_block(messages: Sequence[Message], block: str) -> list[Message]:
+    """The messages with the block after the first instructions.
+
+    It joins an instruction that is there, since some models take only one; else it is one.
+    """
+    if not block:
+        return list(messages)
+    first = messages[0]
+    if first["role"] not in _INSTRUCTIONS:
+        return [{"role": "system", "content": block}, *messages]
+    content = first.get("content")
+    if isinstance(content, list):
+        joined: Any = [*content, {"type": "text", "text": block}]
+    else:
+        joined = f"{content}\n\n{block}" if content else block
+    return [{**first, "content": joined}, *messages[1:]]
+
+
+def _tools(since: Sequence[Message]) -> list[dict[str, Any]]:
+    """Each call of the turn beside what came back for it."""
+    outputs = {
+        one.get("tool_call_id"): text_of(one.get("content"))
+        for one in since
+        if one["role"] == "tool"
+    }
+    calls = [call for one in since for call in one.get("tool_calls") or () if _is_call(call)]
+    return [
+        {
+            "name": call["function"].get("name", ""),
+            "input": call["function"].get("arguments", ""),
+            "output": outputs.get(call.get("id"), ""),
+            "ok": call.get("id") in outputs,
+        }
+        for call in calls
+    ]
+
+
+def _is_call(call: Any) -> bool:
+    return isinstance(call, dict) and isinstance(call.get("function"), dict)

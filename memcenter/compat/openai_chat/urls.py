@@ -1,0 +1,9 @@
+from memcenter.compat.openai_chat.completions import ChatCompletionsView
+from memcenter.compat.openai_chat.others import EmbeddingsView, ModelsView
+from memcenter.rest.routing import routes
+
+urlpatterns = routes(
+    ("chat/completions", ChatCompletionsView),
+    ("models", ModelsView),
+    ("embeddings", EmbeddingsView),
+)

@@ -1,0 +1,42 @@
+"""A bounded share of the web process's threads for what takes long: streams and models."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+
+from rest_framework.exceptions import Throttled
+
+_RETRY_SECONDS = 2
+
+
+class Share:
+    """At most `places` at a time; more are told to come back, so that short calls never wait."""
+
+    def __init__(self, places: int) -> None:
+        self._places = threading.BoundedSemaphore(places)
+
+    def take(self) -> Place:
+        """Raises `Throttled` when all places are taken."""
+        if not self._places.acquire(blocking=False):
+            raise Throttled(wait=_RETRY_SECONDS, detail="Too many long answers are under way.")
+        return Place(self._places)
+
+
+class Place:
+    """Given back once, however often it is closed."""
+
+    def __init__(self, places: threading.Semaphore) -> None:
+        self._places: threading.Semaphore | None = places
+
+    def close(self) -> None:
+        places, self._places = self._places, None
+        if places is not None:
+            places.release()
+
+    def during(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """The chunks; the place is given back when they end or nobody reads on."""
+        try:
+            yield from chunks
+        finally:
+            self.close()
