@@ -20,7 +20,8 @@ class Conversation(models.Model):
 
     `last_number` is the number of its newest message: taking it under the row's lock keeps
     the messages ordered and unbroken. `speakers` are the names that its messages carry, which
-    questions may use. `hidden_at` is set while it is being forgotten.
+    questions may use. Turns up to message `examined_through` were read together, for what only
+    shows over several. `hidden_at` is set while it is being forgotten.
     """
 
     personal_data = True
@@ -37,6 +38,7 @@ class Conversation(models.Model):
     message_count = models.PositiveIntegerField(default=0)
     last_message_at = models.DateTimeField(null=True, blank=True)
     extracted_at = models.DateTimeField(null=True, blank=True)
+    examined_through = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(auto_now=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
@@ -55,7 +57,12 @@ class Conversation(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["user", "-last_message_at", "-id"], name="conversation_recent")
+            models.Index(fields=["user", "-last_message_at", "-id"], name="conversation_recent"),
+            models.Index(
+                fields=["last_message_at"],
+                condition=Q(examined_through__lt=F("last_number")),
+                name="conversation_unexamined",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -15,11 +15,15 @@ from memories.extraction import consolidate
 
 @dataclass(frozen=True)
 class Rest:
-    """One source. Copies of it have the same `key`; `statement` is what was drawn from it."""
+    """One source. Copies of it have the same `key`; `statement` is what was drawn from it.
+
+    A `joint` one says only a part: what rests on several of them goes with the first that does.
+    """
 
     key: Hashable
     forgotten: bool
     statement: str = ""
+    joint: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,8 @@ def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outco
         return kept
     before, candidate = text.candidate or ("" if inputs else text.content), _candidate(text, by_id)
     if not inputs:
+        if not candidate and _lost_a_part(text, by_id):
+            return Outcome("", "", changed=True)
         same = candidate in ("", before)
         return kept if same else Outcome(candidate, candidate, changed=True)
     if candidate == before and not any(outcomes[one].changed for one in inputs):
@@ -125,11 +131,20 @@ def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
 
 def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
     """What the version's own sources still say: another one's words when the first is forgotten."""
-    inputs = [one for one in text.inputs if one in by_id]
-    inherited = {rest.key for one in inputs for rest in by_id[one].rests}
-    own = [rest for rest in text.rests if rest.key not in inherited]
+    own = _own(text, by_id)
     if not own:
         return ""
-    if not own[0].forgotten:
-        return text.candidate or ("" if inputs else text.content)
+    if not own[0].forgotten and not _lost_a_part(text, by_id):
+        merged = any(one in by_id for one in text.inputs)
+        return text.candidate or ("" if merged else text.content)
     return next((rest.statement for rest in own if not rest.forgotten and rest.statement), "")
+
+
+def _own(text: Text, by_id: Mapping[int, Text]) -> list[Rest]:
+    inputs = [one for one in text.inputs if one in by_id]
+    inherited = {rest.key for one in inputs for rest in by_id[one].rests}
+    return [rest for rest in text.rests if rest.key not in inherited]
+
+
+def _lost_a_part(text: Text, by_id: Mapping[int, Text]) -> bool:
+    return any(rest.joint and rest.forgotten for rest in _own(text, by_id))

@@ -13,7 +13,8 @@ class Source(models.Model):
     """What one version of a memory rests on: a turn (with the quoted span), or the API call,
     note, file line or import that it came from.
 
-    This is what makes "forget this turn" exact. `reference` is an id or path, never text.
+    This is what makes "forget this turn" exact. Several `joint` ones hold the text only together:
+    it was put together from all of them. `reference` is an id or path, never text.
     """
 
     personal_data = True
@@ -32,6 +33,7 @@ class Source(models.Model):
     )
     quote = models.TextField(blank=True)
     quote_start = models.PositiveIntegerField(default=0)
+    joint = models.BooleanField(default=False)
     reference = models.CharField(max_length=300, blank=True)
     comment = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()

@@ -75,14 +75,19 @@ def _rests(user: User, versions: Mapping[int, MemoryVersion]) -> dict[int, list[
     for source in Source.everything.filter(user=user, version__in=versions).order_by("pk"):
         statement = statements.get((source.memory_id, source.turn_id or 0)) or source.quote
         rests[source.version_id].append(
-            Rest(_key(source), source.hidden_at is not None, statement=statement)
+            Rest(
+                _key(source),
+                source.hidden_at is not None,
+                statement="" if source.joint else statement,
+                joint=source.joint,
+            )
         )
     return rests
 
 
 def _key(source: Source) -> tuple[object, ...]:
     if source.turn_id or source.message_id:
-        return (source.turn_id, source.message_id, source.quote_start)
+        return (source.turn_id, source.message_id, source.quote_start, source.joint)
     return (source.origin, source.reference, source.created_at)
 
 

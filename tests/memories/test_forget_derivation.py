@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ ONE, TWO, THREE = (Rest(f"turn {n}", forgotten=False) for n in (1, 2, 3))
 
 
 def forgotten(rest: Rest) -> Rest:
-    return Rest(rest.key, forgotten=True, statement=rest.statement)
+    return replace(rest, forgotten=True)
 
 
 def version(number: int, content: str, *rests: Rest, **fields: Any) -> Text:
@@ -128,3 +129,31 @@ def test_an_erased_version_is_not_erased_again() -> None:
 )
 def test_pieces_become_one_text_that_says_each_thing_once(pieces: list[str], text: str) -> None:
     assert combine(pieces) == text
+
+
+def test_what_rests_on_two_turns_together_goes_with_either() -> None:
+    trip, day = Rest("trip", False, joint=True), Rest("day", False, joint=True)
+    for rests in ([forgotten(trip), day], [trip, forgotten(day)]):
+        assert plan([version(1, "Trip to Kyoto on 2026-05-03", *rests)])[1].erased
+
+
+def test_a_part_that_went_leaves_what_another_turn_says_by_itself() -> None:
+    whole = Rest("whole", False, statement="Trip to Kyoto on 2026-05-03")
+    rests = [forgotten(Rest("trip", False, joint=True)), Rest("day", False, joint=True), whole]
+    assert plan([version(1, "Trip to Kyoto on 2026-05-03", *rests)])[1].content == whole.statement
+
+
+def test_a_merge_with_what_two_turns_say_together_loses_only_that() -> None:
+    texts = [
+        version(1, "Likes trips", ONE),
+        version(
+            2,
+            "Likes trips; Trip to Kyoto on 2026-05-03",
+            ONE,
+            forgotten(Rest("trip", False, joint=True)),
+            Rest("day", False, joint=True),
+            candidate="Trip to Kyoto on 2026-05-03",
+            inputs=[1],
+        ),
+    ]
+    assert plan(texts)[2] == Outcome("Likes trips", "", changed=True)

@@ -1,0 +1,83 @@
+"""The bundled joint reader: the extractor again with a longer memory, dates given later, habits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memories.extraction.joint import dating, habits
+from memories.extraction.joint.types import Gathered, Heard
+from memories.extraction.rules import repeated
+from memories.extraction.types import Candidate, Extractor
+
+_BACK = 12  # turns in which a name is looked for
+_DATED_BACK = 4  # turns that may lie between a plan and its date
+_SPOKEN_OF = re.compile(r"\b(?:he|she|his|her|him|they|their)\b|[他她]", re.IGNORECASE)
+
+
+class BundledJointReader:
+    """Gives only what no turn yields by itself: that was learned when the turn was recorded."""
+
+    name = "bundled"
+
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+
+    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+        alone = [self._extractor.extract(heard.text).candidates for heard in turns]
+        found = list(self._together(turns, alone))
+        found += habits.habits(turns)
+        block = repeated.folded(turns[0].text.known_block) if turns else ""
+        return [one for one in found if not _is_ours(one.candidate, block)]
+
+    def _together(
+        self, turns: Sequence[Heard], alone: Sequence[Sequence[Candidate]]
+    ) -> Iterator[Gathered]:
+        for place, heard in enumerate(turns):
+            if heard.fresh:
+                yield from self._resolved(turns[max(0, place - _BACK) : place], heard, alone[place])
+                yield from _dated(turns, alone, place)
+
+    def _resolved(
+        self, earlier: Sequence[Heard], heard: Heard, alone: Sequence[Candidate]
+    ) -> list[Gathered]:
+        """What "she" said of somebody who was named further back; the nearest naming counts."""
+        if not _SPOKEN_OF.search(heard.text.user.text):
+            return []
+        known = {repeated.folded(one.content) for one in alone}
+        for other in reversed(earlier):
+            context = (other.text.user, *heard.text.before[-1:])
+            again = self._extractor.extract(replace(heard.text, before=context))
+            new = [
+                one
+                for one in again.candidates
+                if repeated.folded(one.content) not in known and not one.explicit
+            ]
+            if new:
+                return [Gathered(_marked(one), heard.turn, needs=(other.turn,)) for one in new]
+        return []
+
+
+def _dated(
+    turns: Sequence[Heard], alone: Sequence[Sequence[Candidate]], place: int
+) -> Iterator[Gathered]:
+    """The nearest plan before a turn that gives it a day; one that says a plan itself doesn't."""
+    day = dating.settled_in(turns[place])
+    if day is None or alone[place]:
+        return
+    for back in range(place - 1, max(-1, place - 1 - _DATED_BACK), -1):
+        plans = [one for one in alone[back] if one.quoted_role == "user"]
+        for plan in plans:
+            found = dating.dated(plan, day, earlier=turns[back].turn, later=turns[place])
+            if found:
+                yield found
+                return
+
+
+def _marked(candidate: Candidate) -> Candidate:
+    return replace(candidate, reasons=(*candidate.reasons, "named_earlier"))
+
+
+def _is_ours(candidate: Candidate, block: str) -> bool:
+    return repeated.repeats(candidate.content, candidate.quote, known=block)
