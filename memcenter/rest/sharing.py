@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
 
 from rest_framework.exceptions import Throttled
 
@@ -33,10 +32,3 @@ class Place:
         places, self._places = self._places, None
         if places is not None:
             places.release()
-
-    def during(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """The chunks; the place is given back when they end or nobody reads on."""
-        try:
-            yield from chunks
-        finally:
-            self.close()

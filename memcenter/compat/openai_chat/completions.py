@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -70,9 +71,8 @@ def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
 
 def _passed_on(answer: Forwarded, exchange: Exchange | None, place: Place) -> HttpResponseBase:
     if answer.streams:
-        events = Streamed()
-        stream = _stream(answer, events, _keeper(answer, exchange, events))
-        return streaming(place.during(stream), content_type=answer.content_type)
+        stream = Passing(answer, exchange, place)
+        return streaming(stream, content_type=answer.content_type)
     heard = Whole()
     try:
         for chunk in answer.chunks():
@@ -80,43 +80,56 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: Place) -> Ht
     finally:
         answer.close()
         place.close()
-    _keeper(answer, exchange, heard)()
+    _keep(answer, exchange, heard)
     return HttpResponse(heard.raw, status=answer.status, content_type=answer.content_type)
 
 
-def _stream(answer: Forwarded, heard: Hearing, keep: Callable[[], None]) -> Iterator[bytes]:
-    """What comes, as it comes. Whoever hangs up early still has the turn kept whole."""
-    chunks = answer.chunks()
-    try:
-        for chunk in chunks:
-            heard.feed(chunk)
-            yield chunk
-    except GeneratorExit:
-        _listen_on(chunks, heard)
-        raise
-    except ProviderError as error:
-        yield _broke_off(error)
-    finally:
-        answer.close()
-        keep()
+class Passing:
+    """A stream passed on as it comes; at its end, however it ends, the turn is kept.
+
+    Whoever hangs up early, even before the first word, still has the answer heard to its end.
+    """
+
+    def __init__(self, answer: Forwarded, exchange: Exchange | None, place: Place) -> None:
+        self._answer, self._exchange, self._place = answer, exchange, place
+        self._chunks: Iterator[bytes] | None = answer.chunks()
+        self._heard = Streamed()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if self._chunks is None:
+            raise StopIteration
+        try:
+            chunk = next(self._chunks)
+        except StopIteration:
+            self.close()
+            raise
+        except ProviderError as error:
+            self._chunks = iter(())
+            self.close()
+            return _broke_off(error)
+        self._heard.feed(chunk)
+        return chunk
+
+    def close(self) -> None:
+        chunks, self._chunks = self._chunks, None
+        if chunks is None:
+            return
+        with suppress(ProviderError):
+            for chunk in chunks:
+                self._heard.feed(chunk)
+        self._answer.close()
+        self._place.close()
+        _keep(self._answer, self._exchange, self._heard)
 
 
-def _listen_on(chunks: Iterator[bytes], heard: Hearing) -> None:
-    try:
-        for chunk in chunks:
-            heard.feed(chunk)
-    except ProviderError:
-        return
+def _keep(answer: Forwarded, exchange: Exchange | None, heard: Hearing) -> None:
+    if exchange is not None and answer.status == 200:
+        memory.record(exchange, answer=heard.text, finished=heard.finished)
 
 
 def _broke_off(error: ProviderError) -> bytes:
     told = {"message": str(error), "type": "api_error", "code": "unavailable", "param": None}
     return b"\n\ndata: " + orjson.dumps({"error": told}) + b"\n\n"
-
-
-def _keeper(answer: Forwarded, exchange: Exchange | None, heard: Hearing) -> Callable[[], None]:
-    def keep() -> None:
-        if exchange is not None and answer.status == 200:
-            memory.record(exchange, answer=heard.text, finished=heard.finished)
-
-    return keep

@@ -12,9 +12,16 @@ from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from pytest_django import Settings
+from rest_framework.exceptions import Throttled
 
 from conversations.models import Conversation, Message, Turn
+from memcenter.compat.openai_chat.completions import Passing
+from memcenter.compat.openai_chat.memory import Exchange
+from memcenter.compat.openai_chat.reading import said_in
+from memcenter.providers.forwarding import forward
+from memcenter.rest.sharing import Share
 from memories.models import RecallTrace
+from memories.services import providers
 from ops.models import User
 from ops.services import keys
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving, streamed
@@ -170,6 +177,26 @@ def test_a_client_that_hangs_up_still_has_its_turn_kept_whole(
     next(iter(stream))
     stream.close()
     assert turns_of(alice) == [("What may I eat tonight?", "Rice with vegetables.")]
+
+
+def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
+    model: ChatServer, alice: User
+) -> None:
+    model.answers = [streamed("Rice.")]
+    said = said_in(ASKS)
+    assert said is not None
+    share = Share(1)
+    answer = forward("chat/completions", endpoint=providers.endpoint(), body=b"{}")
+    Passing(answer, Exchange(alice, "c1", said), share.take()).close()
+    assert turns_of(alice) == [("What may I eat tonight?", "Rice.")]
+    share.take()  # its place is free again
+
+
+def test_more_long_answers_than_there_are_places_are_asked_to_come_back() -> None:
+    share = Share(1)
+    share.take()
+    with pytest.raises(Throttled):
+        share.take()
 
 
 def test_calls_of_tools_are_no_turn_until_the_answer_and_then_belong_to_it(
