@@ -49,6 +49,7 @@ def model(settings: Settings) -> Iterator[ChatServer]:
         settings.MODEL_BASE_URL = server.url
         settings.MODEL_NAME = "tiny"
         settings.MODEL_TIMEOUT = 5
+        settings.RECALL_PATIENCE = 60  # loading the embedder is no part of what is tested
         yield server
 
 
