@@ -79,7 +79,7 @@ class Memory(serializers.Serializer[Any]):
 class WrittenMemory(Memory):
     result = serializers.ChoiceField(choices=("created", "updated", "skipped"))
     redacted = serializers.BooleanField(required=False)
-    superseded = serializers.ListField(child=serializers.CharField(), required=False)
+    superseded = serializers.ListField(child=serializers.CharField())
 
 
 class MemoryVersion(serializers.Serializer[Any]):

@@ -90,7 +90,7 @@ def _prepare_restore(call: Call) -> Any:
         old = selectors.versions_of(memory).filter(number=number).first()
     if old is None:
         raise Invalid.field("version", "There is no such version.")
-    return indexing.embed_memory(old.content)
+    return old.content, *indexing.embed_memory(old.content)
 
 
 class MemoryRestoreView(MemcenterView):
@@ -105,7 +105,8 @@ class MemoryRestoreView(MemcenterView):
         memory = selectors.memory_of(call.user, memory_id)
         memory = curating.take_back(user=call.user, memory=memory)
         if call.ready is not None:
-            vectors, pieces = call.ready
-            number = call.data["version"]
-            writing.restore_version(memory, number=number, vectors=vectors, pieces=pieces)
+            text, vectors, pieces = call.ready
+            writing.restore_version(
+                memory, number=call.data["version"], text=text, vectors=vectors, pieces=pieces
+            )
         return Response(shown.memory(selectors.memory_of(call.user, memory_id), user=call.user))

@@ -72,6 +72,7 @@ class LongTermView(MemcenterView):
         written = remembering.remember(call.ready, user=call.user)
         memory = selectors.memory_of(call.user, written.memory.public_id)
         answer = {**shown.memory(memory, user=call.user), "result": written.result}
+        answer["superseded"] = list(written.superseded)
         if written.redacted:
             answer["redacted"] = True
         return Response(answer, status=201 if written.result == "created" else 200)

@@ -11,11 +11,12 @@ from memories.extraction.arbitration.pairing import (
     APART,
     BESIDE,
     SAME_MATTER,
+    UNJOINED,
     Finding,
     Pair,
 )
 from memories.extraction.arbitration.statement import Statement
-from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 
 # Which finding wins when several known memories touch the candidate.
 _RANK = (
@@ -50,7 +51,8 @@ class BundledArbiter:
         if not found:
             return Decision(Verdict.ADD, kind=candidate.kind, reasons=("nothing_like_it",))
         finding, memory = min(found, key=lambda pair: _rank(pair[0]))
-        return _decision(candidate, finding, memory)
+        others = [pair for pair in found if pair[1].id != memory.id]
+        return _decision(candidate, finding, memory, beside=_beside(others))
 
 
 def read(text: str) -> Statement:
@@ -99,14 +101,28 @@ def _rank(finding: Finding) -> int:
     return _RANK.index(finding.verdict) if finding.verdict else len(_RANK)
 
 
-def _decision(candidate: Candidate, finding: Finding, memory: Known) -> Decision:
+def _beside(others: Sequence[tuple[Finding, Known]]) -> tuple[Beside, ...]:
+    return tuple(
+        Beside(memory.id, finding.verdict, finding.reason)
+        for finding, memory in others
+        if finding.verdict is not None
+    )
+
+
+def _decision(
+    candidate: Candidate, finding: Finding, memory: Known, *, beside: tuple[Beside, ...]
+) -> Decision:
+    text = combine(memory.content, candidate.content)
+    if finding.verdict is Verdict.MERGE and text is None:
+        finding = UNJOINED
     assert finding.verdict is not None
     merged = finding.verdict is Verdict.MERGE
     keeps_kind = merged and "constraint" in (candidate.kind, memory.kind)
     return Decision(
         finding.verdict,
         target_id=memory.id,
-        content=combine(memory.content, candidate.content) if merged else None,
+        content=text if merged else None,
         kind="constraint" if keeps_kind else candidate.kind,
         reasons=(finding.reason,),
+        beside=beside,
     )

@@ -148,6 +148,10 @@ def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Deci
     text = answers.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
     holds = _says_both(text, target.content, candidate.content)
     content = text if holds else combine(target.content, candidate.content)
+    if content is None:
+        return Decision(
+            Verdict.KEEP_BOTH, target.id, kind=candidate.kind, reasons=("model", "not_joined")
+        )
     keeps_kind = "constraint" in (candidate.kind, target.kind)
     return Decision(
         Verdict.MERGE,

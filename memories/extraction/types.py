@@ -107,14 +107,27 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """How the candidate stands to a further known memory, which the verdict isn't about."""
+
+    id: str
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
 class Decision:
-    """The verdict on one candidate, against which memory, and why (short codes)."""
+    """The verdict on one candidate, against which memory, and why (short codes).
+
+    `beside` are the further memories that the candidate touches, most similar first.
+    """
 
     verdict: Verdict
     target_id: str | None = None
     content: str | None = None  # the text of a MERGE
     kind: str | None = None
     reasons: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
 
 
 class Extractor(Protocol):

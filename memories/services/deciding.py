@@ -16,10 +16,8 @@ from memories.models import (
     Memory,
     MemoryStatus,
     Origin,
-    Relation,
-    RelationKind,
 )
-from memories.services import indexing, similar, writing
+from memories.services import indexing, relating, similar, writing
 from memories.services.writing import Draft, SourceInput
 from ops.models import User
 
@@ -40,11 +38,15 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Decided:
-    """What came of it: `result` is created, updated or skipped."""
+    """What came of it: `result` is created, updated or skipped.
+
+    `superseded` are the further memories that the one new text replaces, by public id.
+    """
 
     memory: Memory
     result: str
     verdict: Verdict
+    superseded: tuple[str, ...] = ()
 
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
@@ -80,10 +82,14 @@ def apply(
     elif verdict in (Verdict.REPLACE, Verdict.MERGE) and target is not None and not always_review:
         memory, result = _rewritten(verdict, target, draft, merged, source, meeting), "updated"
     else:
-        memory = _created(verdict, draft, target, user, source, always_review)
+        similarity = meeting.met.similarity if meeting.met else 0.0
+        memory = _created(verdict, draft, target, user, source, always_review, similarity)
         result = "created"
     _log(meeting, memory=memory, target=target, verdict=verdict, user=user, turn=turn)
-    return Decided(memory, result, verdict)
+    superseded: tuple[str, ...] = ()
+    if verdict != Verdict.SKIP:
+        superseded = relating.settle_beside(memory, meeting.decision.beside, known=meeting.known)
+    return Decided(memory, result, verdict, superseded)
 
 
 def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
@@ -128,6 +134,7 @@ def _created(
     user: User,
     source: SourceInput,
     always_review: bool,
+    similarity: float,
 ) -> Memory:
     contested = verdict == Verdict.REVIEW
     overruled = verdict in (Verdict.REPLACE, Verdict.MERGE)
@@ -140,9 +147,8 @@ def _created(
         status=MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE,
         conflicts_with=target if contested or (overruled and waits) else None,
     )
-    if target is not None and verdict in (Verdict.REVIEW, Verdict.KEEP_BOTH):
-        kind = RelationKind.CONTRADICTS if contested else RelationKind.REFINES
-        Relation.objects.create(user=user, memory=memory, other=target, kind=kind)
+    if target is not None:
+        relating.relate(memory, target, verdict=verdict, similarity=similarity)
     return memory
 
 
@@ -174,6 +180,16 @@ def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
     """The same draft with another text, embedded; not to be called inside a transaction."""
     vectors, pieces = indexing.embed_memory(content)
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
+
+
+def merged_later(meeting: Meeting, draft: Draft) -> Draft | None:
+    """Like `merged_draft`, inside a transaction: an operation embeds the combined text."""
+    decision = meeting.decision
+    if decision.verdict != Verdict.MERGE or not decision.content:
+        return None
+    return replace(
+        draft, content=decision.content, kind=decision.kind or draft.kind, vectors=None, pieces=()
+    )
 
 
 def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:

@@ -22,14 +22,13 @@ from memories.models import (
     MemoryVersion,
     Origin,
     Source,
-    TargetKind,
     VersionInput,
 )
 from memories.services import erasing, indexing, tombstones, writing
-from memories.services.indexing import Entry
 from memories.services.resting import Graph, current_text, read
-from ops.models import Kind, Priority, User
-from ops.services import outbox
+from ops.models import User
+
+KEPT = "kept when its conversation was deleted"
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def keep(*, user: User, resting: Q) -> None:
             memory_id=memory,
             version_id=version,
             origin=Origin.USER,
-            comment="kept when its conversation was deleted",
+            comment=KEPT,
             created_at=now,
         )
         for version, memory in rows
@@ -128,7 +127,7 @@ def _apply(
     }
     texts = erasing.texts_of(MemoryVersion.everything.filter(user=user, pk__in=changed))
     emptied = [pk for pk, outcome in changed.items() if outcome.erased]
-    lost = [one for one in memory_ids if one in gone or not _stands(graph, outcomes, one)]
+    lost = [one for one in memory_ids if one in gone or not stands(graph, outcomes, one)]
     erased = erasing.erase_memories(user=user, memory_ids=lost)
     left = [pk for pk in emptied if graph.versions[pk].memory_id not in lost]
     tombstones.leave(user=user, version_ids=left)
@@ -140,7 +139,7 @@ def _apply(
     return erased + erasing.erase_resembling(user=user, texts=texts)
 
 
-def _stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
+def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
     return any(
         not outcomes[one.id].erased and _is_open(graph, outcomes, one)
         for one in graph.by_memory[memory]
@@ -212,7 +211,7 @@ def _give_text(
     memory.hidden_at = memory.indexed_at = None
     memory.chunk_count = 0
     memory.save()
-    _index_again(memory)
+    indexing.index_later(memory)
 
 
 def _go_back(memory: Memory, version: MemoryVersion) -> MemoryVersion:
@@ -234,19 +233,3 @@ def _go_back(memory: Memory, version: MemoryVersion) -> MemoryVersion:
         source.pk, source.version = None, made
         source.save(force_insert=True)
     return made
-
-
-def _index_again(memory: Memory) -> None:
-    """Words at once; vectors by an operation, for the embedder may be far away."""
-    user = memory.user
-    erasing.erase_fragments(user=user, memory_ids=[memory.pk])
-    erasing.erase_index(user=user, kind=TargetKind.MEMORY, target_ids=[memory.pk])
-    indexing.store_words(user=user, entries=[Entry(TargetKind.MEMORY, memory.pk, memory.content)])
-    outbox.enqueue(
-        Kind.INDEX_MEMORY,
-        subject=user.subject,
-        payload={"memory": memory.pk},
-        priority=Priority.INDEX,
-        dedupe_key=f"index_memory:{memory.pk}",
-        serial_key=str(user.subject),
-    )

@@ -21,7 +21,8 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from ops.models import User
+from ops.models import Kind, Priority, User
+from ops.services import outbox
 
 FRAGMENT_TOKENS = 500
 FRAGMENT_OVERLAP = 50
@@ -139,6 +140,24 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
     mean = vectors.mean(axis=0)
     norm = float(np.linalg.norm(mean)) or 1.0
     return np.vstack([mean / norm, vectors]), pieces
+
+
+def index_later(memory: Memory) -> None:
+    """Words at once; vectors by an operation, for the embedder may be far away."""
+    user = memory.user
+    old = list(Fragment.objects.filter(memory=memory).values_list("pk", flat=True))
+    erase(user_id=user.pk, kind=TargetKind.FRAGMENT, target_ids=old)
+    Fragment.objects.filter(pk__in=old).delete()
+    erase(user_id=user.pk, kind=TargetKind.MEMORY, target_ids=[memory.pk])
+    store_words(user=user, entries=[Entry(TargetKind.MEMORY, memory.pk, memory.content)])
+    outbox.enqueue(
+        Kind.INDEX_MEMORY,
+        subject=user.subject,
+        payload={"memory": memory.pk},
+        priority=Priority.INDEX,
+        dedupe_key=f"index_memory:{memory.pk}",
+        serial_key=str(user.subject),
+    )
 
 
 def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> None:

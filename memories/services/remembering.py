@@ -12,6 +12,7 @@ from django.conf import settings
 
 from memcenter.lib import segment
 from memcenter.lib.errors import Conflict, Invalid
+from memcenter.providers.base import Vectors
 from memories.extraction.sensitive import screen
 from memories.extraction.types import Candidate
 from memories.models import Kind, Memory, Origin, Project
@@ -54,6 +55,7 @@ class Prepared:
 
     given: MemoryInput
     draft: Draft
+    vector: Vectors
     redacted: bool
 
 
@@ -65,6 +67,10 @@ class Written:
     result: str
     redacted: bool
     decided: Decided | None = None
+
+    @property
+    def superseded(self) -> tuple[str, ...]:
+        return self.decided.superseded if self.decided else ()
 
 
 def prepare(given: MemoryInput, *, origin: Origin) -> Prepared:
@@ -96,7 +102,8 @@ def prepare(given: MemoryInput, *, origin: Origin) -> Prepared:
         run_id=given.run_id,
         metadata=given.metadata,
     )
-    return Prepared(given, draft, redacted=screened.text != given.content.strip())
+    redacted = screened.text != given.content.strip()
+    return Prepared(given, draft, vectors[0], redacted)
 
 
 def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
@@ -110,7 +117,7 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
     check_on(user)
     project = _project(prepared.given, user=user)
     draft = replace(prepared.draft, project=project)
-    known = similar.similar_to(draft.vectors[0], user=user, content=draft.content, project=project)
+    known = similar.similar_to(prepared.vector, user=user, content=draft.content, project=project)
     meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
     waits = own.confirm_before_remembering and draft.origin in (Origin.API, Origin.AGENT)
     decided = deciding.apply(
@@ -119,7 +126,7 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
         user=user,
         source=SourceInput(origin=draft.origin, reference=reference),
         always_review=waits,
-        merged=deciding.merged_draft(meeting, draft),
+        merged=deciding.merged_later(meeting, draft),
     )
     return Written(decided.memory, decided.result, prepared.redacted, decided)
 

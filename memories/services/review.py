@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memcenter.lib.errors import Invalid
-from memories.models import Memory, MemoryStatus, Relation, RelationKind
-from memories.services import forgetting
+from memories.models import Memory, MemoryStatus
+from memories.services import forgetting, relating
 from memories.services.remembering import check_on
 from ops.models import User
 
@@ -34,8 +34,9 @@ class Reviewed:
 def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     """Decide on each candidate. Raises `Invalid` before anything is done.
 
-    keep_new supersedes the memory that it contradicts; keep_both keeps both, related and, where
-    given, dated; reject and keep_old forget the candidate.
+    keep_new supersedes the memory that it contradicts; keep_both keeps both, and where a day is
+    given the old one holds until then and the new one from then on; reject and keep_old forget
+    the candidate. The contradiction counts as settled.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -44,26 +45,44 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
 
 
 def _decide(user: User, given: ReviewInput) -> Reviewed:
-    candidate = (
-        Memory.objects.select_for_update(of=("self",))
-        .select_related("conflicts_with")
-        .filter(user=user, public_id=given.id, status=MemoryStatus.CANDIDATE)
-        .first()
-    )
+    candidate = _locked(user, given.id)
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
-    other = candidate.conflicts_with
+    other = _other_side(candidate)
     if given.decision in ("reject", "keep_old"):
         forgetting.forget_memory(user=user, memory=candidate)
         return Reviewed(given.id, "rejected", other.public_id if other else None)
-    if given.decision == "keep_new" and other is not None:
-        other.status, other.superseded_by = MemoryStatus.SUPERSEDED, candidate
-        other.save(update_fields=["status", "superseded_by", "updated_at"])
-    if given.decision == "keep_both" and other is not None:
-        Relation.objects.get_or_create(
-            user=user, memory=candidate, other=other, kind=RelationKind.CONTRADICTS
-        )
     candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
     candidate.valid_from = given.valid_from or candidate.valid_from
+    if other is not None:
+        _settle(candidate, other, given)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
     return Reviewed(given.id, "accepted", candidate.public_id)
+
+
+def _locked(user: User, public_id: str) -> Memory | None:
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=user)
+    return rows.filter(public_id=public_id, status=MemoryStatus.CANDIDATE).first()
+
+
+def _other_side(candidate: Memory) -> Memory | None:
+    """What it is held against, unless that went to the bin or is being forgotten."""
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=candidate.user_id)
+    return rows.filter(contested_by=candidate.pk).first()
+
+
+def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
+    relating.settle(candidate, other)
+    if given.decision == "keep_new":
+        relating.supersede(other, by=candidate)
+    elif given.decision == "keep_both" and given.valid_from is not None:
+        _end(other, at=given.valid_from)
+
+
+def _end(other: Memory, *, at: datetime) -> None:
+    """The old one held until the new one began; one that began later keeps its own dates."""
+    if other.valid_from is not None and other.valid_from > at:
+        return
+    if other.valid_until is None or other.valid_until > at:
+        other.valid_until = at
+        other.save(update_fields=["valid_until", "updated_at"])

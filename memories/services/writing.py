@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from conversations.models import Message, Turn
-from memcenter.lib.errors import Conflict, Invalid
+from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.providers.base import Vectors
 from memories.models import (
     Change,
@@ -43,11 +43,14 @@ class SourceInput:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a memory will say. `vectors` has its own vector first, then its fragments'."""
+    """What a memory will say. `vectors` has its own vector first, then its fragments'.
+
+    Without `vectors` it is found by its words at once and by an operation given its vectors.
+    """
 
     content: str
     kind: str
-    vectors: Vectors
+    vectors: Vectors | None
     pieces: Sequence[str] = ()
     importance: float = 0.5
     confidence: float = 0.8
@@ -113,7 +116,7 @@ def create(
         add_source(version, source=source)
     for one in inputs:
         _keep_inputs(one, version)
-    indexing.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
+    _index(memory, draft)
     return memory
 
 
@@ -148,7 +151,7 @@ def rewrite(
     add_source(after, source=source)
     if change == Change.MERGED:
         _keep_inputs(before, after)
-    indexing.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
+    _index(memory, draft)
     return memory
 
 
@@ -166,17 +169,22 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
 
 
 def restore_version(
-    memory: Memory, *, number: int, vectors: Vectors, pieces: Sequence[str]
+    memory: Memory, *, number: int, text: str, vectors: Vectors, pieces: Sequence[str]
 ) -> Memory:
-    """Make an old version's text the present one, as a new version.
+    """Make an old version's text the present one, as a new version, under the memory's lock.
 
-    Raises `Invalid` when there is none of that number and `Conflict` when it was forgotten.
+    `text` is what the vectors were made of: what was forgotten meanwhile must not come back in
+    them. Raises `NotFound` when the memory went, `Invalid` when it has no such version and
+    `Conflict` when that was forgotten or changed.
     """
+    memory = _locked(memory)
     old = MemoryVersion.objects.filter(memory=memory, number=number).first()
     if old is None:
         raise Invalid.field("version", "There is no such version.")
     if old.erased_at is not None:
         raise Conflict("This version was forgotten and can't be restored.")
+    if old.content != text:
+        raise Conflict("This version changed meanwhile. Please look again.")
     memory.content, memory.kind, memory.summary = old.content, old.kind, old.summary
     memory.content_hash = content_hash(old.content)
     memory.current_version = _next_number(memory)
@@ -185,6 +193,22 @@ def restore_version(
     _keep_inputs(old, restored)
     indexing.store_memory(memory=memory, vectors=vectors, pieces=pieces)
     return memory
+
+
+def _locked(memory: Memory) -> Memory:
+    """The memory as it is now, held until the transaction ends; versions get dense numbers."""
+    rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
+    found = rows.filter(user=memory.user_id, pk=memory.pk).first()
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return found
+
+
+def _index(memory: Memory, draft: Draft) -> None:
+    if draft.vectors is None:
+        indexing.index_later(memory)
+    else:
+        indexing.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
 
 
 def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
@@ -201,6 +225,22 @@ def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
         comment=source.comment,
         created_at=timezone.now(),
     )
+
+
+def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
+    """Let the present text rest on `turn` and the `others` together: it goes with any of them."""
+    if not others:
+        return
+    version = current_version(memory)
+    Source.objects.filter(version=version, turn=turn).update(joint=True)
+    for other in others:
+        message = other.user_message
+        given = SourceInput(
+            origin=Origin.EXTRACTED, turn=other, message=message, quote=message.content[:200]
+        )
+        source = add_source(version, source=given)
+        source.joint = True
+        source.save(update_fields=["joint"])
 
 
 def current_version(memory: Memory) -> MemoryVersion:

@@ -136,7 +136,9 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
     try:
         with own_transaction(request):
             memory = selectors.memory_of(person(request), memory_id, with_bin=False)
-            versions.restore_version(memory, number=number, vectors=vectors, pieces=pieces)
+            versions.restore_version(
+                memory, number=number, text=old.content, vectors=vectors, pieces=pieces
+            )
     except NotFound:
         raise
     except ApplicationError as error:

@@ -40,3 +40,5 @@ class Pair:
 
 APART = Finding(None)
 BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
+# Each adds to the other, but no one sentence says both well.
+UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")

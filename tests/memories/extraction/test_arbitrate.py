@@ -229,7 +229,7 @@ def test_a_merge_reads_naturally_in_chinese() -> None:
     decision = decide(candidate("豆豆今年三岁"), "养了一只叫豆豆的猫")
 
     assert decision.verdict is Verdict.MERGE
-    assert decision.content == "养了一只叫豆豆的猫，豆豆今年三岁"
+    assert decision.content == "养了一只叫豆豆的猫，今年三岁"
 
 
 def test_a_merge_with_a_constraint_stays_a_constraint() -> None:

@@ -1,0 +1,87 @@
+"""How memories bear on one another: what a verdict says of them, with its strength."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memories.extraction.types import Beside, Known, Verdict
+from memories.models import Memory, MemoryStatus, Origin, Relation, RelationKind
+
+# What each verdict says of two memories that stay side by side.
+_SAYS = {
+    Verdict.REVIEW: RelationKind.CONTRADICTS,
+    Verdict.KEEP_BOTH: RelationKind.REFINES,
+    Verdict.MERGE: RelationKind.REFINES,
+    Verdict.SKIP: RelationKind.SUPPORTS,
+}
+# A contradiction weighs until a person settles it; then both stand, one beside the other.
+_LEAST_CONTRADICTION = 0.7
+SETTLED = 0.2
+# Two that merely hold side by side are shown as related when they are on one matter.
+_ON_ONE_MATTER = 0.55
+
+
+def relate(memory: Memory, other: Memory, *, verdict: Verdict, similarity: float) -> None:
+    """Write what the verdict implies; nothing where it implies nothing. Safe to repeat."""
+    kind = _SAYS.get(verdict)
+    if kind is None or memory.pk == other.pk:
+        return
+    strength = min(1.0, max(0.0, similarity))
+    if kind == RelationKind.CONTRADICTS:
+        strength = max(_LEAST_CONTRADICTION, strength)
+    elif verdict == Verdict.KEEP_BOTH and strength < _ON_ONE_MATTER:
+        return
+    Relation.objects.update_or_create(
+        user_id=memory.user_id, memory=memory, other=other, kind=kind,
+        defaults={"strength": strength},
+    )  # fmt: skip
+
+
+def settle_beside(
+    memory: Memory, beside: Sequence[Beside], *, known: Sequence[Known]
+) -> tuple[str, ...]:
+    """Deal with the further memories that a new text touches; give those that it replaces.
+
+    They are superseded only while the new text is in use and they are as they were when they
+    were compared; what the person wrote themselves stays and is shown as contradicting.
+    """
+    met = {one.id: one for one in known}
+    rows = Memory.objects.select_for_update(of=("self",)).filter(
+        user=memory.user_id, public_id__in=[one.id for one in beside]
+    )
+    others = {one.public_id: one for one in rows.order_by("pk")}
+    superseded = []
+    for one in beside:
+        other = others.get(one.id)
+        if other is None or other.content != met[one.id].content or other.pk == memory.pk:
+            continue
+        verdict = one.verdict
+        if verdict == Verdict.REPLACE and _gives_way(other, to=memory):
+            supersede(other, by=memory)
+            superseded.append(other.public_id)
+            continue
+        verdict = Verdict.REVIEW if verdict == Verdict.REPLACE else verdict
+        relate(memory, other, verdict=verdict, similarity=met[one.id].similarity)
+    return tuple(superseded)
+
+
+def supersede(loser: Memory, *, by: Memory) -> None:
+    """The winner takes the loser's place, also where others are held against the loser."""
+    loser.status, loser.superseded_by = MemoryStatus.SUPERSEDED, by
+    loser.save(update_fields=["status", "superseded_by", "updated_at"])
+    Memory.objects.filter(user=by.user_id, conflicts_with=loser).exclude(pk=by.pk).update(
+        conflicts_with=by
+    )
+
+
+def settle(memory: Memory, other: Memory) -> None:
+    """A person has decided on the two: the contradiction no longer weighs."""
+    Relation.objects.update_or_create(
+        user_id=memory.user_id, memory=memory, other=other, kind=RelationKind.CONTRADICTS,
+        defaults={"strength": SETTLED},
+    )  # fmt: skip
+
+
+def _gives_way(other: Memory, *, to: Memory) -> bool:
+    in_use = to.status == MemoryStatus.ACTIVE and other.status == MemoryStatus.ACTIVE
+    return in_use and not other.pinned and (other.origin != Origin.USER or to.origin == Origin.USER)
