@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from memories.extraction.rules.en_clauses import Piece, Sentence
 from memories.extraction.rules.masking import COVER
@@ -26,11 +27,24 @@ _ONLY_ASKS = re.compile(
 )
 _SUPPOSED = re.compile(
     r"如果|假如|假设|要是|倘若|万一|假使|若是|若(?=我|有)|要不是|即使|即便|就算|"
-    r"哪怕|除非|但愿|好想有|的话$|"
-    r"恨不得|巴不得|宁愿|幻想|下辈子|来世|要能|多希望|本来(?:想|打算|要)|差点|险些|原本"
+    r"哪怕|除非|但愿|好想有|的话(?!剧|题|音|费|说|语|筒|务)|倘使|如若|若非|假定|假比|试想|"
+    r"设想一?下|想象一?下|"
+    r"换[作做成](?:是)?我|早知道|早晓得|但凡|有朝一日|哪天(?:我|要|能)|等我(?:有钱|发|中|退休|赚|"
+    r"以后)|"
+    r"中(?:了)?(?:彩票|大奖|头奖|五百万|双色球|六合彩|乐透)|恨不能|本可以|梦见|梦到|"
+    r"(?:有钱|发财|暴富|中奖|财务自由|不上班|没有?高考)了?[，,]?我?(?:就|要|想|第一)|"
+    r"给我(?:一个亿|[一两几]?百万|个机会|一次机会)|我若|我要有|要有(?:钱|空|机会|一天)|我要能|"
+    r"恨不得|巴不得|宁愿|幻想|下辈子|来世|要能|多希望|本来(?:想|打算|要)|打个比方|比方说|"
+    r"举个例子|譬如我|差点|险些|原本"
 )
 _SARCASTIC = re.compile(
-    r"才怪|呵呵|真是[\"“]?太好了[\"”]?呢|可真是|我谢谢你|我可谢谢|谢谢你全家|"
+    r"才怪|呵呵|真有你的|托[^，。]{1,6}的福|也就[一亿]点点|狗头|doge|手动|bushi|属于是|凡尔赛|"
+    r"[（(](?:不是|误|大误|bushi|开玩笑)|可把我[^，。]{1,6}坏|(?:太|可真|真是)(?:贴心|感动|幸福|"
+    r"幸运|惊喜|棒|会)了?呢|"
+    r"冥币|首富|身家过?[上亿千]|秦始皇|玉皇|玉帝|从[后倒][^，。]{0,3}数|倒数的?$|做梦的?时候|"
+    r"梦里啥都有|你信[么吗不]|"
+    r"我真(?:是)?(?:谢谢|服了|栓q)|感谢[^，。]{1,8}(?:让我|害我|逼我)|"
+    r"真是[\"“]?太好了[\"”]?呢|可真是|我谢谢你|我可谢谢|谢谢你全家|"
     r"你猜我信不信|说得好像|搞得好像|好家伙|"
     r"开玩笑|逗你|骗你的|反话|笑死|做梦吧|(?:最|可|可真|真)(?:爱|喜欢)(?:上班|加班|"
     r"开会|堵车|早起|周一|被骂|挨骂|交税|写作业|写周报|排队|失眠|背锅|改需求|"
@@ -45,7 +59,8 @@ _REPORTED = re.compile(
 )
 # 网友：我是985毕业的. Whose words follow stands before the colon.
 _CITED = re.compile(
-    r"(?:网友|博主|楼主|客户|老板|对方|记者|主持人|顾客|同事|朋友|老师|甲|乙|"
+    r"[^，。]{0,8}(?:转发|转自|亲测)|(?:网友|博主|楼主|客户|老板|对方|记者|主持人|顾客|同事|朋友|"
+    r"老师|甲|乙|"
     r"[他她]们?|[A-Z]|问|答)[:：]"
 )
 _I_SAY = re.compile(
@@ -82,11 +97,26 @@ def clauses(sentence: Sentence) -> Iterator[Piece]:
     pieces = list(_pieces(sentence))
     if sentence.question and pieces:
         pieces = _before_the_question(pieces)
-    for piece in pieces:
+    for piece in _stated(pieces):
         if _SUPPOSED.search(piece.text) or _is_report(piece.text):
             return
         if not _ASKS.search(piece.text):
             yield piece
+
+
+_WISHED = re.compile(r"(?:就|该(?:有)?多|才)(?:好|美|完美|爽|幸福)(?:了|啊|呀|咯|啦)*$")
+_WOULD = re.compile(r"会|就|肯定|一定|立马|马上|直接|打算|准备|想|要|得|可以|早")
+
+
+def _stated(pieces: list[Piece]) -> list[Piece]:
+    """Without what only would be so: 我肯定搬去大理，如果能远程的话, and 住在海边就好了."""
+    if any(_WISHED.search(piece.text) for piece in pieces):
+        return []
+    return [
+        piece
+        for piece, following in zip_longest(pieces, pieces[1:])
+        if not (following and _SUPPOSED.search(following.text) and _WOULD.search(piece.text))
+    ]
 
 
 def _before_the_question(pieces: list[Piece]) -> list[Piece]:
@@ -128,6 +158,18 @@ def _continues_list(sentence: Sentence, begin: int, comma: re.Match[str]) -> boo
     )
 
 
+def _recalls(sentence: Sentence, begin: int, comma: re.Match[str]) -> bool:
+    """海鲜、菠萝、头孢，这三样我都过敏 is one clause."""
+    said = sentence.text[begin : comma.start()]
+    return "、" in said and bool(
+        re.match(
+            r"(?:这|那)(?:几|[两二三四五六]|"
+            r"些)[样个种]?(?:东西)?我",
+            sentence.text[comma.end() :],
+        )
+    )
+
+
 def _opens_list(sentence: Sentence, begin: int, mark: re.Match[str]) -> bool:
     """爱好就三样：钓鱼、拼高达: a colon that doesn't part what belongs together."""
     return mark[0][0] in ":：" and bool(
@@ -138,7 +180,11 @@ def _opens_list(sentence: Sentence, begin: int, mark: re.Match[str]) -> bool:
 def _pieces(sentence: Sentence) -> Iterator[Piece]:
     begin = 0
     for match in _COMMA.finditer(sentence.text):
-        if _continues_list(sentence, begin, match) or _opens_list(sentence, begin, match):
+        if (
+            _recalls(sentence, begin, match)
+            or _continues_list(sentence, begin, match)
+            or _opens_list(sentence, begin, match)
+        ):
             continue
         yield from _piece(sentence, begin, match.start())
         begin = match.end()

@@ -1,7 +1,7 @@
-"""Ways of speaking Chinese, sign for sign in the standard language, so that the rules can read them.
+"""Ways of speaking Chinese, sign for sign in the standard language: so the rules can read them.
 
-我喺旺角返工 is read as 我在旺角上班; the memory keeps the person's own words. Every row is as long as
-what it stands for: offsets stay true.
+我喺旺角返工 is read as 我在旺角上班; the memory keeps the person's own words. Every row is as long
+as what it stands for: offsets stay true.
 """
 
 import re
@@ -99,6 +99,23 @@ _REGIONAL_HINT = re.compile(
     r"[俺侬搁咱]|阿拉|欢喜|得意|稀罕|屋头|没得|寻思|婆娘|老汉|幺儿|妹儿|晓得|啥子|啷个|[今明昨]儿"
 )
 _CANTONESE_WORD = re.compile("|".join(sorted(_CANTONESE_ROWS, key=len, reverse=True)))
+
+
+_DAYS = {
+    "聽日": "明天",
+    "听日": "明天",
+    "尋日": "昨天",
+    "寻日": "昨天",
+    "舊年": "去年",
+    "旧年": "去年",
+    "出年": "明年",
+}
+_DAY = re.compile("|".join(_DAYS))
+
+
+def dated_plainly(text: str) -> str:
+    """Days that only one region names so, as everybody does: they become dates."""
+    return _DAY.sub(lambda match: _DAYS[match[0]], text)
 
 
 def standard(text: str) -> str:

@@ -21,6 +21,11 @@ _POINTING = re.compile(
     r"某[些个种]|什么|怎|这么|那么|此(?!外)|前者|后者|该[公项]|刚才|时候$|我们|咱们|"
     r"一切|下次|上次|有空|回头|里面|剧情"
 )
+# Says what is done, and not with what: 每场都看, 是小米的.
+_WITHOUT_OBJECT = re.compile(
+    r"^(?:经常|总是?|一直|每天|常常|常|从来|有时|最近|还|也|都)+$|^.{0,8}(?:都|就|也|只)(?:会|"
+    r"要)?[看买去吃喝听要玩用写做]$|^(?:一直|都|就|也)?是[^，。做搞跑教学开种养卖干属]{1,4}的$"
+)
 _THIRD = re.compile(r"(?<![吉其])[他她]")
 MARK = "[已隐去]"
 
@@ -37,6 +42,8 @@ def trimmed(text: str) -> str:
 
 def is_complete(text: str) -> bool:
     if not 2 <= len(text) <= 90 or _POINTING.search(text) or zh_dates.LEFT_OVER.search(text):
+        return False
+    if _WITHOUT_OBJECT.match(text):
         return False
     third = _THIRD.search(text)
     return third is None or bool(re.search(RELATIONS, text[: third.start()]))
