@@ -229,6 +229,7 @@ def _from_assistant(
         )
     elif message.spans == () and (answer := accepted.answered(said, before)):
         yield from _turned_round(answer, message, reader, judge)
+        reader.note(answer.text)
 
 
 def _turned_round(

@@ -104,7 +104,9 @@ _ANSWERS = (
     (re.compile(r"how old are you", re.IGNORECASE), "I'm {x}"),
     (
         re.compile(
-            r"how old is your (?P<y>dog|cat|wife|husband|son|daughter|partner|sister|brother|baby)",
+            r"how old(?: is|'s) your (?P<y>(?:\w+ ){0,2}?(?:dog|cat|wife|husband|son|daughter|"
+            r"partner|sister|brother|baby|mother|father|mum|mom|dad|grandson|granddaughter|niece|nephew|"
+            r"horse|puppy|kitten|kid|child|girl|boy|twins))\b",
             re.IGNORECASE,
         ),
         "My {y} is {x}",
@@ -172,10 +174,15 @@ _ANSWERS = (
     (re.compile(r"(?:对什么过敏|有(?:没有)?(?:什么)?过敏)"), "我对{x}过敏"),
 )
 _LEADS = re.compile(
-    r"^(?:(?:yes|yeah|yep|well|hm+|um|oh|just|probably|mostly|是的?|嗯+|对|有的?|一直(?:都)?是|"
+    r"^(?:(?:yes|yeah|yep|well|hm+|um|oh|just|probably|mostly|"
+    r"(?:has |have )?(?:just |only )?(?:turned|turning)|about|around|nearly|almost|"
+    r"coming up on|是的?|嗯+|对|有的?|一直(?:都)?是|"
     r"都|就是)[,， ]*)+(?=\S)",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
+# "A whippet, she's called Juno": the answer ends where a new clause begins.
+_GOES_ON = re.compile(r",\s+(?=(?:and |but )?(?:she|he|it|they|i|we|i'm|my)\b)", re.IGNORECASE)
 _NOT_AN_ANSWER = re.compile(
     r"^[嗯恩哦噢喔啊呀哈好行对]+[的吧呀啊了]?$|^(?:ok|okay|hm+|mm+|uh)\b|\b(?:i|i'm|my|no|not|none|nothing|why|what|who|how|you|your|don't|secret|"
     r"guess|thanks|thank|hi|hello|yes|yeah|maybe|sorry|"
@@ -227,6 +234,7 @@ def answered(said: str, before: str) -> Turned | None:
     reply = (
         re.split(r"[,，;；]\s*(?!and\b)", reply, maxsplit=1)[0].strip() if "，" in reply else reply
     )
+    reply = _GOES_ON.split(reply, maxsplit=1)[0].strip()
     if not before or not 0 < len(reply) <= _LONGEST_ANSWER or len(reply.split()) > 7:
         return None
     if _NOT_AN_ANSWER.search(reply):
@@ -237,5 +245,6 @@ def answered(said: str, before: str) -> Turned | None:
             groups = {name: value or "" for name, value in match.groupdict().items()}
             if "{y}" in statement and not groups.get("y"):
                 return None
-            return Turned(statement.format(x=reply, **groups), reply, said.index(reply), "answer")
+            bare = _ARTICLE.sub("", reply) if " a {x}" in statement else reply
+            return Turned(statement.format(x=bare, **groups), reply, said.index(reply), "answer")
     return None

@@ -23,6 +23,11 @@ _CITES = re.compile(
     r"user|bot|\w+ [A-Z]\w+|^[A-Z]\w+|title|caption|lyrics?)\W*$",
     re.IGNORECASE,
 )
+_ANNOUNCES = re.compile(
+    r"\b(?:things?|facts?|points?|reasons?|background|context|about me|coming from|situation|deal|"
+    r"problem|catch|update|news|confession|heads up|fyi|in short|basically)$",
+    re.IGNORECASE,
+)
 _SUBJECT = (
     r"(?:I|i|I'm|im|ive|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|"
     r"that is|"
@@ -43,6 +48,8 @@ _BASE = (
     "volunteer|volunteers|suffer|suffers|avoid|avoids|refuse|refuses|wake|get up|sleep"
 )
 _CLAUSE = re.compile(
+    # "she's a dentist, my aunt" says last whom it is about.
+    r"(?!,\s*(?:i mean )?my (?:[\w-]+ ){0,2}?[\w-]+(?:,? i mean)?$)"
     r"(?!,?\s+and (?:i|me) (?:really )?(?:don't|do not|dont|never) (?:get|mix|agree|go)\b)"
     r"(?:,\s*(?:and|but|so|because|although|though|while|yet|plus|then|as|since|"
     r"which is why|"
@@ -134,11 +141,16 @@ def sentences(text: str) -> Iterator[Sentence]:
             continue
         if match[0].strip() in _JOINS and _CORRECTS.search(text[begin : match.start()][-40:]):
             continue
-        if match[0][0] == ":" and _CITES.search(text[max(0, match.start() - 24) : match.start()]):
+        if match[0][0] == ":" and _cites(text[max(0, match.start() - 24) : match.start()]):
             continue
         yield from _sentence(text, begin, match.start(), "?" in match[0] or "？" in match[0])
         begin = match.end()
     yield from _sentence(text, begin, len(text), False)
+
+
+def _cites(lead: str) -> bool:
+    """Whether what follows the colon may be somebody's words, or words to work on."""
+    return bool(_CITES.search(lead)) and not _ANNOUNCES.search(lead)
 
 
 def _is_abbreviation(text: str, dot: int) -> bool:

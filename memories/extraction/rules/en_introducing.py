@@ -14,6 +14,7 @@ _INTRODUCES = re.compile(
     rf"\b(?:[Mm]y|[Aa]n?|[Oo]ur|one|two) (?:[\w-]+ ){{0,3}}?(?P<relation>{RELATIONS})"
     r"\b(?:,? (?:(?:called|named) )?(?P<name>[A-Z][\w-]+))?"
 )
+_TOLD_OF = re.compile(r"(?:\w+,? ){0,2}?(?:[Mm]y|[Oo]ur) ")
 _IM_NAME = re.compile(
     r"(?:hi|hello|hey|nice to meet you|good (?:morning|evening|"
     r"afternoon))\b.{0,30}?\b(?:i'm|i am|this is) "
@@ -41,19 +42,23 @@ class Setting:
     speaker: str = ""
     known: Subject | None = None
     names: frozenset[str] = frozenset()
+    last: Subject | None = None  # whom the last sentence was about
     rules: bool = True
 
 
 def introduced(text: str, setting: Setting) -> Setting:
     """`setting` knowing the one person or animal that `text` spoke of last, and all names."""
     last, names = setting.known, set(setting.names)
+    told = _TOLD_OF.match(text)
+    about = None
     for match in _INTRODUCES.finditer(text):
         name = match["name"] or ""
         plural = match["relation"].lower().endswith("s")
         last = Subject(f"{match['relation'].lower()} {name}".strip(), plural)
+        about = last if told and match.start() < told.end() else about
         if name:
             names.add(name)
-    return replace(setting, known=last, names=frozenset(names))
+    return replace(setting, known=last, names=frozenset(names), last=about)
 
 
 def introduction(sentence_: Sentence) -> Found | None:

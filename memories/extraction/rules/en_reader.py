@@ -7,8 +7,9 @@ from dataclasses import replace
 from memories.extraction.rules import en
 from memories.extraction.rules import en_finding as finding
 from memories.extraction.rules.en_clauses import Piece, Sentence, clauses
-from memories.extraction.rules.en_grammar import SELF, Parsed, parse_clause
+from memories.extraction.rules.en_grammar import SELF, Parsed, Subject, parse_clause
 from memories.extraction.rules.en_introducing import Setting, introduced, introduction
+from memories.extraction.rules.en_lists import parts_of, with_subject
 from memories.extraction.rules.en_openers import Opened, opened
 from memories.extraction.rules.en_readings import (
     named_in_passing,
@@ -46,12 +47,22 @@ def read(sentence_: Sentence, setting: Setting) -> Iterator[Found]:
     for piece in clauses(sentence_):
         clause = opened(piece)
         corrects = corrects or clause.corrects or _after_used_to(sentence_, piece)
-        clause = replace(clause, text=typed_out(clause.text), corrects=corrects)
-        parsed = _parsed(clause, piece, previous, setting)
-        taken = _by_rules(clause, parsed, piece, previous, setting) if setting.rules else []
-        yield from taken or _open(clause, parsed, piece, setting)
-        previous = parsed or previous
+        text = with_subject(typed_out(clause.text), _spoken_of(previous, piece, setting))
+        clause = replace(clause, text=text, corrects=corrects)
+        for part in parts_of(text) or [text]:
+            told = replace(clause, text=part)
+            parsed = _parsed(told, piece, previous, setting)
+            taken = _by_rules(told, parsed, piece, previous, setting) if setting.rules else []
+            yield from taken or _open(told, parsed, piece, setting)
+            previous = parsed or previous
         setting = introduced(piece.text, setting)
+
+
+def _spoken_of(previous: Parsed | None, piece: Piece, setting: Setting) -> Subject | None:
+    """Whom a clause without a subject goes on about: the clause before, else the last sentence."""
+    if previous is not None:
+        return previous.subject if piece.linked else None
+    return setting.last
 
 
 def _by_rules(

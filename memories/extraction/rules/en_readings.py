@@ -93,8 +93,15 @@ READINGS = (
          r"my <relation>(?: (?-i:[A-Z][a-z]+))?) (?:finally |just )?"
          r"proposed to me(?P<y>.*)$", "i was proposed to by {x}{y}"),
     _row("my ", r"^(?:he|she)(?P<a>(?:'s| is| has| works| lives| loves|"
-         r" hates) .+?),? (?:i mean )?my <kin>(?:,? i mean)?$",
+         r" hates) .+?),? \(?(?:i mean )?my <kin>(?:,? i mean)?$",
          "my {who}{a}"),
+    _row("my ", r"^(?:his|her) (?P<x>birthday|name|job|favou?rite \w+|allergy)(?P<a>(?:'s| is) .+?)"
+         r",? \(?(?:i mean )?my <kin>'s(?:,? i mean)?$", "my {who}'s {x}{a}"),
+    _row("there's no way|ain't no way|no way i", r"no way (?:that )?i(?:'m| am) (?:eatin[g']?|"
+         r"drinkin[g']?|"
+         r"touchin[g']?) (?P<x>[\w -]{3,40}?)(?:,.*)?$", "i don't eat {x}"),
+    _row(" more than", r"^i (?:love|like|enjoy) (?P<x>[\w' -]{3,40}?) "
+         r"(?:much |way |far |a lot )?more than (?P<y>[\w' -]{3,40})$", "i prefer {x} to {y}"),
     _row("where", r"\b(?:in|from|near|to|around|of) (?P<x>(?-i:[A-Z])[\w-]+),? where (?:i|"
          r"we) (?:both )?(?P<v>live|work|"
          r"grew up|study)\b", "i {v} in {x}"),
@@ -107,7 +114,7 @@ READINGS = (
          r"a good laugh).+?)(?: if you ask me)?$", "i love {x}"),
     _row(" is my ", r"^(?P<x>(?!it\b|this|that)[\w' -]{3,40}) is my (?P<y>comfort|go-to|"
          r"happy place|guilty pleasure|all-time)"
-         r"(?P<z>(?: \w+){0,2})$", "my {y}{z} is {x}"),
+         r"(?P<z>(?: \w+){0,2})$", "my favourite {y}{z} is {x}"),
     _row("my ", r"\bmy (?P<x><language>) (?:is|'s) (?P<y>decent|good|ok|okay|rusty|basic|fluent|"
          r"terrible|passable|"
          r"intermediate|bad)\b", "i speak {y} {x}"),
@@ -269,13 +276,18 @@ def readings(text: str, *, linked: bool) -> Iterator[str]:
     seen = {word for word in _NEAR if word in low}
     for row in READINGS if linked else _ALL:
         if not row.near.isdisjoint(seen) and (match := row.pattern.search(text)):
-            groups = {name: value or "" for name, value in match.groupdict().items()}
+            groups = {name: _open_is(value or "") for name, value in match.groupdict().items()}
             groups["rest"] = text[match.end() :].strip(" ,")
             if "base" in groups:
                 groups["base"] = for_plural(groups["base"])
             for words in row.texts:
                 yield words.format(**groups)
             return
+
+
+def _open_is(text: str) -> str:
+    """After the name it is put behind, "'s 11" would look like something owned."""
+    return f" is{text[2:]}" if text.startswith("'s ") else text
 
 
 def named_in_passing(text: str) -> Iterator[str]:
