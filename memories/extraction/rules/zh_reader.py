@@ -3,14 +3,18 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date, timedelta
 
 from memories.extraction.rules import zh, zh_dates
 from memories.extraction.rules.en_clauses import Piece, Sentence
 from memories.extraction.rules.masking import simplified, traditional
 from memories.extraction.rules.passing import is_passing
-from memories.extraction.rules.rule import Found, Rule
+from memories.extraction.rules.rule import OPEN, Found, Rule, guarded_as
 from memories.extraction.rules.vague import tells_nothing
 from memories.extraction.rules.zh_clauses import clauses
+from memories.extraction.rules.zh_dialect import dated_plainly, standard
+from memories.extraction.rules.zh_frames import FRAMES
+from memories.extraction.rules.zh_general import open_parse, without_me
 from memories.extraction.rules.zh_grammar import (
     HEDGE,
     OPENER,
@@ -41,7 +45,7 @@ _NOTABLE = re.compile(
 
 def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
     """All statements of one sentence, in order. A clause without a subject continues the last."""
-    folded = replace(sentence, text=simplified(sentence.text))
+    folded = replace(sentence, text=standard(sentence.text))
     subject: Subject | None = None
     corrects, opening = False, True
     for piece in clauses(folded):
@@ -50,20 +54,53 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
             continue
         offset = piece.start - sentence.start
         said = sentence.text[offset : offset + len(piece.text)]
-        if found := _instruction(piece, said, setting, corrects):
+        if setting.rules and (found := _instruction(piece, said, setting, corrects)):
             yield found
             continue
-        if told := list(_roundabout(piece, said, setting, corrects, bare=subject is None)):
+        if setting.rules and (
+            told := list(_roundabout(piece, said, setting, corrects, bare=subject is None))
+        ):
             yield from told
             setting = moved_on(setting, piece.text, said)
             subject, opening = Subject(), False
             continue
-        parsed = parse(piece, subject, replace(setting, opening=opening))
+        here = replace(setting, opening=opening)
+        parsed = parse(piece, subject, here)
         opening = opening and parsed is None and OPENER.fullmatch(piece.text) is not None
-        subject = carried(piece.text, parsed, subject)
+        before, subject = subject, carried(piece.text, parsed, subject)
         setting = moved_on(setting, piece.text, said)
-        if parsed and (found := _statement(piece, said, parsed, setting, corrects)):
+        if here.rules and parsed and (found := _statement(piece, said, parsed, setting, corrects)):
             yield found
+        elif here.rules and (found := _general(piece, said, before, here, corrects)):
+            yield found
+        elif found := _open(piece, said, parsed or open_parse(piece.text, before, here), here):
+            yield replace(found, corrects=corrects)
+
+
+def _general(
+    piece: Piece, said: str, last: Subject | None, setting: Setting, corrects: bool
+) -> Found | None:
+    """What no particular rule takes, by the general frames."""
+    text, said = without_me(piece.text, said)
+    parsed = open_parse(text, last, setting)
+    if parsed is None or len(text) - parsed.begin < 2:
+        return None
+    told, who = replace(piece, text=text), "other" if parsed.subject.label else "self"
+    for rules in (zh.PREDICATES, FRAMES):
+        for taken in rules.matching(text[parsed.begin :], who=who):
+            if parsed.inherited and not taken[0].inherits:
+                continue
+            if found := _found(taken, said, parsed, told, setting, corrects):
+                return replace(found, end=piece.start + len(piece.text))
+    return None
+
+
+def _open(piece: Piece, said: str, parsed: Parsed | None, setting: Setting) -> Found | None:
+    """The clause only worded, for the classifier to judge."""
+    if parsed is None or len(piece.text) - parsed.begin < 2:
+        return None
+    match = OPEN.pattern.match(piece.text[parsed.begin :])
+    return _found((OPEN, match), said, parsed, piece, setting, False) if match else None
 
 
 def _roundabout(
@@ -108,6 +145,7 @@ def _found(
 ) -> Found | None:
     rule, match = taken
     predicate = _worded(rule, match, said[parsed.begin :])
+    predicate = dated_plainly(predicate)
     text = predicate if rule.timeless else parsed.time.replace("，", "") + predicate
     past = _is_past(rule, predicate)
     text, when = (
@@ -115,9 +153,11 @@ def _found(
     )
     if (rule.dated and when is None) or not is_complete(text):
         return None
-    if tells_nothing(rule.kind, text, language="zh", named=bool(parsed.subject.label)):
+    if when is not None and not _in_its_time(rule, when, setting.today):
         return None
-    if is_passing(rule.kind, text, when=when, today=setting.today, notable=_NOTABLE):
+    if tells_nothing(guarded_as(rule), text, language="zh", named=bool(parsed.subject.label)):
+        return None
+    if is_passing(guarded_as(rule), text, when=when, today=setting.today, notable=_NOTABLE):
         return None
     if parsed.subject.label and "我" in text:
         return None
@@ -136,6 +176,15 @@ def _found(
         hedged=bool(HEDGE.search(piece.text[: parsed.begin + 1])),
         corrects=corrects or bool(rule.data.get("corrects")),
     )
+
+
+def _in_its_time(rule: Rule, when: date, today: date) -> bool:
+    """A plan lies ahead, what happened lies behind; a month counts as its first day."""
+    if rule.data.get("shape") == "future":
+        return when >= today.replace(day=1)
+    if rule.data.get("shape") == "long_past":
+        return when < today - timedelta(days=6)
+    return rule.data.get("shape") != "past_only" or when <= today
 
 
 def _worded(rule: Rule, match: re.Match[str], said: str) -> str:
