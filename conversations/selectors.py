@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from conversations.models import Conversation, Episode, Message, Summary, Turn
+from memcenter.lib import statements
 from memcenter.lib.errors import NotFound
 from ops.models import User
 
@@ -83,6 +84,9 @@ def turn_of(user: User, message: Message) -> Turn | None:
 
 def speakers_of(user: User) -> tuple[str, ...]:
     """The names that messages of this person carry, for questions that use them."""
-    named = Conversation.objects.filter(user=user).exclude(speakers=[])
-    names = {name for row in named.values_list("speakers", flat=True) for name in row}
-    return tuple(sorted(names))
+    named = statements.rows(
+        "SELECT DISTINCT unnest(speakers) FROM conversations_conversation"
+        " WHERE user_id = %s AND hidden_at IS NULL AND speakers <> '{}'",
+        [user.pk],
+    )
+    return tuple(sorted(name for (name,) in named))

@@ -49,6 +49,7 @@ class ContextView(MemcenterView):
         owners=_OWNERS,
         prepare=_prepare_message,
         idempotent=False,
+        durable=False,
     )
     def post(self, call: Call) -> Response:
         thread, wanted = _thread(call), _wanted(call)

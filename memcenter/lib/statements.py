@@ -15,6 +15,9 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Model
 
 Row = TypeVar("Row", bound=Model)
+_TIMES: Any = psycopg.adapters.get_loader(
+    psycopg.adapters.types["timestamptz"].oid, psycopg.pq.Format.TEXT
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ def rows(text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """
     connection.ensure_connection()
     raw: Any = psycopg.Cursor(connection.connection)
+    # Django's own loader of times is Python; every session here is in UTC anyway.
+    raw.adapters.register_loader("timestamptz", _TIMES)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(raw) as cursor:
         cursor.execute(text, list(values))

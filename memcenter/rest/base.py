@@ -69,7 +69,7 @@ class MemcenterView(APIView):
         call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
         if endpoint.prepare is not None:
             call = Call(user=call.user, asked=asked, ready=endpoint.prepare(call))
-        with _transaction(user):
+        with _transaction(user, durable=endpoint.durable):
             if once is None or (user is not None and user.pk is None):
                 return handler(call, **self.kwargs)  # type: ignore[no-any-return]
             once.begin()
@@ -80,10 +80,10 @@ class MemcenterView(APIView):
             return response
 
 
-def _transaction(user: User | None) -> AbstractContextManager[None]:
+def _transaction(user: User | None, *, durable: bool) -> AbstractContextManager[None]:
     if user is None:
         return as_system()
-    return nullcontext() if user.pk is None else as_user(user)
+    return nullcontext() if user.pk is None else as_user(user, durable=durable)
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:

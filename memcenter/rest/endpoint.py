@@ -77,7 +77,8 @@ class Endpoint:
     path part or field. `prepare` runs before the transaction: calls of models belong there.
     `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
     answers while everything of the person is being forgotten. `all_users_for` is the scope by
-    which an unbound key may leave the person out and ask about all.
+    which an unbound key may leave the person out and ask about all. `durable`: the answer waits
+    until what was written is on the disk.
     """
 
     scope: str
@@ -93,6 +94,7 @@ class Endpoint:
     without_key: str | None = None
     while_forgetting: bool = False
     all_users_for: str | None = None
+    durable: bool = True
 
 
 def endpoint(

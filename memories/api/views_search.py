@@ -35,6 +35,7 @@ class SearchView(MemcenterView):
         takes=serializers.SearchQuery,
         answers={200: answers.SearchAnswer},
         prepare=_prepare,
+        durable=False,
     )
     def get(self, call: Call) -> Response:
         data = call.data

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode
-from memcenter.lib import statements
 from memories.models import Kind, Project
 from memories.retrieval.scoring import Score, ScoreWeights, score
 from memories.services import pool
-from memories.services.pool import FoundRow, PreparedQuery, Shelf
+from memories.services.pool import FoundRow, PreparedQuery
 from memories.services.search import rank
 from memories.services.shelf_rows import MemoryRow
 from memories.services.shelves import Filters, episode_shelf, memory_shelf
@@ -22,6 +20,10 @@ from ops.models import User
 
 MAX_TOP_K = 50
 _MAX_CONSTRAINTS = 100
+_CONSTRAINTS = (
+    "AND r.kind = 'constraint' ORDER BY r.pinned DESC, r.importance DESC, r.id"
+    f" LIMIT {_MAX_CONSTRAINTS}"
+)
 _CONSIDERED = 64  # by meaning, and as many by words: top_k is 50 at most
 
 
@@ -64,14 +66,14 @@ def recall_memories(
     own memories and those of the project that was named.
     """
     filters = Filters(project=project, personal=True, kinds=kinds)
-    shelf = memory_shelf(user, filters=filters, nearest=_CONSIDERED)
+    shelf = memory_shelf(user, filters=filters, nearest=_CONSIDERED, also=_CONSTRAINTS)
     candidates = pool.fill(prepared, shelf, user=user)
-    now = timezone.now()
+    scored_by = _Scorer()
     scored = [
-        _scored(candidates.rows[one.unit.id], one.relevance, dict(one.features), now)
+        scored_by.score(candidates.rows[one.unit.id], one.relevance, dict(one.features))
         for one in rank(prepared, candidates, limit=None)
     ]
-    constraints = _with_the_rest(scored, shelf, now=now)
+    constraints = _constraints(scored, [scored_by.score(row) for row in candidates.others])
     others = [
         one
         for one in scored
@@ -81,35 +83,39 @@ def recall_memories(
     return constraints + others[: min(top_k or settings.TOP_K, MAX_TOP_K)]
 
 
-def _with_the_rest(
-    scored: Sequence[RecalledMemory], shelf: Shelf, *, now: datetime
+def _constraints(
+    scored: Sequence[RecalledMemory], others: Sequence[RecalledMemory]
 ) -> list[RecalledMemory]:
     """Constraints count whatever their relevance: those that retrieval left out come back."""
-    found = {one.memory.pk: one for one in scored if one.memory.kind == Kind.CONSTRAINT}
-    rows = statements.rows(
-        f"SELECT {shelf.columns} FROM {shelf.source} WHERE {shelf.eligible.text}"
-        " AND r.kind = 'constraint'"
-        f" ORDER BY r.pinned DESC, r.importance DESC, r.id LIMIT {_MAX_CONSTRAINTS}",
-        shelf.eligible.values,
-    )
-    constraints = map(MemoryRow._make, rows)
-    return [found.get(row.pk) or _scored(row, 0.0, {}, now) for row in constraints]
+    found = [one for one in (*scored, *others) if one.memory.kind == Kind.CONSTRAINT]
+    found.sort(key=lambda one: (not one.memory.pinned, -one.memory.importance, one.memory.pk))
+    return found[:_MAX_CONSTRAINTS]
 
 
-def _scored(
-    memory: FoundRow, relevance: float, features: dict[str, float], now: datetime
-) -> RecalledMemory:
-    assert isinstance(memory, MemoryRow)
-    parts = score(
-        relevance,
-        since=memory.last_accessed_at or memory.created_at,
-        importance=memory.importance,
-        now=now,
-        weights=ScoreWeights(
+class _Scorer:
+    """Scores memories for one moment, by the weights of the settings."""
+
+    def __init__(self) -> None:
+        self._now = timezone.now()
+        self._weights = ScoreWeights(
             settings.WEIGHT_RELEVANCE, settings.WEIGHT_RECENCY, settings.WEIGHT_IMPORTANCE
-        ),
-    )
-    return RecalledMemory(memory, relevance, parts, features)
+        )
+
+    def score(
+        self,
+        memory: FoundRow,
+        relevance: float = 0.0,
+        features: dict[str, float] | None = None,
+    ) -> RecalledMemory:
+        assert isinstance(memory, MemoryRow)
+        parts = score(
+            relevance,
+            since=memory.last_accessed_at or memory.created_at,
+            importance=memory.importance,
+            now=self._now,
+            weights=self._weights,
+        )
+        return RecalledMemory(memory, relevance, parts, features or {})
 
 
 def recall_episodes(

@@ -72,7 +72,7 @@ _MEMORY = (
 )
 
 
-def memory_shelf(user: User, *, filters: Filters, nearest: int = NEAREST) -> Shelf:
+def memory_shelf(user: User, *, filters: Filters, nearest: int = NEAREST, also: str = "") -> Shelf:
     eligible = Sql(
         "r.user_id = %s AND r.status = %s AND r.hidden_at IS NULL AND r.deleted_at IS NULL"
         " AND (r.valid_from IS NULL OR r.valid_from <= statement_timestamp())"
@@ -84,7 +84,7 @@ def memory_shelf(user: User, *, filters: Filters, nearest: int = NEAREST) -> She
     if filters.tag:
         eligible = eligible.also("r.tags @> %s::varchar[]", [filters.tag])
     eligible = _of_project(eligible, filters)
-    return _memories(_within(eligible, filters), nearest=nearest)
+    return _memories(_within(eligible, filters), nearest=nearest, also=also)
 
 
 def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
@@ -93,7 +93,7 @@ def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
     return _memories(Sql(f"r.id IN ({text})", tuple(values)))
 
 
-def _memories(eligible: Sql, *, nearest: int = NEAREST) -> Shelf:
+def _memories(eligible: Sql, *, nearest: int = NEAREST, also: str = "") -> Shelf:
     return Shelf(
         TargetKind.MEMORY,
         source="memories_memory r",
@@ -102,6 +102,7 @@ def _memories(eligible: Sql, *, nearest: int = NEAREST) -> Shelf:
         row=MemoryRow._make,
         unit=_memory_unit,
         nearest=nearest,
+        also=also,
     )
 
 
