@@ -7,6 +7,7 @@ class ConversationsConfig(AppConfig):
     def ready(self) -> None:
         from conversations import (  # noqa: F401 - they register themselves
             forget_operations,
+            import_operations,
             operations,
             readable,
             user_data,

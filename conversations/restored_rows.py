@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +46,10 @@ class MessageRows(Rows):
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
         last: dict[int, int] = loading.state.setdefault("last_number", {})
+        touched: set[int] = loading.state.setdefault("touched", set())
         for row, key in zip(rows, found, strict=True):
+            if key is None:
+                touched.add(row.conversation_id)
             if key is None and loading.was_there(Conversation, row.conversation_id):
                 row.number = self._next(last, row.conversation_id)
         return found
@@ -61,13 +63,11 @@ class MessageRows(Rows):
 
     def finished(self, loading: Loading) -> None:
         """Bring what the conversations say of themselves in line with their messages."""
-        touched: dict[int, int] = defaultdict(int)
-        touched |= dict.fromkeys(loading.added[Conversation], 0)
-        touched |= loading.state.get("last_number", {})
-        for pk, last in touched.items():
+        last = loading.state.get("last_number", {})
+        for pk in loading.state.pop("touched", ()):
             conversation = Conversation.everything.get(pk=pk)
             newest = Message.everything.filter(conversation=pk).order_by("-number").first()
-            numbers = conversation.last_number, last, newest.number if newest else 0
+            numbers = conversation.last_number, last.get(pk, 0), newest.number if newest else 0
             updated_at = conversation.updated_at
             leave_conversation(conversation)
             Conversation.everything.filter(pk=pk).update(

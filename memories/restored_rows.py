@@ -61,7 +61,9 @@ class MemoryRows(OfMemory):
         ]
 
     def finished(self, loading: Loading) -> None:
-        loading.at_end(lambda: _complete(loading))
+        if not loading.state.get("completes"):
+            loading.state["completes"] = True
+            loading.at_end(lambda: _complete(loading))
 
 
 @dataclass(frozen=True)

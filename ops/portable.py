@@ -96,6 +96,8 @@ def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
         return None if field.null else _absent(field)
     if not _is_storable(value):
         raise Unfit(BAD_CHARACTERS)
+    if value in ("", [], {}):
+        return _empty(field, value)
     try:
         cleaned = field.clean(value, None)
     except (ValidationError, TypeError, ValueError, OverflowError) as error:
@@ -103,6 +105,15 @@ def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
     if isinstance(cleaned, datetime):
         return _moment(cleaned)
     return cleaned
+
+
+def _empty(field: Field[Any, Any], value: Any) -> Any:
+    """Forms refuse what is empty; columns take it."""
+    takes = {"CharField": "", "TextField": "", "ArrayField": []}
+    kind = field.get_internal_type()
+    if kind == "JSONField" or (kind in takes and value == takes[kind]):
+        return value
+    raise Unfit(BAD_VALUE)
 
 
 def _absent(field: Field[Any, Any]) -> Any:

@@ -1,9 +1,10 @@
 """What a file turns into before anything is written."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 USER = "user"
 ASSISTANT = "assistant"
@@ -27,6 +28,7 @@ class Why(StrEnum):
     BAD_SPEAKER = "the speaker is none of the two of this dialogue"
     NO_NAME = "the person has no name"
     EMPTY = "nothing in it can be imported"
+    NO_MEMORY = "the line is no memory"
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,20 @@ class ImportedPerson:
     language: str
     conversations: tuple[ImportedConversation, ...]
     timezone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class ImportedMemory:
+    """A statement that another program remembered."""
+
+    content: str
+    kind: str
+    created_at: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    agent_id: str = ""
+    app_id: str = ""
+    run_id: str = ""
 
 
 def _asks(message: ImportedMessage) -> bool:

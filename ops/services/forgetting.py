@@ -26,7 +26,8 @@ def forget_user(*, user: User, requested_by_key: int | None = None) -> tuple[Ope
     that reads it and its receipt for 30 days without a key. Asked again meanwhile, it gives the
     same. Raises `NotFound` when there is no such person (any longer).
     """
-    locked = User.objects.select_for_update().filter(pk=user.pk).first()
+    # Not for update of its key: that would wait for every row that is being written for them.
+    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
     if locked is None:
         raise NotFound("There is no such user.")
     payload = {"user": locked.pk}

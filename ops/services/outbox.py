@@ -73,6 +73,35 @@ def enqueue(
     return operation
 
 
+def enqueue_all(
+    kind: Kind,
+    *,
+    subject: UUID,
+    payloads: Sequence[Mapping[str, Any]],
+    priority: Priority,
+    serial_key: str | None = None,
+) -> int:
+    """The same for many at once; gives how many. They carry no dedupe key."""
+    now = timezone.now()
+    made = Operation.objects.bulk_create(
+        [
+            Operation(
+                kind=kind,
+                subject=subject,
+                payload=dict(payload),
+                priority=priority,
+                serial_key=serial_key,
+                run_after=now,
+                max_attempts=settings.OPERATION_ATTEMPTS,
+            )
+            for payload in payloads
+        ],
+        batch_size=1_000,
+    )
+    transaction.on_commit(broker.wake, robust=True)
+    return len(made)
+
+
 def claim(kinds: Sequence[str], *, now: datetime) -> Operation | None:
     """Take the most urgent due operation under a lease, or give None.
 

@@ -117,6 +117,17 @@ def keep(kind: str, name: str) -> None:
     path.unlink(missing_ok=True)
 
 
+def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
+    """Keep a file that was sent, or nothing of it. Raises `NoRoom`."""
+    try:
+        place(kind).save(name, file)
+    except OSError as error:
+        delete(kind, [name])
+        if error.errno in _NO_ROOM:
+            raise NoRoom from error
+        raise
+
+
 def delete(kind: str, names: Iterable[str]) -> int:
     """Files and parts of these names; gives how many were there."""
     count = 0

@@ -1,0 +1,110 @@
+"""The handler that takes a file in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+from typing import Any
+
+from django.db import connection
+
+from conversations.importing.opening import Opened
+from conversations.services import bringing_in, finding_again
+from memcenter.lib.errors import ApplicationError
+from ops.access import as_user
+from ops.models import Import, Kind, User
+from ops.registry import handles
+from ops.services import outbox
+from ops.services.exporting import give_way
+from ops.services.worker import LeaseLost, Run
+
+_LOOK_EVERY = 1.0
+
+
+@handles(Kind.IMPORT)
+def take_in(run: Run) -> Mapping[str, Any] | None:
+    """Read a file, take all of it in, and make it findable.
+
+    Safe to run twice: before the one transaction nothing was written, after it the import is
+    marked as finished and only what isn't findable yet is left to do. The file goes when the
+    import is over, however it ended.
+    """
+    user = run.user()
+    if user is None or user.hidden_at is not None:
+        return None
+    give_way(user)
+    with as_user(user):
+        row = Import.objects.filter(operation=run.operation).first()
+    if row is None:
+        return None
+    if row.finished_at is None:
+        _take_in(run, row, user=user)
+    with as_user(user):
+        bringing_in.erase_file(row)
+    indexed = finding_again.index_what_is_not(run, user=user)
+    counts = {name: row.report.get(name, 0) for name in ("conversations", "messages", "memories")}
+    return {**counts, "indexed": indexed}
+
+
+def _take_in(run: Run, row: Import, *, user: User) -> None:
+    try:
+        run.step("read")
+        opened = bringing_in.read(row)
+        _apply(run, row, opened, user=user)
+    except ApplicationError:
+        with as_user(user):
+            bringing_in.erase_file(row)
+        raise
+
+
+def _apply(run: Run, row: Import, opened: Opened, *, user: User) -> None:
+    run.step("apply", done=0, total=opened.total)
+    with _Watch(run, user, total=opened.total) as watch, as_user(user):
+        applied = bringing_in.apply(
+            opened,
+            user=user,
+            reference=run.operation.public_id,
+            on_progress=watch.look,
+        )
+        bringing_in.finish(row, report=applied.report)
+        bringing_in.check_still_wanted(user)
+        if not outbox.holds(run.operation):
+            raise LeaseLost(run.operation.public_id)
+
+
+class _Watch:
+    """Tells how far the one long transaction is, and whether it has to give way.
+
+    From a connection of its own: what the transaction itself writes nobody else could see.
+    """
+
+    def __init__(self, run: Run, user: User, *, total: int) -> None:
+        self._run, self._user, self._total = run, user, total
+        self._looked_at = monotonic()
+        self._thread: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> _Watch:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._thread is not None:
+            self._thread.submit(connection.close).result()
+            self._thread.shutdown()
+
+    def look(self, done: int) -> None:
+        """Raises `GiveWay` and `LeaseLost`."""
+        now = monotonic()
+        if now - self._looked_at < _LOOK_EVERY:
+            return
+        self._looked_at = now
+        self._elsewhere(lambda: self._tell(done))
+
+    def _tell(self, done: int) -> None:
+        self._run.step("apply", done=min(done, self._total), total=self._total)
+        give_way(self._user)
+
+    def _elsewhere(self, action: Callable[[], None]) -> None:
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="import-watch")
+        self._thread.submit(action).result()

@@ -1,0 +1,54 @@
+"""JSON files read piece by piece, and the line at which one stops being JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import ijson
+
+from memcenter.lib.errors import Invalid
+
+_PIECE = 1 << 16
+
+
+class _Lines:
+    """Hands a file out line by line, so that it is known where the reader stopped."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._ends = True
+        self.line = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if size == 0:  # how the reader finds out whether it is given bytes
+            return b""
+        piece = self._file.readline(_PIECE)
+        self.line += self._ends and bool(piece)
+        self._ends = piece.endswith(b"\n")
+        return piece
+
+
+def events(path: Path) -> Iterator[tuple[str, str, Any]]:
+    """(prefix, event, value) of every piece. Raises `Invalid` with the line."""
+    yield from _reading(path, lambda file: ijson.parse(file, use_float=True, buf_size=_PIECE))
+
+
+def items(path: Path, prefix: str) -> Iterator[Any]:
+    """The values at a prefix such as `item` or `data.message.item`. Raises `Invalid`."""
+    yield from _reading(
+        path, lambda file: ijson.items(file, prefix, use_float=True, buf_size=_PIECE)
+    )
+
+
+def _reading(path: Path, read: Any) -> Iterator[Any]:
+    with path.open("rb") as file:
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
+        lines = _Lines(file)
+        try:
+            yield from read(lines)
+        except (ijson.JSONError, UnicodeDecodeError, ValueError, RecursionError) as error:
+            message = f"The file is not valid JSON: line {max(1, lines.line)} can't be read."
+            raise Invalid.field("file", message) from error

@@ -1,0 +1,49 @@
+"""Out and in again without loss, and what happens when it meets something that is there."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from conversations.services import bringing_in
+from ops.access import as_user
+from ops.models import Import, Operation, User
+from ops.services import users, worker
+from tests.transfer.rich import comparable, content_of, data_of, export, give_everything
+
+pytestmark = pytest.mark.django_db
+
+
+def bring_in(user: User, content: bytes, *, format: str = "") -> Operation:
+    with as_user(user):
+        row = bringing_in.request(
+            user=user,
+            file=io.BytesIO(content),
+            size=len(content),
+            format=format,
+            actor="user",
+            surface="test",
+        )
+    worker.drain()
+    return Operation.objects.get(pk=row.operation_id)
+
+
+def report(operation: Operation) -> dict[str, Any]:
+    assert operation.status == "succeeded", operation.last_error
+    return Import.objects.get(operation=operation).report
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("format", ["json", "zip"])
+def test_everything_survives_a_round_trip(alice: User, seed: int, format: str) -> None:
+    give_everything(alice, seed=seed)
+    before = data_of(export(alice))["data"]
+    file = content_of(export(alice, format=format))
+    bob = users.find_or_create("bob")
+    told = report(bring_in(bob, file))
+    assert {one["where"] for one in told["skipped"]} <= {"export"}
+    assert told["conversations"] == 3 and told["memories"] == 8
+    after = data_of(export(bob))["data"]
+    assert comparable(after) == comparable(before)
