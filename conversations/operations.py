@@ -7,7 +7,7 @@ from typing import Any
 
 from conversations.models import Conversation
 from conversations.services import episodes, summaries
-from memories.services import indexing
+from memories.services import indexing, sessions
 from ops.access import as_user
 from ops.models import Kind
 from ops.registry import handles
@@ -40,7 +40,7 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.SUMMARIZE)
 def summarize(run: Run) -> Mapping[str, Any] | None:
-    """Roll the summary over what has left the window.
+    """Roll the summary over what has left the window, once all is learned from it.
 
     Running it twice is safe: the second time nothing is due, and a version is kept only when the
     one before is still the newest.
@@ -55,6 +55,7 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
         due = summaries.due(user=user, conversation=conversation) if conversation else None
     if due is None:
         return None
+    sessions.flush(run, user=user, conversation=due.conversation, through=due.through)
     text = summaries.write(due)
     if not text:
         return None

@@ -126,6 +126,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "ops.tasks.sweep", "schedule": 5.0},
     "cleanup": {"task": "ops.tasks.request_cleanup", "schedule": 3600.0},
+    "sessions": {"task": "memories.tasks.request_examinations", "schedule": 60.0},
     "consolidate": {
         "task": "memories.tasks.request_consolidation",
         "schedule": crontab(hour=env.integer("MEMCENTER_CONSOLIDATE_HOUR", 3), minute=0),
@@ -255,6 +256,7 @@ WEIGHT_IMPORTANCE = env.number("MEMCENTER_WEIGHT_IMPORTANCE", 0.2)
 IMPORTANCE_FLOOR = env.number("MEMCENTER_IMPORTANCE_FLOOR", 0.3)
 CONFIDENCE_FLOOR = env.number("MEMCENTER_CONFIDENCE_FLOOR", 0.5)
 SIMILARITY_GATE = env.number("MEMCENTER_SIMILARITY_GATE", 0.2)
+SESSION_IDLE_MINUTES = env.integer("MEMCENTER_SESSION_IDLE_MINUTES", 30)
 CONSOLIDATE_DAYS = env.integer("MEMCENTER_CONSOLIDATE_DAYS", 30, least=1)
 CONSOLIDATE_AGAIN_DAYS = env.integer("MEMCENTER_CONSOLIDATE_AGAIN_DAYS", 90, least=1)
 CONSOLIDATE_USES = env.integer("MEMCENTER_CONSOLIDATE_USES", 5)

@@ -8,7 +8,15 @@ from typing import Any
 from django.utils import timezone
 
 from memories.models import Memory
-from memories.services import cleaning, consolidation, indexing, ingest, providers, requests
+from memories.services import (
+    cleaning,
+    consolidation,
+    indexing,
+    ingest,
+    providers,
+    requests,
+    sessions,
+)
 from ops.access import as_user
 from ops.models import Kind
 from ops.registry import handles
@@ -40,6 +48,20 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
         "forgotten": forgotten,
         "refused": len(extraction.refused),
     }
+
+
+@handles(Kind.EXTRACT_CONVERSATION)
+def extract_conversation(run: Run) -> Mapping[str, Any] | None:
+    """Look at a conversation as a whole, for what only shows over several turns.
+
+    Running it twice is safe: the conversation says how far it was examined, and verdicts are
+    logged in the transactions that applied them.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    decided = sessions.examine(run, user=user, conversation_id=run.payload["conversation"])
+    return {"memories": [{"id": one.memory.public_id, "result": one.result} for one in decided]}
 
 
 @handles(Kind.INDEX_MEMORY)

@@ -3,8 +3,18 @@
 from celery import shared_task
 from django.utils import timezone
 
-from memories.services import consolidation
+from memories.services import consolidation, sessions
 from ops.access import as_system
+
+
+@shared_task(ignore_result=True, expires=60)
+def request_examinations() -> int:
+    """One operation for each conversation that went quiet and was not examined yet."""
+    with as_system():
+        quiet = list(sessions.quiet(timezone.now()))
+        for conversation in quiet:
+            sessions.request(conversation)
+    return len(quiet)
 
 
 @shared_task(ignore_result=True, expires=3_600)

@@ -26,6 +26,10 @@ class Due:
     previous: Summary | None
     messages: tuple[Message, ...]
 
+    @property
+    def through(self) -> int:
+        return self.messages[-1].number
+
 
 def due(*, user: User, conversation: Conversation) -> Due | None:
     """What must be summarized now: at least `SUMMARY_EVERY` messages that left the window.

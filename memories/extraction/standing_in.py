@@ -9,6 +9,7 @@ from datetime import datetime
 
 from memcenter.lib.errors import ProviderError
 from memories.extraction.consolidate import Consolidator, Joined
+from memories.extraction.joint.types import Gathered, Heard, JointReader
 from memories.extraction.types import (
     Arbiter,
     Candidate,
@@ -88,6 +89,20 @@ class StandInConsolidator:
         except ProviderError as error:
             _note(error)
         return self._bundled.consolidate(texts)
+
+
+class StandInJointReader:
+    def __init__(self, model: JointReader, *, bundled: JointReader) -> None:
+        self.name = model.name
+        self._model = model
+        self._bundled = bundled
+
+    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+        try:
+            return self._model.read(turns)
+        except ProviderError as error:
+            _note(error)
+        return self._bundled.read(turns)
 
 
 def _note(error: ProviderError) -> None:

@@ -14,7 +14,7 @@ from conversations.models import Message, Role, Turn
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
 from memories.models import Arbitration, Memory, Origin, Project, RecallHit, Refusal
-from memories.services import deciding, indexing, providers, similar, tombstones
+from memories.services import deciding, indexing, providers, similar, tombstones, writing
 from memories.services.deciding import Decided
 from memories.services.writing import Draft, SourceInput
 from ops.access import as_user
@@ -47,8 +47,13 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
     if turn is None or not own.longterm_enabled or user.hidden_at is not None:
         return None
     zone = zoneinfo.ZoneInfo(own.timezone)
-    project = Project.objects.filter(user=user, key=turn.project_key).first()
-    return Heard(turn, _turn_text(turn, zone=zone), project if turn.project_key else None)
+    return Heard(turn, _turn_text(turn, zone=zone), project_of(turn))
+
+
+def project_of(turn: Turn) -> Project | None:
+    if not turn.project_key:
+        return None
+    return Project.objects.filter(user=turn.user_id, key=turn.project_key).first()
 
 
 def _turn_text(turn: Turn, *, zone: zoneinfo.ZoneInfo) -> TurnText:
@@ -58,25 +63,25 @@ def _turn_text(turn: Turn, *, zone: zoneinfo.ZoneInfo) -> TurnText:
     said = list(earlier.order_by("-number")[:_BEFORE])
     replies = [one.content for one in said[:1] if one.role == Role.ASSISTANT]
     return TurnText(
-        user=_said(turn.user_message, zone),
-        assistant=_said(turn.assistant_message, zone),
-        before=tuple(_said(one, zone) for one in reversed(said) if one.role == Role.USER),
+        user=said_in(turn.user_message, zone),
+        assistant=said_in(turn.assistant_message, zone),
+        before=tuple(said_in(one, zone) for one in reversed(said) if one.role == Role.USER),
         before_assistant=replies[0] if replies else "",
-        known_block=_recently_shown(turn),
+        known_block=recently_shown(turn.user_id),
     )
 
 
-def _said(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
+def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
     return Said(message.content, message.created_at.astimezone(zone), message.speaker)
 
 
-def _recently_shown(turn: Turn) -> str:
+def recently_shown(user_id: int) -> str:
     """The memories that we put into this person's prompts of late: never to be learned back."""
     since = timezone.now() - _BLOCK_AGE
     shown = RecallHit.objects.filter(
-        user=turn.user_id, type="memory", in_block=True, trace__created_at__gte=since
+        user=user_id, type="memory", in_block=True, trace__created_at__gte=since
     ).values("target_public_id")
-    texts = Memory.objects.filter(user=turn.user_id, public_id__in=shown)
+    texts = Memory.objects.filter(user=user_id, public_id__in=shown)
     return "\n".join(texts.values_list("content", flat=True)[:200])
 
 
@@ -99,8 +104,7 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
     """
     decided = []
     for candidate in extraction.candidates:
-        vectors, pieces = indexing.embed_memory(candidate.content)
-        outcome = _learn_one(run, user, heard, candidate, vectors, pieces)
+        outcome = learn_one(run, candidate, user=user, turn=heard.turn, project=heard.project)
         if outcome is not None:
             decided.append(outcome)
     with run.applying(user):
@@ -111,42 +115,57 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
     return decided
 
 
-def _learn_one(
+def learn_one(
     run: Run,
-    user: User,
-    heard: Heard,
     candidate: Candidate,
-    vectors: Vectors,
-    pieces: Sequence[str],
+    *,
+    user: User,
+    turn: Turn,
+    project: Project | None,
+    needs: Sequence[Turn] = (),
 ) -> Decided | None:
+    """Decide on one candidate and apply it in a transaction of its own.
+
+    What was put together from several turns `needs` the others as well: its text goes with any of
+    them. None where it was decided before or forgotten, a turn is gone or memory is off.
+    """
+    vectors, pieces = indexing.embed_memory(candidate.content)
     with as_user(user):
-        if not _is_new(user, heard.turn, candidate):
+        if not _is_new(user, turn, candidate, needs=needs):
             return None
         known = similar.similar_to(
-            vectors[0], user=user, content=candidate.content, project=heard.project
+            vectors[0], user=user, content=candidate.content, project=project
         )
     meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
-    draft = _draft(candidate, vectors, pieces, heard.project)
+    draft = _draft(candidate, vectors, pieces, project)
     merged = deciding.merged_draft(meeting, draft)
     with run.applying(user):
-        turn = _still_there(user, heard.turn)
+        still = _still_there(user, turn)
+        others = [_still_there(user, one) for one in needs]
         own = users.settings_of(user)
-        if turn is None or not own.longterm_enabled:
+        if still is None or None in others or not own.longterm_enabled:
             return None
-        return deciding.apply(
+        decided = deciding.apply(
             meeting,
             draft,
             user=user,
-            source=_source(turn, candidate),
-            turn=turn,
+            source=_source(still, candidate),
+            turn=still,
             always_review=own.confirm_before_remembering and not candidate.explicit,
             merged=merged,
         )
+        if decided.result != "skipped":
+            writing.join_sources(decided.memory, turn=still, others=needs)
+        return decided
 
 
-def _is_new(user: User, turn: Turn, candidate: Candidate) -> bool:
+def _is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
     """Not decided upon before (a second run), and not forgotten from these very messages."""
-    messages = [turn.user_message.public_id, turn.assistant_message.public_id]
+    messages = [
+        message.public_id
+        for one in (turn, *needs)
+        for message in (one.user_message, one.assistant_message)
+    ]
     if tombstones.is_forgotten(user=user, text=candidate.content, message_ids=messages):
         return False
     return not Arbitration.objects.filter(

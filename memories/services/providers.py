@@ -11,6 +11,9 @@ from memories.extraction.asking import Asker
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.classifier.model import ClauseClassifier
 from memories.extraction.consolidate import BundledConsolidator, Consolidator
+from memories.extraction.joint.bundled import BundledJointReader
+from memories.extraction.joint.model import ModelJointReader
+from memories.extraction.joint.types import JointReader
 from memories.extraction.model import ModelExtractor
 from memories.extraction.model_arbiter import ModelArbiter
 from memories.extraction.model_consolidator import ModelConsolidator
@@ -19,6 +22,7 @@ from memories.extraction.standing_in import (
     StandInArbiter,
     StandInConsolidator,
     StandInExtractor,
+    StandInJointReader,
     StandInSummarizer,
 )
 from memories.extraction.summarize import ExtractiveSummarizer
@@ -49,6 +53,14 @@ def summarizer() -> Summarizer:
     if settings.MODEL_FALLBACK:
         return StandInSummarizer(asked, bundled=_bundled_summarizer())
     return asked
+
+
+def joint_reader() -> JointReader:
+    bundled = BundledJointReader(bundled_extractor())
+    if not _by_model():
+        return bundled
+    asked = ModelJointReader(_asker())
+    return StandInJointReader(asked, bundled=bundled) if settings.MODEL_FALLBACK else asked
 
 
 def consolidator() -> Consolidator:

@@ -1,0 +1,221 @@
+"""Looking at a conversation as a whole: when it went quiet, and before messages leave the window.
+
+The turns were learned from one by one when they were recorded; here they are read together, for
+what only shows over several of them. Turns recorded while memory was off, or that nothing was to
+be learned from, are never read.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F, QuerySet
+
+from conversations.models import Conversation, Turn
+from memcenter.lib.errors import ProviderError
+from memories.extraction.joint.types import Gathered, Heard
+from memories.extraction.types import Said, TurnText
+from memories.services import ingest, providers
+from memories.services.deciding import Decided
+from ops.access import as_user
+from ops.models import Kind, Operation, Priority, Status, User
+from ops.services import outbox, users
+from ops.services.worker import Run
+
+_AT_ONCE = 200  # turns of one examination; the next goes on
+_EARLIER = 12  # turns before them that are read along
+_SWEPT = 500
+_WAITING = (Status.PENDING, Status.RUNNING)
+_UNLEARNED = (Status.PENDING, Status.FAILED)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is to be examined: `turns` by id, as they are read, up to message `through`."""
+
+    conversation: Conversation
+    turns: dict[int, Turn]
+    heard: Sequence[Heard]
+    through: int
+
+
+class NotLearnedYet(ProviderError):
+    """Turns of it still wait to be learned from one by one, as when the model is down."""
+
+    def __init__(self) -> None:
+        super().__init__("Some of its turns are not learned from yet.", retryable=True)
+
+
+def quiet(now: datetime) -> QuerySet[Conversation]:
+    """Everybody's conversations in which nothing was said of late and something is unexamined."""
+    return (
+        Conversation.objects.filter(
+            last_message_at__lt=now - timedelta(minutes=settings.SESSION_IDLE_MINUTES),
+            examined_through__lt=F("last_number"),
+            user__hidden_at__isnull=True,
+        )
+        .select_related("user")
+        .order_by("last_message_at")[:_SWEPT]
+    )
+
+
+def request(conversation: Conversation) -> Operation:
+    """Enqueue examining it; one that already waits does it."""
+    subject = conversation.user.subject
+    return outbox.enqueue(
+        Kind.EXTRACT_CONVERSATION,
+        subject=subject,
+        payload={"conversation": conversation.pk},
+        priority=Priority.BULK,
+        dedupe_key=f"extract_conversation:{conversation.pk}",
+        serial_key=str(subject),
+    )
+
+
+def examine(
+    run: Run, *, user: User, conversation_id: int, through: int | None = None
+) -> list[Decided]:
+    """Read the unexamined turns together, learn what they say, and mark how far that was.
+
+    Raises `ProviderError`, also while turns still wait to be learned from one by one. Nothing is
+    learned while long-term memory is off; what was said then is marked all the same.
+    """
+    with as_user(user):
+        session = read(user=user, conversation_id=conversation_id, through=through)
+        waits = session is not None and _waiting(session, _WAITING).exists()
+    if session is None:
+        return []
+    if waits:
+        raise NotLearnedYet
+    gathered = gather(session)
+    decided = [one for found in gathered if (one := _learn(run, user, session, found))]
+    with run.applying(user):
+        Conversation.objects.filter(
+            user=user, pk=session.conversation.pk, examined_through__lt=session.through
+        ).update(examined_through=session.through)
+    return decided
+
+
+def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
+    """Learn all that is to be learned from the messages up to number `through`.
+
+    Turns that could not be learned from when they were recorded are now; then they are read
+    together. Safe to repeat. Raises `ProviderError`: then nothing may leave the window yet.
+    """
+    with as_user(user):
+        late = _late_turns(user, conversation, through=through)
+    decided = [one for turn in late for one in _learn_late(run, user, turn)]
+    return decided + examine(run, user=user, conversation_id=conversation.pk, through=through)
+
+
+def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
+    """What is unexamined of a conversation, with some turns before it; None when nothing is."""
+    conversation = Conversation.objects.filter(user=user, pk=conversation_id).first()
+    if conversation is None or user.hidden_at is not None:
+        return None
+    end = min(through or conversation.last_number, conversation.last_number)
+    start = conversation.examined_through
+    if start >= end:
+        return None
+    fresh = list(_turns(conversation, start, end).order_by("pk")[: _AT_ONCE + 1])
+    if len(fresh) > _AT_ONCE:
+        fresh = fresh[:_AT_ONCE]
+        end = fresh[-1].assistant_message.number
+    own = users.settings_of(user)
+    if not own.longterm_enabled or not fresh:
+        return Session(conversation, {}, (), end)
+    earlier = list(_turns(conversation, 0, start).order_by("-pk")[:_EARLIER])[::-1]
+    turns = [*earlier, *fresh]
+    heard = _heard(turns, start=start, zone=zoneinfo.ZoneInfo(own.timezone))
+    return Session(conversation, {turn.pk: turn for turn in turns}, heard, end)
+
+
+def gather(session: Session) -> list[Gathered]:
+    """Ask the reader; outside any transaction. What isn't important enough is left out."""
+    learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
+    if len(learned) < 2:
+        return []
+    return [
+        one
+        for one in providers.joint_reader().read(learned)
+        if one.candidate.importance >= settings.IMPORTANCE_FLOOR
+    ]
+
+
+def _turns(conversation: Conversation, after: int, through: int) -> QuerySet[Turn]:
+    return Turn.objects.filter(
+        user=conversation.user_id,
+        conversation=conversation,
+        user_message__number__gt=after,
+        assistant_message__number__lte=through,
+        user_message__hidden_at__isnull=True,
+        assistant_message__hidden_at__isnull=True,
+    ).select_related("user_message", "assistant_message")
+
+
+def _heard(turns: Sequence[Turn], *, start: int, zone: zoneinfo.ZoneInfo) -> list[Heard]:
+    block = ingest.recently_shown(turns[0].user_id)
+    heard: list[Heard] = []
+    before: list[Said] = []
+    reply = ""
+    for turn in turns:
+        said = ingest.said_in(turn.user_message, zone)
+        text = TurnText(
+            user=said,
+            assistant=ingest.said_in(turn.assistant_message, zone),
+            before=tuple(before[-2:]),
+            before_assistant=reply,
+            known_block=block,
+        )
+        heard.append(Heard(turn.pk, text, fresh=turn.user_message.number > start))
+        before.append(said)
+        reply = turn.assistant_message.content
+    return heard
+
+
+def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided | None:
+    turn = session.turns[found.turn]
+    needs = [session.turns[one] for one in found.needs]
+    with as_user(user):
+        project = ingest.project_of(turn)
+    return ingest.learn_one(
+        run, found.candidate, user=user, turn=turn, project=project, needs=needs
+    )
+
+
+def _waiting(session: Session, statuses: Sequence[Status]) -> QuerySet[Operation]:
+    unlearned = [pk for pk, turn in session.turns.items() if turn.extracted_at is None]
+    return Operation.objects.filter(
+        kind=Kind.EXTRACT_TURN,
+        subject=session.conversation.user.subject,
+        status__in=statuses,
+        payload__turn__in=unlearned,
+    )
+
+
+def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[Turn]:
+    """Turns that were to be learned from and are not yet."""
+    turns = _turns(conversation, conversation.examined_through, through)
+    late = list(turns.filter(extracted_at__isnull=True).order_by("pk"))
+    wanted = Operation.objects.filter(
+        kind=Kind.EXTRACT_TURN,
+        subject=user.subject,
+        status__in=_UNLEARNED,
+        payload__turn__in=[turn.pk for turn in late],
+    )
+    pks = {row["turn"] for row in wanted.values_list("payload", flat=True)}
+    return [turn for turn in late if turn.pk in pks]
+
+
+def _learn_late(run: Run, user: User, turn: Turn) -> list[Decided]:
+    """One that asks to forget something is left to its own operation, which does that too."""
+    with as_user(user):
+        heard = ingest.hear(user=user, turn_id=turn.pk)
+    extraction = ingest.extract(heard.text) if heard else None
+    if heard is None or extraction is None or extraction.forget:
+        return []
+    return ingest.learn(run, user=user, heard=heard, extraction=extraction)
