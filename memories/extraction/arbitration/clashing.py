@@ -26,7 +26,7 @@ _REFUSED_ZH = re.compile(
 # Verbs that only carry what is refused, and words too wide to be denied as a whole.
 _CARRIERS = words(
     """
-    own have keep know speak ride use any at all drink eat play feel go drive do need much
+    own have keep know speak ride use any ani at all drink eat play feel go drive do need much
     会 说 讲 有 开 骑 养 懂 任何 家里 什么 东西 过 用 抽 吃 喝 玩 看 去 用 弹 拉 吹 打 踢 唱 跳 写
     """
 )

@@ -29,10 +29,16 @@ _COUNTS = {
 _DIGITS = {"零": 0, "一": 1, "二": 2, "两": 2, "俩": 2, "三": 3, "四": 4, "五": 5, "六": 6}
 _DIGITS |= {"七": 7, "八": 8, "九": 9}
 _CHINESE_NUMBER = re.compile(
-    r"[零一二两三四五六七八九]?[十百][零一二三四五六七八九十百]*(?=[个只条岁点号日月次公里斤米千分天年块元本杯台辆位名人周天度厘口套层级平])"
-    r"|[零二两俩三四五六七八九](?=[个只条匹头岁点号日月次公里斤米千分天年块元本杯台辆位名度厘口套层级])|一(?=[岁点号月次天杯瓶支根块元斤公])|(?<=第)[一二三四五六七八九十]"
+    r"[零一二两三四五六七八九]?[十百][零一二三四五六七八九十百]*(?=[个只条岁点号日月次公里斤米千分天年块元本杯台辆位名人周天度厘口套层级平楼])"
+    r"|[零二两俩三四五六七八九](?=[个只条匹头岁点号日月次公里斤米千分天年块元本杯台辆位名度厘口套层级楼])|一(?=[岁点号月次天杯瓶支根块元斤公])|(?<=第)[一二三四五六七八九十]"
 )
 
+_ORDINALS = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth",
+]  # fmt: skip
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})(?= (?:floor|grade|year|child|place"
+rf"|of [a-z]+)\b)")
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("date", re.compile(r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})")),
     ("date", re.compile(r"(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?P<d>\d{1,2})[日号]?")),
@@ -60,6 +66,8 @@ def take_figures(text: str) -> tuple[frozenset[str], str]:
     """The figures of a lower-case text, and the text without them."""
     text = re.sub(r"\bmidnight\b|午夜|半夜12点", "0:00", text)
     text = re.sub(r"\b(?:noon|midday)\b|正午|中午(?!\d|十|一|两)", "12:00", text)
+    text = _ORDINAL.sub(lambda found: str(_ORDINALS.index(found[1]) + 1), text)
+    text = re.sub(r"(?<=[只仅]有)一(?=[个只条位名])", "1", text)
     rest = _CHINESE_NUMBER.sub(lambda found: str(_chinese(found.group())), text)
     rest = re.sub(
         rf"\b(?:{'|'.join(_COUNTS)})\b(?! of\b)", lambda word: str(_COUNTS[word.group()]), rest

@@ -26,7 +26,7 @@ morning:evening metric:imperial tab:space alone:together indoor:outdoor mac:wind
 crowd:quiet noise:quiet open:closed private:public enabled:disabled allowed:forbidden early:late
 required:optional internal:external manual:automatic online:offline sync:async utc:local
 horizontal:vertical optimist:pessimist sweet_taste:salty_taste strict:lenient left:right
-lively:quiet thrifty:lavish tidy:messy shared:alone
+religion:atheist lively:quiet thrifty:lavish tidy:messy shared:alone
 
 black:white chinese:english cheap:expensive simple:complex slow:fast
 """
@@ -35,6 +35,7 @@ black:white chinese:english cheap:expensive simple:complex slow:fast
 TRAITS = words(
     """
     early_riser night_owl work_from_home office introvert extrovert left_handed right_handed
+    religion atheist
     dark_mode light_mode window_seat aisle_seat metric imperial tab space
     """
 )
@@ -49,7 +50,10 @@ PARENTS = {
     "parrot": "bird", "cat": "pet", "dog": "pet", "bird": "pet", "rabbit": "pet",
     "hamster": "pet", "turtle": "pet", "horse": "pet", "snake": "pet",
     "golden_retriever": "dog", "labrador": "dog", "poodle": "dog", "corgi": "dog", "husky": "dog",
-    "ragdoll": "cat", "daughter": "child", "son": "child", "classical_music": "music",
+    "ragdoll": "cat",
+    "border_collie": "dog", "shiba": "dog", "samoyed": "dog",
+    "british_shorthair": "cat", "tabby": "cat", "ginger_cat": "cat",
+    "daughter": "child", "son": "child", "classical_music": "music",
     "jazz": "music", "horror_movie": "movie", "science_fiction": "novel", "surgeon": "doctor",
     "software_engineer": "engineer", "product_manager": "manager", "project_manager": "manager",
 }  # fmt: skip
@@ -74,6 +78,11 @@ PARENTS |= {
         "seafood": "shellfish fish",
         "sweet": "cake candy cookie chocolate brownie 蛋糕 糖果 巧克力 甜甜圈 饼干",
         "spicy": "麻辣烫 麻辣 川菜 湘菜 麻辣火锅 辣子鸡 水煮鱼 curry sichuan",
+        "instrument": "piano violin guitar cello drum flute ukulele saxophone trumpet harp "
+        "二胡 古筝 琵琶 "
+        "笛子 萨克斯 架子鼓 小号 口琴",
+        "religion": "christian muslim buddhist jewish catholic hindu "
+        "基督徒 佛教徒 穆斯林 天主教徒 基督教 佛教",
         "fruit": "apple banana grape watermelon peach mango 苹果 香蕉 葡萄 西瓜 桃子 榴莲",
         "exercise": "run swim gym yoga basketball football soccer tennis badminton cycle hike",
         "social_media": "instagram twitter facebook tiktok weibo 微博 抖音 小红书 朋友圈",
@@ -189,7 +198,9 @@ def opposed(left: frozenset[str], right: frozenset[str]) -> bool:
 def opposite_traits(left: frozenset[str], right: frozenset[str]) -> bool:
     """What excludes the other, unless each is told of another occasion."""
     elsewhere = left - TRAITS and right - TRAITS and not (left - TRAITS) & (right - TRAITS)
-    return not elsewhere and opposed(left & TRAITS, right & TRAITS)
+    return not elsewhere and opposed(
+        with_kinds(left) & TRAITS, with_kinds(right) & TRAITS
+    )
 
 
 # How Chinese names the kind at the end of the word: 红烧肉 is meat, 岩茶 is tea.

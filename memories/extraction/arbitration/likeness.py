@@ -12,6 +12,7 @@ from memories.extraction.arbitration.wordlists import words
 ALIKE = 0.6
 # At this one a single word that only one of them has makes no other statement.
 NEARLY_EQUAL = 0.75
+EQUAL_ACROSS_SLOTS = 0.7
 # At this one two texts that differ in a word or two speak of one thing.
 _CLOSE = 0.68
 _ENOUGH_WORDS = 4
@@ -37,7 +38,7 @@ _LIGHT = words(
 )
 _LIGHT_CHARS = frozenset(
     "的了是在有我用户都就还又很更最会要想能把被对到从里上中时得而但且并或希望请喜欢爱着过也因为所以"
-    "近正现零一二三四五六七八九十两0123456789习惯家天每常都会使需应该必须写放做去来个只位一些点吧呢啊呀之其"
+    "打算想近正现零一二三四五六七八九十两0123456789习惯家天每常都会使需应该必须写放做去来个只位一些点吧呢啊呀之其"
 )
 
 
@@ -52,7 +53,7 @@ def says_the_same(pair: Pair, *, strictly: bool = False) -> bool:
     gained, lost = ours - theirs, theirs - ours
     one_slot = "" in (new.slot, old.slot) or new.slot == old.slot
     if not gained and not lost:
-        return one_slot or (len(ours) > 1 and pair.similarity >= NEARLY_EQUAL)
+        return one_slot or (len(ours) > 1 and pair.similarity >= EQUAL_ACROSS_SLOTS)
     if strictly or not one_slot:
         return False
     if new.language == "zh" and not gained:

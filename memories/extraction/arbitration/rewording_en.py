@@ -27,6 +27,15 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (r"\bnever (?:been (?:abroad|outside (?:the|his|her|my) country)|left the country"
      r"|travell?ed abroad)",
      "not been abroad"),
+    (r"^(.+?) is the (\w+) (?:that )?(?:the user|i|he|she) (?:hates?|dislikes?)"
+     r"(?: the)? most$", r"hates \1"),
+    (r"^(.+?) is the (\w+) (?:that )?(?:the user|i|he|she) (?:likes?|loves?|enjoys?)(?: the)? "
+     r"(?:most|best)$",
+     r"favorite \2 is \1"),
+    (r"\bsleeps? (?:very |really |quite )?(?:well|soundly|like a (?:baby"
+     r"|log))\b", "does not have insomnia"),
+    (r"\b(?:lies awake|can not sleep|can't sleep|has trouble falling asleep)"
+     r"(?: at night)?\b", "has insomnia"),
     (r"\bis an? (\w+) student at\b", r"studies \1 at"),
     (r"^([A-Z][\w-]+) (?:is|was) born (?=in |on )", r"\1 was born "),
     # what one goes without, and what one never goes without

@@ -53,6 +53,20 @@ _TRANSITIONS: tuple[tuple[str, str], ...] = (
         r"\b(?:lives|living) (?:alone|by \w+self|on (?:his|her|their|my) own)|(?:一个人|自己"
         r"|独自)住|独居",
     ),
+    (r"住院", r"出院"),
+    (r"\bin (?:the )?hospital\b|\bhospitali[sz]ed", r"\b(?:discharged|released|left the hospital"
+     r"|home from)"),
+    (
+        r"实习|试用期|\b(?:intern|internship|trainee|probation|apprentice)\b",
+        r"转正|\b(?:permanent|full[- ]time|passed (?:the |her |his |my )?probation|hired as)\b",
+    ),
+    (r"异地", r"一起住|同居|搬来|搬到一起|结束异地"),
+    (r"\blong[- ]distance", r"\b(?:moved in together|lives? together)"),
+    (
+        r"高[一二三]|高中|备战高考|\b(?:in high school|high school student)",
+        r"考上了?.{0,8}大学|上大学了|读大学了|高考结束|\b(?:started|entered|goes to|got into) "
+        r"(?:college|uni)",
+    ),
     (
         r"\b(?:preparing|studying|cramming|training) (?:for|to take) .{0,20}exam|备考|准备考|考研",
         r"\b(?:passed|failed|took|sat) .{0,20}exam|考上|上岸|录取|考过了|考完了|通过了.{0,8}考试",
