@@ -204,6 +204,7 @@ STORAGES = {
     },
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_HANDLERS = ["memcenter.uploads.PrivateUpload"]
 
 # --- API ------------------------------------------------------------------------------------
 REST_FRAMEWORK = {

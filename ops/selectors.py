@@ -9,14 +9,16 @@ from ops.models import Operation, Priority, Receipt, Status, User
 
 
 def operations_of(user: User, *, status: str = "", kind: str = "") -> QuerySet[Operation]:
-    found = Operation.objects.filter(subject=user.subject).select_related("receipt")
+    found = Operation.objects.filter(subject=user.subject).select_related("receipt", "import")
     if status:
         found = found.filter(status=status)
     return found.filter(kind=kind) if kind else found
 
 
 def operation_by(public_id: str) -> Operation:
-    found = Operation.objects.filter(public_id=public_id).select_related("receipt").first()
+    found = (
+        Operation.objects.filter(public_id=public_id).select_related("receipt", "import").first()
+    )
     if found is None:
         raise NotFound("There is no such operation.")
     return found

@@ -78,7 +78,7 @@ class Endpoint:
     `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
     answers while everything of the person is being forgotten. `all_users_for` is the scope by
     which an unbound key may leave the person out and ask about all. `durable`: the answer waits
-    until what was written is on the disk.
+    until what was written is on the disk. `media` is what a body is sent as.
     """
 
     scope: str
@@ -95,6 +95,7 @@ class Endpoint:
     while_forgetting: bool = False
     all_users_for: str | None = None
     durable: bool = True
+    media: str = "application/json"
 
 
 def endpoint(

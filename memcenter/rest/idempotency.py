@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.rest.endpoint import Asked
 from memcenter.rest.renderers import as_json
+from memcenter.rest.uploads import digest_of
 from ops.access import as_system
 from ops.models import ApiKey, IdempotencyRecord, User
 
@@ -111,4 +112,6 @@ def _fingerprint(asked: Asked) -> str:
         sorted(request.query_params.lists()),
         request.data if isinstance(request.data, dict) else None,
     ]
-    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return hashlib.sha256(
+        orjson.dumps(parts, default=digest_of, option=orjson.OPT_SORT_KEYS)
+    ).hexdigest()

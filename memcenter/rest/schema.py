@@ -68,7 +68,7 @@ def describe(
         "parameters": _parameters(endpoint, in_query=not body),
     }
     if body:
-        described["request"] = {"application/json": endpoint.takes} if endpoint.takes else None
+        described["request"] = {endpoint.media: endpoint.takes} if endpoint.takes else None
     return described
 
 

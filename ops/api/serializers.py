@@ -50,6 +50,23 @@ class Progress(serializers.Serializer[Any]):
     step = serializers.CharField()
 
 
+class LeftOut(serializers.Serializer[Any]):
+    where = serializers.CharField(help_text="A line, or a place in the file made of numbers.")
+    why = serializers.CharField()
+
+
+class ImportReport(serializers.Serializer[Any]):
+    format = serializers.CharField()
+    conversations = serializers.IntegerField()
+    messages = serializers.IntegerField()
+    memories = serializers.IntegerField()
+    already_there = serializers.IntegerField(help_text="Rows that were there before.")
+    turns_to_learn_from = serializers.IntegerField()
+    people = serializers.IntegerField(help_text="From a file about several, nothing is learned.")
+    skipped = LeftOut(many=True, help_text="At most 500 places; skipped_count tells of all.")
+    skipped_count = serializers.IntegerField()
+
+
 class Operation(serializers.Serializer[Any]):
     op_id = serializers.CharField()
     kind = serializers.CharField()
@@ -62,6 +79,7 @@ class Operation(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     receipt_id = serializers.CharField(required=False)
+    report = ImportReport(required=False, help_text="Of an import that is done.")
 
 
 class Receipt(serializers.Serializer[Any]):

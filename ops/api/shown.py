@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ops.models import Operation, Receipt, User, UserSettings
+from ops.models import Kind, Operation, Receipt, User, UserSettings
 
 
 def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
@@ -23,6 +23,7 @@ def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
 
 def operation(row: Operation) -> dict[str, Any]:
     receipt = getattr(row, "receipt", None)  # the reverse side raises where there is none
+    taken_in = getattr(row, "import", None) if row.kind == Kind.IMPORT else None
     return {
         "op_id": row.public_id,
         "kind": row.kind,
@@ -39,6 +40,7 @@ def operation(row: Operation) -> dict[str, Any]:
         "updated_at": row.updated_at,
         "finished_at": row.finished_at,
         **({"receipt_id": receipt.public_id} if receipt is not None else {}),
+        **({"report": taken_in.report} if taken_in is not None and taken_in.finished_at else {}),
     }
 
 

@@ -78,7 +78,13 @@ def _conversation(user: User, chance: random.Random, *, number: int) -> list[Any
         created_at=LONG_AGO + timedelta(days=number),
     )
     made = [
-        make_turn(conversation, sentence(chance), sentence(chance), tools=[{"name": "t"}])
+        make_turn(
+            conversation,
+            sentence(chance),
+            sentence(chance),
+            tools=[{"name": "t"}],
+            extracted_at=LONG_AGO,
+        )
         for _ in range(3)
     ]
     make_message(conversation, sentence(chance), speaker="Nora", external_id=f"m{number}")

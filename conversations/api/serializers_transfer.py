@@ -1,0 +1,36 @@
+"""What comes in about exports and imports, and what goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework import serializers
+
+from conversations.importing.opening import Format
+from memcenter.rest.fields import OneOf, Personal, Text
+from ops.services.exporting import FORMATS
+
+__all__ = ["FILE", "Accepted", "ExportInput", "ImportInput", "Personal"]
+FILE: dict[int, Any] = {
+    200: OpenApiTypes.BINARY,
+    304: OpenApiResponse(description="The caller has this very file."),
+}
+
+
+class ExportInput(Personal):
+    conversation_id = Text(required=False, max_length=200)
+    format = OneOf(choices=FORMATS)
+
+
+class ImportInput(Personal):
+    file = serializers.FileField(allow_empty_file=True)
+    format = OneOf(choices=[one.value for one in Format], required=False)
+
+
+class Accepted(serializers.Serializer[Any]):
+    """The operation tells how far it is; the one of an import carries a `report` in the end."""
+
+    status = serializers.ChoiceField(choices=("accepted",))
+    op_id = serializers.CharField()

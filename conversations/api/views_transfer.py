@@ -1,0 +1,90 @@
+"""Data out and in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import FileResponse, HttpResponseNotModified
+from rest_framework.response import Response
+
+from conversations import owners
+from conversations.api import serializers_transfer as serializers
+from conversations.api.finding import kept
+from conversations.services import bringing_in
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import CREATE, Call, endpoint
+from memcenter.rest.parsers import OrjsonParser
+from memcenter.rest.uploads import UploadParser
+from ops import owners as operations
+from ops.models import Scope
+from ops.sending import as_attachment
+from ops.services import audit, exporting
+
+
+class ExportView(MemcenterView):
+    @endpoint(
+        summary="Export one conversation, or everything of a user",
+        takes=serializers.ExportInput,
+        answers={202: serializers.Accepted},
+        scope=Scope.EXPORT,
+        owners={"conversation_id": owners.of_conversation},
+    )
+    def post(self, call: Call) -> Response:
+        reference = call.data.get("conversation_id")
+        conversation = kept(call, reference) if reference else None
+        export = exporting.request(
+            user=call.user,
+            format=call.data["format"],
+            actor=f"key {call.key_id}",
+            surface="api",
+            conversation=(conversation.pk, conversation.public_id) if conversation else None,
+            requested_by_key=call.key_id,
+        )
+        answer = {"status": "accepted", "op_id": export.operation.public_id}
+        return Response(answer, status=202)
+
+
+class ExportDownloadView(MemcenterView):
+    @endpoint(
+        summary="The file of a finished export; its ETag is the SHA-256 of the content",
+        takes=serializers.Personal,
+        answers=serializers.FILE,
+        scope=Scope.EXPORT,
+        owners={"op_id": operations.of_operation},
+    )
+    def get(self, call: Call, op_id: str) -> FileResponse | HttpResponseNotModified:
+        export = exporting.ready(user=call.user, op_id=op_id)
+        if call.asked.request.headers.get("If-None-Match") == f'"{export.sha256}"':
+            return HttpResponseNotModified(headers={"ETag": f'"{export.sha256}"'})
+        audit.append(
+            "export.downloaded",
+            actor=f"key {call.key_id}",
+            surface="api",
+            subject=call.user.subject,
+            target=op_id,
+        )
+        return as_attachment(export)
+
+
+class ImportView(MemcenterView):
+    parser_classes = (UploadParser, OrjsonParser)
+
+    @endpoint(
+        summary="Import a file; what it is is found out unless it is said",
+        takes=serializers.ImportInput,
+        answers={202: serializers.Accepted},
+        unknown_user=CREATE,
+        media="multipart/form-data",
+    )
+    def post(self, call: Call) -> Response:
+        file: Any = call.data["file"]
+        row = bringing_in.request(
+            user=call.user,
+            file=file,
+            size=file.size,
+            format=call.data.get("format", ""),
+            actor=f"key {call.key_id}",
+            surface="api",
+            requested_by_key=call.key_id,
+        )
+        return Response({"status": "accepted", "op_id": row.operation.public_id}, status=202)

@@ -1,0 +1,41 @@
+"""Files in: a form with a file in it, as one plain object."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from rest_framework.parsers import MultiPartParser
+
+from memcenter.lib.errors import ApplicationError
+from memcenter.uploads import is_too_large
+
+
+class UploadParser(MultiPartParser):
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """A plain dict, as from JSON. Raises `too_large`."""
+        request = (parser_context or {})["request"]
+        if is_too_large(request.META.get("CONTENT_LENGTH")):
+            limit = f"{settings.MAX_IMPORT_BYTES:,}"
+            raise ApplicationError(f"The file is larger than {limit} bytes.", code="too_large")
+        found = super().parse(stream, media_type, parser_context)
+        return {**found.data.dict(), **found.files.dict()}
+
+
+def digest_of(value: Any) -> str:
+    """A file's content in a few letters, for telling whether a request is the same again."""
+    if not isinstance(value, UploadedFile):
+        raise TypeError(type(value).__name__)
+    digest = hashlib.sha256()
+    for chunk in value.chunks():
+        digest.update(chunk)
+    value.seek(0)
+    return digest.hexdigest()
