@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memories.extraction.rules.masking import SECRET, plain
+from memories.extraction.rules.masking import SECRET, plain, simplified
 from memories.extraction.rules.secrets import SHAPES, Shape
+from memories.extraction.rules.secrets_zh import CHINESE_SHAPES
 from memories.extraction.types import Refused
 
 MARK_EN = "[redacted]"
@@ -49,7 +50,7 @@ _LABEL = re.compile(
 _HINT = re.compile(
     r"\d{3}|pass|pw|\bpin\b|code|key|token|secret|bearer|phrase|login|log in|user|"
     r"://|otp|"
-    r"[密码碼令钥鑰号號帐账]|助记词|[A-Za-z0-9_+/-]{20}",
+    r"[密码碼令钥鑰号號帐账幢栋弄]|助记词|背面|健保|[A-Za-z0-9_+/-]{20}",
     re.IGNORECASE,
 )
 # Why it should be kept isn't anything to keep: "…, I always forget it", 省得我老忘.
@@ -98,6 +99,10 @@ def find(text: str) -> tuple[Span, ...]:
     taken: list[Span] = []
     for shape in SHAPES:
         taken.extend(_of_shape(covered(folded, taken), shape))
+    if _HAN.search(text):
+        folded = simplified(folded)
+        for shape in CHINESE_SHAPES:
+            taken.extend(_of_shape(covered(folded, taken), shape))
     return tuple(sorted(taken, key=lambda span: span.start))
 
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from memories.extraction.rules import zh, zh_dates
 from memories.extraction.rules.en_clauses import Piece, Sentence
-from memories.extraction.rules.masking import simplified, traditional
+from memories.extraction.rules.masking import SECRET, simplified, traditional
 from memories.extraction.rules.passing import is_passing
 from memories.extraction.rules.rule import OPEN, Found, Rule, guarded_as
 from memories.extraction.rules.vague import tells_nothing
@@ -66,7 +66,7 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
             continue
         here = replace(setting, opening=opening)
         parsed = parse(piece, subject, here)
-        opening = opening and parsed is None and OPENER.fullmatch(piece.text) is not None
+        opening = opening and parsed is None and _says_nothing_yet(piece)
         before, subject = subject, carried(piece.text, parsed, subject)
         setting = moved_on(setting, piece.text, said)
         if here.rules and parsed and (found := _statement(piece, said, parsed, setting, corrects)):
@@ -75,6 +75,11 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
             yield found
         elif found := _open(piece, said, parsed or open_parse(piece.text, before, here), here):
             yield replace(found, corrects=corrects)
+
+
+def _says_nothing_yet(piece: Piece) -> bool:
+    """Whether what follows still opens the message: after a greeting, or a covered secret."""
+    return OPENER.fullmatch(piece.text) is not None or SECRET in piece.text
 
 
 def _general(
