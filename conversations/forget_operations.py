@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Summary
 from conversations.services import erasing as said
 from conversations.services import forgetting, summaries
 from conversations.services.erasing import Target
+from memories.services import erasing as known_erasing
 from memories.services import forgetting as known
+from memories.services import leaving
 from memories.services.erasing import by_table
+from memories.services.leaving import Leaving
+from ops import known_places
 from ops.access import as_user
+from ops.known_places import Cached
 from ops.models import Kind, User
 from ops.registry import handles
-from ops.services import erasing
+from ops.services import erasing, remembering
 from ops.services.receipts import Counts
 from ops.services.worker import Run
 
@@ -88,20 +94,53 @@ def _erase(run: Run, user: User, target: Target, *, forget_memories: bool) -> No
         return {}
 
     erasing.step(run, user=user, name="hide", erase=hide)
+    _remember(run, user, target, forget_memories=forget_memories)
     if forget_memories:
         known.erase_in_rounds(run, user=user, resting=target.resting)
-    asked = run.operation.created_at
+    operation, asked = run.operation, run.operation.created_at
     steps: dict[str, Callable[[], Counts]] = {
         "traces": lambda: said.erase_traces(user, target, until=asked),
         "index": lambda: said.erase_index(user, target),
         "summaries": lambda: said.erase_summaries(user, target),
         "turns": lambda: said.erase_turns(user, target),
         "messages": lambda: said.erase_messages(user, target),
+        "copies": lambda: known_erasing.erase_copies(user=user, operation=operation),
         "exports": lambda: erasing.erase_transfers(user, [target.conversation]),
     }
     for name, erase in steps.items():
         erasing.step(run, user=user, name=name, erase=erase)
 
 
+def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) -> None:
+    found = Leaving()
+
+    def look() -> list[str]:
+        nonlocal found
+        if forget_memories:
+            found = leaving.of(user=user, resting=target.resting)
+        texts = (remembering.words_of(rows) for rows in said.words_of(user, target))
+        return [*found.texts, *chain.from_iterable(texts)]
+
+    erasing.remember(
+        run,
+        user=user,
+        texts=look,
+        rows=lambda: [*found.rows, *said.rows_of(user, target), *_own_row(run, user)],
+        staying=lambda: found.staying,
+    )
+
+
+def _own_row(run: Run, user: User) -> list[QuerySet[Conversation]]:
+    if run.operation.kind != Kind.FORGET_CONVERSATION:
+        return []
+    return [Conversation.everything.filter(user=user, pk=run.payload["conversation"])]
+
+
 def _kept(run: Run) -> tuple[str, ...]:
     return () if run.payload["forget_memories"] else ("memories",)
+
+
+known_places.vouches(said.vouching)
+known_places.caches(
+    Cached("mc:temporary:", "conversations.services.temporary", messages=True),
+)

@@ -239,6 +239,7 @@ class Feedback(models.Model):
     personal_data = True
     words = ("comment",)
     codes = ("rating",)
+    vouches = ("comment",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="feedback")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q
 
+from conversations.models import Turn
 from memories.models import Memory, Project
-from memories.services import forgetting
+from memories.services import erasing as copied
+from memories.services import forgetting, hot_cache, leaving
 from memories.services.erasing import by_table
+from memories.services.leaving import Leaving
+from ops import known_places
 from ops.access import as_user
+from ops.known_places import Cached
 from ops.models import Kind, User
 from ops.registry import handles
-from ops.services import erasing
+from ops.services import erasing, remembering
+from ops.services.receipts import Counts
 from ops.services.worker import Run
 
 _KEPT = ("messages",)
@@ -43,13 +49,49 @@ def forget_project(run: Run) -> Mapping[str, Any]:
         with as_user(user):
             own = Memory.everything.filter(user=user, project=pk).values_list("pk", flat=True)
             gone = sorted(forgetting.with_archived(user, own))
-        _erase(run, user, gone)
-        project = Project.everything.filter(user=user, pk=pk)
-        erasing.step(run, user=user, name="project", erase=lambda: by_table(project.delete()))
+        _erase(run, user, gone, projects=[pk])
+        erasing.step(run, user=user, name="project", erase=lambda: _erase_project(user, pk))
     return erasing.finish(run, user=user, scope="project", kept=_KEPT)
 
 
-def _erase(run: Run, user: User, gone: list[int]) -> None:
+def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = ()) -> None:
     resting = Q(memory__in=gone)
+    own = Project.everything.filter(user=user, pk__in=projects)
+    found = Leaving()
+
+    def look() -> list[str]:
+        nonlocal found
+        found = leaving.of(user=user, resting=resting, gone=gone)
+        return [*found.texts, *remembering.words_of(own)]
+
+    erasing.remember(
+        run,
+        user=user,
+        texts=look,
+        rows=lambda: [*found.rows, own],
+        staying=lambda: found.staying,
+    )
     forgetting.erase_in_rounds(run, user=user, resting=resting, gone=gone)
-    erasing.step(run, user=user, name="exports", erase=lambda: erasing.erase_transfers(user, []))
+    operation = run.operation
+    steps: dict[str, Callable[[], Counts]] = {
+        "copies": lambda: copied.erase_copies(user=user, operation=operation),
+        "exports": lambda: erasing.erase_transfers(user, []),
+    }
+    for name, erase in steps.items():
+        erasing.step(run, user=user, name=name, erase=erase)
+
+
+def _erase_project(user: User, pk: int) -> Counts:
+    """The turns that named it stay, and name it no longer."""
+    project = Project.everything.filter(user=user, pk=pk).first()
+    if project is None:
+        return {}
+    Turn.everything.filter(user=user, project_key=project.key).update(project_key="")
+    return by_table(project.delete())
+
+
+known_places.vouches(leaving.vouching)
+known_places.caches(
+    Cached("hot:", "memories.services.hot_cache", of_user=hot_cache.key),
+    Cached("survey:", "memories.browsing.survey", of_user=hot_cache.survey_key),
+)

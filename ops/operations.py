@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from ops import registry
-from ops.models import Kind, User
+from django.db.models import Model
+
+from ops import known_places, registry
+from ops.known_places import Cached
+from ops.models import Kind, Operation, User
 from ops.registry import UserData, handles
-from ops.services import erasing, receipts
+from ops.services import erasing, receipts, remembering
 from ops.services.worker import Run
 
 
@@ -18,26 +22,54 @@ from ops.services.worker import Run
 def forget_user(run: Run) -> Mapping[str, Any]:
     """Erase every kind of data of a person in the registry's order, the account last.
 
-    Safe to run twice: each step erases what it still finds; the account goes in the transaction
-    that issues the receipt, so where there is no account any more there is a receipt.
+    Safe to run twice: each step erases what it still finds; where there is no account any more
+    only the scan, the disk and the receipt are left to do.
     """
     user = run.user()
     if user is None:
         return erasing.finish(run, user=None, scope="user")
     everything = registry.participants()
     last = [one for one in everything if User in one.models]
+    _remember(run, user, everything)
     for one in everything:
         if one not in last:
             erasing.step(run, user=user, name=one.name, erase=partial(one.erase, user.pk))
-    return _finish(run, last, user_id=user.pk)
+    _erase_account(run, last, user_id=user.pk)
+    return erasing.finish(run, user=None, scope="user")
 
 
-def _finish(run: Run, last: list[UserData], *, user_id: int) -> Mapping[str, Any]:
+def _remember(run: Run, user: User, everything: list[UserData]) -> None:
+    """What every column says that holds words, and every row's id, before any of it goes."""
+    tables = [model for one in everything for model in one.models if model is not User]
+    rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
+    named = [one for one in rows if _has_public_id(one.model)]
+    account = User.objects.filter(pk=user.pk)
+    erasing.remember(
+        run,
+        user=user,
+        texts=lambda: chain.from_iterable(map(remembering.words_of, rows)),
+        rows=lambda: [*named, account],
+    )
+
+
+def _has_public_id(model: type[Model]) -> bool:
+    return any(column.name == "public_id" for column in model._meta.concrete_fields)
+
+
+def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
+    """And what earlier forgets of theirs that had failed still looked for."""
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()
         for one in last:
             erased.update(one.erase(user_id))
+        own = Operation.objects.filter(subject=run.operation.subject)
+        remembering.drop(own.exclude(pk=run.operation.pk))
         receipts.note(run.operation, step="account", counts=erased)
-        receipt = receipts.issue(run.operation, scope="user")
-    return {"receipt_id": receipt.public_id}
+
+
+known_places.caches(
+    Cached("worker-asked", "ops.services.broker"),
+    Cached("worker-heartbeat", "ops.tasks"),
+    Cached("signin:", "ops.services.attempts"),
+)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
@@ -97,6 +98,39 @@ def title_without(title: str, texts: Sequence[str]) -> str:
 def texts_of(user: User, target: Target) -> list[str]:
     messages = Message.everything.filter(user=user, pk__in=target.messages)
     return list(messages.values_list("content", flat=True))
+
+
+def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
+    """The rows that go, whose ids nothing may refer to afterwards.
+
+    Of a conversation that stays the newest summary stays as an empty row.
+    """
+    summaries = covering(user, target)
+    last = None if target.is_whole else summaries.order_by("-version").first()
+    return [
+        Message.everything.filter(user=user, pk__in=target.messages),
+        Turn.everything.filter(user=user, pk__in=target.turns),
+        Episode.everything.filter(user=user, turn__in=target.turns),
+        summaries.exclude(pk=last.pk) if last else summaries,
+    ]
+
+
+def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
+    """The rows in which something of it is said in words."""
+    return [
+        Message.everything.filter(user=user, pk__in=target.messages),
+        covering(user, target),
+        Feedback.objects.filter(user=user, message__in=target.messages),
+        Arbitration.objects.filter(user=user, turn__in=target.turns),
+    ]
+
+
+def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    """Everything that was said and is still there, and what people wrote about it."""
+    messages = Message.objects.filter(user=user_id).order_by("-pk")
+    yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
+    comments = Feedback.objects.filter(user=user_id, message__hidden_at__isnull=True)
+    yield from comments.values_list("comment", flat=True)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:

@@ -153,6 +153,21 @@ def _begin(
         payload=payload,
         about=target.waiting,
         requested_by_key=requested_by_key,
+        target=_named(target, payload),
     )
     receipts.note(operation, step="traces", counts=traces)
     return operation
+
+
+def _named(target: Target, payload: Mapping[str, object]) -> dict[str, object]:
+    """By ids that mean the same in every copy of the database."""
+    messages = Message.everything.filter(pk__in=target.messages).order_by("pk")
+    if "messages" in payload:
+        asked = messages.filter(pk__in=payload["messages"])  # type: ignore[misc]
+        return {"messages": list(asked.values_list("public_id", flat=True))}
+    found = Conversation.everything.get(pk=target.conversation)
+    return {
+        "conversation": found.public_id,
+        "through": payload["through"],
+        "forget_memories": payload["forget_memories"],
+    }

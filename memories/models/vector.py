@@ -98,8 +98,8 @@ class LexicalEntry(models.Model):
     """The segmented words of one target, with repeats, for keyword ranking."""
 
     personal_data = True
-    words = ("terms",)
-    codes = ("target_kind",)
+    words = ()
+    codes = ("terms", "target_kind")
     refers_to = ("target_kind", "target_id", TABLES)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False)

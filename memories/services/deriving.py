@@ -31,6 +31,9 @@ from ops.models import User
 KEPT = "kept when its conversation was deleted"
 
 
+KEPT = "kept when its conversation was deleted"
+
+
 @dataclass(frozen=True)
 class Derived:
     """What one round erased, and whether there is more to do."""

@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 
 from memcenter.lib.shingles import Resemblance
 from memories.models import (
+    Arbitration,
     DailyNote,
     FileVersion,
     Fragment,
@@ -24,7 +25,8 @@ from memories.models import (
     Vector,
 )
 from memories.services import tombstones
-from ops.models import User
+from ops.models import Operation, User
+from ops.services.copies import Copies
 
 _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
@@ -102,6 +104,45 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
     erased = by_table(RecallTrace.objects.filter(user=user, pk__in=traces).delete())
     erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
     return erased + by_table(DailyNote.everything.filter(user=user, pk__in=notes).delete())
+
+
+def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
+    """Erase what repeats a text that this forget erases: traces, notes, lines, decisions.
+
+    What a surviving message or a person's own version says as well may stay.
+    """
+    copies = Copies(operation, user=user)
+    if not copies:
+        return Counter()
+    own = {"user": user}
+    traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
+    notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
+    erased = by_table(RecallTrace.objects.filter(**own, pk__in=traces).delete())
+    erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
+    erased += by_table(DailyNote.everything.filter(**own, pk__in=notes).delete())
+    return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
+
+
+def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
+    erased: Counter[str] = Counter()
+    rows = Arbitration.objects.filter(user=user)
+    for column in ("candidate_text", "target_text"):
+        found = copies.among(rows.exclude(**{column: ""}).values_list("pk", column))
+        erased["memories_arbitration"] += rows.filter(pk__in=found).update(**{column: ""})
+    return erased
+
+
+def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
+    erased: Counter[str] = Counter()
+    for model in (MemoryFile, FileVersion):
+        for pk, content in model._base_manager.filter(user=user).values_list("pk", "content"):
+            lines = content.splitlines(keepends=True)
+            gone = copies.among(enumerate(lines))
+            if gone:
+                kept = "".join(line for n, line in enumerate(lines) if n not in gone)
+                model._base_manager.filter(pk=pk).update(content=kept)
+                erased[f"files:{model._meta.model_name}_line"] += len(gone)
+    return erased
 
 
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:

@@ -118,5 +118,17 @@ def _begin(
     hot_cache.drop(user.pk)
     about = Q(payload__memory__in=sorted(gone))
     return erasing.begin(
-        kind, user=user, payload=payload, about=about, requested_by_key=requested_by_key
+        kind,
+        user=user,
+        payload=payload,
+        about=about,
+        requested_by_key=requested_by_key,
+        target=_target(payload, gone),
     )
+
+
+def _target(payload: Mapping[str, object], gone: set[int]) -> dict[str, object]:
+    if "project" in payload:
+        return {"project": payload["project"]}
+    memories = Memory.everything.filter(pk__in=gone).order_by("pk")
+    return {"memories": list(memories.values_list("public_id", flat=True))}

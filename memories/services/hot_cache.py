@@ -15,6 +15,11 @@ def key(user_id: int) -> str:
     return f"hot:{user_id}"
 
 
+def survey_key(user_id: int) -> str:
+    """What the list's facets are counted from is kept for a while too."""
+    return f"survey:{user_id}"
+
+
 def drop(user_id: int) -> None:
     """Drop it as soon as the change that makes it wrong is committed.
 
@@ -25,6 +30,6 @@ def drop(user_id: int) -> None:
 
 def _drop(user_id: int) -> None:
     try:
-        cache.delete(key(user_id))
+        cache.delete_many([key(user_id), survey_key(user_id)])
     except RedisError:
         logger.warning("The cache of user %s can't be reached.", user_id)

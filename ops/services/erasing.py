@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from django.db.models import Q
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
+from ops.access import as_system
 from ops.models import (
     IdempotencyRecord,
     Import,
@@ -18,8 +22,18 @@ from ops.models import (
     Status,
     User,
 )
-from ops.services import exporting, outbox, receipts, stored_files
+from ops.services import (
+    disk,
+    exporting,
+    ledger,
+    outbox,
+    receipts,
+    remembering,
+    residue,
+    stored_files,
+)
 from ops.services.receipts import Counts
+from ops.services.residue import Scan, Whose
 from ops.services.worker import Run
 
 FORGET_KINDS = (
@@ -28,8 +42,10 @@ FORGET_KINDS = (
     Kind.FORGET_CONVERSATION,
     Kind.CLEAR_CONVERSATION,
     Kind.FORGET_PROJECT,
+    Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
+LEDGER = "ledger"  # the key of the payload under which the ledger's target stands
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 
@@ -40,11 +56,13 @@ def begin(
     payload: Mapping[str, Any],
     about: Q | None = None,
     requested_by_key: int | None = None,
+    target: Mapping[str, Any] | None = None,
 ) -> Operation:
     """Enqueue a forget in the transaction that hides what it is about.
 
     Exports and stored answers of the person are hidden, waiting operations that match `about`
-    are withdrawn. `payload` holds ids only.
+    are withdrawn. `payload` holds ids only; so does `target`, which names what goes in the
+    ledger and still means it when an older state of the database has been restored.
     """
     exporting.hide_exports(user=user, conversations=concerned(kind, payload))
     IdempotencyRecord.objects.filter(user=user, body__isnull=False).update(
@@ -52,14 +70,21 @@ def begin(
     )
     if about is not None:
         withdraw(user=user, about=about)
-    return outbox.enqueue(
+    operation = outbox.enqueue(
         kind,
         subject=user.subject,
-        payload=payload,
+        payload={**payload, LEDGER: dict(target or {})},
         priority=Priority.FORGET,
         serial_key=str(user.subject),
         requested_by_key=requested_by_key,
     )
+    transaction.on_commit(partial(_write_down, operation), robust=True)
+    return operation
+
+
+def _write_down(operation: Operation) -> None:
+    """Before the answer goes out; where it can't be done now, the handler does it first."""
+    ledger.write(operation, operation.payload[LEDGER])
 
 
 def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
@@ -114,6 +139,24 @@ def erase_transfers(user: User, conversations: Collection[int] | None = None) ->
     return {"ops_export": exports, "files:transfer": files + exports}
 
 
+def remember(
+    run: Run,
+    *,
+    user: User,
+    texts: Callable[[], Iterable[str]],
+    rows: Callable[[], Iterable[QuerySet[Any]]],
+    staying: Callable[[], Iterable[str]] = tuple,
+) -> None:
+    """The first step: the ledger, and what the scan will look for when everything is gone."""
+    ledger.write(run.operation, run.payload.get(LEDGER, {}))
+
+    def keep() -> Counts:
+        remembering.remember(run.operation, texts=texts(), rows=rows(), staying=staying())
+        return {}
+
+    step(run, user=user, name="remember", erase=keep)
+
+
 def finish(
     run: Run,
     *,
@@ -122,14 +165,40 @@ def finish(
     kept: Iterable[str] = (),
     then: Callable[[], object] | None = None,
 ) -> Mapping[str, Any]:
-    """The last step: what follows, the receipt and its audit event, in one transaction."""
-    if user is None:  # the account went meanwhile, and everything with it
-        with run.applying_as_system():
-            return _result(receipts.issue(run.operation, scope=scope))
-    with run.applying(user):
-        if then is not None:
+    """The last steps: look for what is left, clear the disk, then the receipt.
+
+    What follows, the receipt and its audit event are one transaction, and with it goes what the
+    scan looked for. Raises `ResidueFound`.
+    """
+    with as_system():
+        issued = Receipt.objects.filter(operation=run.operation).first()
+    if issued is not None:
+        return _result(issued)
+    ledger.write(run.operation, run.payload.get(LEDGER, {}))
+    found = _scan(run, user)
+    run.step("vacuum")
+    tables = disk.vacuum(run.operation)
+    applying = run.applying_as_system() if user is None else run.applying(user)
+    with applying:
+        if user is not None and then is not None:
             then()
-        return _result(receipts.issue(run.operation, scope=scope, kept=kept))
+        remembering.drop(Operation.objects.filter(pk=run.operation.pk))
+        told = disk.statement(run.operation, now=timezone.now(), tables=tables)
+        receipt = receipts.issue(
+            run.operation, scope=scope, kept=kept, scan=found.summary(), disk=told
+        )
+    return _result(receipt)
+
+
+def _scan(run: Run, user: User | None) -> Scan:
+    run.step("scan")
+    with as_system():
+        erased = remembering.erased_by(run.operation)
+        gone = run.payload.get("user") if user is None else user.pk
+        whose = Whose(gone, run.operation.subject, since=run.operation.created_at)
+        found = residue.scan(whose, erased)
+    residue.check(found)
+    return found
 
 
 def _result(receipt: Receipt) -> Mapping[str, Any]:

@@ -41,8 +41,19 @@ def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
     return erased
 
 
-def issue(operation: Operation, *, scope: str, kept: Iterable[str] = ()) -> Receipt:
-    """The operation's receipt, chained into the audit log; once, however often it is asked for."""
+def issue(
+    operation: Operation,
+    *,
+    scope: str,
+    kept: Iterable[str] = (),
+    scan: Mapping[str, Any] | None = None,
+    disk: Mapping[str, Any] | None = None,
+) -> Receipt:
+    """The operation's receipt, chained into the audit log; once, however often it is asked for.
+
+    `scan` tells what was looked through and found afterwards, `disk` until when other copies of
+    the rows may be there.
+    """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:
         return found
@@ -55,6 +66,8 @@ def issue(operation: Operation, *, scope: str, kept: Iterable[str] = ()) -> Rece
         finished_at=timezone.now(),
         erased=erased_by(operation),
         kept=list(kept),
+        scan=dict(scan or {}),
+        disk=dict(disk or {}),
         previous_hash=audit.last_hash(),
     )
     receipt.hash = audit.hash_of(receipt)

@@ -74,7 +74,8 @@ def test_a_forgotten_memory_is_hidden_at_once(tea: Memory) -> None:
 
 
 def test_the_operation_holds_ids_only(tea: Memory) -> None:
-    assert forget(tea).payload == {"memories": [tea.pk]}
+    named = {"memories": [tea.public_id]}
+    assert forget(tea).payload == {"memories": [tea.pk], "ledger": named}
 
 
 def test_a_forgotten_memory_is_erased_with_all_that_was_made_of_it(

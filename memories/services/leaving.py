@@ -1,0 +1,91 @@
+"""What of what is known leaves with a forget, told before it goes: for the scan that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from memories import derivation
+from memories.models import Change, Fragment, Memory, MemoryVersion, Origin, Source
+from memories.services import deriving
+from memories.services.erasing import texts_of
+from memories.services.resting import current_text, read
+from ops.models import User
+from ops.services import leaves
+from ops.services.remembering import is_long
+
+WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """Texts and rows that go; `staying` are texts that rightly remain of the same memories."""
+
+    texts: Sequence[str] = ()
+    rows: Sequence[QuerySet[Any]] = ()
+    staying: Sequence[str] = field(default=())
+
+
+def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
+    """What leaves with the sources that match and with the memories in `gone`: by the plan that
+    deriving follows. They must be hidden already."""
+    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
+    present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
+    touched = {*sources.values_list("memory", flat=True).distinct(), *present}
+    if not touched:
+        return Leaving()
+    graph = read(user, touched)
+    outcomes = derivation.plan(graph.texts, gone=gone)
+    changed = [pk for pk, outcome in outcomes.items() if outcome.changed]
+    lost = [
+        one.pk
+        for one in graph.memories
+        if one.pk in gone or not deriving.stands(graph, outcomes, one.pk)
+    ]
+    anew = [
+        one.pk
+        for one in graph.memories
+        if one.pk not in lost and outcomes[current_text(graph, one).id].changed
+    ]
+    versions = MemoryVersion.everything.filter(user=user, pk__in=changed)
+    memories = Memory.everything.filter(user=user, pk__in=lost)
+    texts = [*texts_of(versions), *_texts(memories)]
+    texts += Memory.everything.filter(pk__in=anew).values_list("content", flat=True)
+    return Leaving(
+        texts=texts,
+        rows=(
+            memories,
+            MemoryVersion.everything.filter(user=user, memory__in=lost),
+            Fragment.objects.filter(user=user, memory__in=lost),
+        ),
+        staying=[
+            text
+            for outcome in outcomes.values()
+            for text in (outcome.content, outcome.candidate)
+            if text
+        ],
+    )
+
+
+def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    """The versions that a person or client wrote or chose to keep, and what was told anew."""
+    told = Q(change__in=WRITTEN) | Q(sources__comment=deriving.KEPT)
+    meant = told & ~Q(actor=Origin.EXTRACTED)
+    if since is not None:
+        meant |= Q(sources__turn__user_message__recorded_at__gt=since)
+    versions = MemoryVersion.objects.filter(meant, user=user_id).order_by()
+    for row in versions.values_list("content", "summary").distinct().iterator():
+        yield from filter(None, row)
+
+
+def _texts(memories: QuerySet[Memory]) -> Iterator[str]:
+    """Of what is beside the text only what is long enough to be told from anything else."""
+    for content, summary, reason, *more in memories.values_list(
+        "content", "summary", "feedback_reason", "data", "metadata"
+    ):
+        yield from filter(None, (content, summary, reason))
+        yield from (text for text in leaves.of(more) if is_long(text))

@@ -1,0 +1,126 @@
+"""What was forgotten, by ids only, kept apart from the data: a restored backup is put right by it.
+
+One JSON line a forget in `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl`. A line is on the disk before
+the forget is answered and again looked for before anything is erased: none is lost, and a line
+that a crash tore is followed by a whole one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+
+from ops.models import Kind, Operation
+
+SCOPES = {
+    Kind.FORGET_MEMORY: "memory",
+    Kind.FORGET_MESSAGE: "message",
+    Kind.FORGET_CONVERSATION: "conversation",
+    Kind.CLEAR_CONVERSATION: "clear",
+    Kind.FORGET_PROJECT: "project",
+    Kind.FORGET_LAYER: "layer",
+    Kind.FORGET_USER: "user",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    operation: str
+    subject: UUID
+    scope: str
+    target: Mapping[str, Any]
+    at: datetime
+
+
+def path() -> Path:
+    return Path(settings.LEDGER_DIR) / "forgets.jsonl"
+
+
+def write(operation: Operation, target: Mapping[str, Any]) -> None:
+    """Add the line of this forget unless it is there; it is on the disk when this returns."""
+    line = {
+        "operation": operation.public_id,
+        "subject": str(operation.subject),
+        "scope": SCOPES[Kind(operation.kind)],
+        "target": dict(target),
+        "at": operation.created_at,
+    }
+    folder = path().parent
+    is_new = not path().exists()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path(), os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if _holds(descriptor, operation.public_id):
+            return
+        whole = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+        _write_all(descriptor, (b"" if _ends_whole(descriptor) else b"\n") + whole)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    if is_new:
+        _sync_folder(folder)
+
+
+def read() -> Iterator[Line]:
+    """All whole lines, oldest first, each operation once; a torn line is passed over."""
+    seen: set[str] = set()
+    if not path().exists():
+        return
+    with path().open("rb") as file:
+        for raw in file:
+            line = _line(raw)
+            if line is not None and line.operation not in seen:
+                seen.add(line.operation)
+                yield line
+
+
+def _line(raw: bytes) -> Line | None:
+    try:
+        told = orjson.loads(raw)
+        return Line(
+            told["operation"],
+            UUID(told["subject"]),
+            told["scope"],
+            told["target"],
+            datetime.fromisoformat(told["at"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _holds(descriptor: int, public_id: str) -> bool:
+    """Whether a whole line of this operation is there, which was written lately or long ago."""
+    wanted = public_id.encode()
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        return any(wanted in raw and _line(raw) is not None for raw in file)
+
+
+def _ends_whole(descriptor: int) -> bool:
+    size = os.fstat(descriptor).st_size
+    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """One write as a rule; a disk that is nearly full may take a part of it, and then says so."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    for one in (folder, folder.parent):
+        descriptor = os.open(one, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

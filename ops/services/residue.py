@@ -1,0 +1,262 @@
+"""Looking for what a forget has left behind, everywhere.
+
+Residue is an entry that refers to an erased id, or a field with at least half of one erased text's
+shingles, unless a message that is still there, or a version that a person or client wrote, has
+them. Of other people's rows only ids are compared; marks, operations, receipts and the audit log
+hold ids by design. What is found is named by its place and never by what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.contrib.sessions.models import Session
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+
+from memcenter.lib.errors import ApplicationError
+from ops import known_places
+from ops.models import Operation, Priority, Status
+from ops.services import leaves, places, stores
+from ops.services.fingerprints import Fingerprints, Hashes, Held
+from ops.services.places import Place
+from ops.services.remembering import Erased
+
+OUR_ID = re.compile(r"(?:conv|msg|turn|sum|epi|mem|req|note)_[0-9a-z]{26}")
+_SHOWN = 20
+_AT_ONCE = 2_000
+_UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
+
+
+class ResidueFound(ApplicationError):
+    """Something is left; the message says where, never what."""
+
+    code = "residue"
+
+
+@dataclass(frozen=True)
+class Residue:
+    """`place` is a table's column or a store, `row` the key there, `why` an id or a text."""
+
+    place: str
+    row: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.row} ({self.why})"
+
+
+@dataclass(frozen=True)
+class Scan:
+    """How much was looked through, by store, and what was found."""
+
+    looked: Mapping[str, int]
+    texts: int
+    found: Sequence[Residue]
+
+    @property
+    def places(self) -> int:
+        return sum(self.looked.values())
+
+    def summary(self) -> dict[str, Any]:
+        """For the receipt."""
+        return {
+            "places": self.places,
+            "residue": len(self.found),
+            "looked": dict(self.looked),
+            "texts": self.texts,
+        }
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose data was erased, and since when; `user_id` is None where nobody is meant."""
+
+    user_id: int | None
+    subject: UUID | None
+    since: datetime | None = None
+
+
+@dataclass
+class _Suspect:
+    residue: Residue
+    hashes: Hashes
+
+
+@dataclass
+class _Search:
+    whose: Whose
+    erased: Erased
+    others_wait: bool = False
+    by_hand: bool = False
+    suspects: list[_Suspect] = field(default_factory=list)
+    found: list[Residue] = field(default_factory=list)
+    looked: Counter[str] = field(default_factory=Counter)
+    _known: dict[tuple[Any, ...], list[Held]] = field(default_factory=dict)
+
+    def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
+        """Whether a field holds an erased text; the same text is compared once.
+
+        A `short` one counts only where people's words stand: a code may well be the same word.
+        """
+        if not len(self.erased.texts):
+            return
+        one = (short, *strings)
+        held = self._known.get(one)
+        if held is None:
+            held = self._known[one] = self.erased.texts.held_by(strings, short=short)
+        for text in held:
+            self.suspects.append(_Suspect(Residue(place, row, "text"), text.hashes))
+
+    def ids(self, place: str, row: str, strings: Iterable[str]) -> None:
+        if not self.erased.public_ids:
+            return
+        for text in strings:
+            if not self.erased.public_ids.isdisjoint(OUR_ID.findall(text)):  # type: ignore[attr-defined]
+                self.found.append(Residue(place, row, "id"))
+                return
+
+
+def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
+    """Look everywhere; inside `as_system`, for it reads across people.
+
+    By hand, whatever holds a text is found, messages too.
+    """
+    search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
+    tables = places.places()
+    for place in tables:
+        search.looked["database"] += len(place.names) + len(place.texts)
+        _look_for_rows(search, place)
+        _look_for_ids(search, place)
+        _look_for_texts(search, place)
+    is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
+    for entry in stores.everything(whose.user_id, is_gone=is_gone):
+        search.looked[entry.store] += 1
+        if entry.has_words:
+            search.field(entry.place, entry.row, entry.strings, short=by_hand)
+        if entry.has_ids:
+            search.ids(entry.place, entry.row, entry.strings)
+        if entry.is_left:
+            search.found.append(Residue(entry.place, entry.row, "id"))
+    left = _unexplained(search)
+    found = sorted({*search.found, *left}, key=str)
+    return Scan(dict(search.looked), len(erased.texts), found)
+
+
+def check(found: Scan) -> None:
+    """Raises `ResidueFound`, with the first places."""
+    if found.found:
+        where = ", ".join(map(str, found.found[:_SHOWN]))
+        raise ResidueFound(f"{len(found.found)} traces are left: {where}"[:500])
+
+
+def _look_for_rows(search: _Search, place: Place) -> None:
+    """The erased rows themselves, and rows that name them by kind and number."""
+    rows = place.model._base_manager.all()
+    own = search.erased.row_ids.get(place.table)
+    if own:
+        for pk in rows.filter(pk__in=list(own)).values_list("pk", flat=True):
+            search.found.append(Residue(place.table, str(pk), "id"))
+    reference = getattr(place.model, "refers_to", None)
+    if reference is None:
+        return
+    kind, number, tables = reference
+    for value, table in tables.items():
+        if gone := search.erased.row_ids.get(table):
+            match = {kind: value, f"{number}__in": list(gone)}
+            for pk in rows.filter(**match).values_list("pk", flat=True):
+                search.found.append(Residue(f"{place.table}.{number}", str(pk), "id"))
+
+
+def _look_for_ids(search: _Search, place: Place) -> None:
+    """Public ids, in everybody's rows."""
+    gone = search.erased.public_ids
+    if not gone or place.keeps_ids:
+        return
+    rows = place.model._base_manager.all().order_by()
+    for name in place.names:
+        for pk in rows.filter(**{f"{name}__in": list(gone)}).values_list("pk", flat=True):
+            search.found.append(Residue(f"{place.table}.{name}", str(pk), "id"))
+    prefixes = {one.partition("_")[0] + "_" for one in gone}
+    for name in place.texts:
+        for pk, value in _containing(place, name, prefixes):
+            search.ids(f"{place.table}.{name}", str(pk), leaves.of(value))
+
+
+def _containing(place: Place, column: str, prefixes: Collection[str]) -> Iterator[tuple[Any, Any]]:
+    """The rows in which an id could stand: the database looks, for there may be millions."""
+    rows = place.model._base_manager.annotate(as_text=Cast(column, TextField())).order_by()
+    meant = Q()
+    for prefix in sorted(prefixes):
+        meant |= Q(as_text__contains=prefix)
+    yield from rows.filter(meant).values_list("pk", column).iterator(chunk_size=_AT_ONCE)
+
+
+def _look_for_texts(search: _Search, place: Place) -> None:
+    columns = place.columns + (place.vouching if search.by_hand else ())
+    if not len(search.erased.texts) or not columns:
+        return
+    rows = place.model._base_manager.all().order_by()
+    if not search.by_hand or search.whose.user_id is not None:
+        rows = place.of(user_id=search.whose.user_id, subject=search.whose.subject).order_by()
+    if search.others_wait and _has_hidden(place):
+        rows = rows.filter(hidden_at__isnull=True)  # another forget erases those, and looks again
+    for pk, *values in rows.values_list("pk", *columns).iterator(chunk_size=_AT_ONCE):
+        for name, value in zip(columns, values, strict=True):
+            strings = _strings(place, name, value)
+            if strings:
+                short = name in place.words
+                search.field(f"{place.table}.{name}", str(pk), strings, short=short)
+
+
+def _strings(place: Place, name: str, value: Any) -> list[str]:
+    if value and place.model is Session and name == "session_data":
+        value = Session(session_data=value).get_decoded()
+    return [one for one in leaves.of(value) if one]
+
+
+def _has_hidden(place: Place) -> bool:
+    return any(one.name == "hidden_at" for one in place.model._meta.concrete_fields)
+
+
+def _others_wait(whose: Whose) -> bool:
+    waiting = Operation.objects.filter(
+        subject=whose.subject, priority=Priority.FORGET, status__in=_UNFINISHED
+    )
+    return waiting.count() > 1
+
+
+def explained(
+    texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
+) -> Hashes:
+    """Which of these hashes surviving messages or people's own versions have."""
+    found: Hashes = np.empty(0, dtype=np.int64)
+    if user_id is None or not wanted.size:
+        return found
+    for text in known_places.vouching(user_id, since=since):
+        found = np.union1d(found, texts.within([text]))
+        if np.isin(wanted, found).all():
+            break
+    return found
+
+
+def _unexplained(search: _Search) -> list[Residue]:
+    """Suspects that no surviving message or person's version accounts for."""
+    if not search.suspects:
+        return []
+    whose = search.whose
+    wanted = np.unique(np.concatenate([one.hashes for one in search.suspects]))
+    user_id = None if search.by_hand else whose.user_id
+    known = explained(search.erased.texts, wanted, user_id=user_id, since=whose.since)
+    return [
+        one.residue
+        for one in search.suspects
+        if not one.hashes.size or not np.isin(one.hashes, known).all()
+    ]

@@ -1,0 +1,166 @@
+"""Everything outside the database's tables in which something could be left."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import redis
+from django.conf import settings
+from django.core.files.storage import storages
+
+from ops import known_places
+from ops.models import Export, Import
+from ops.services import leaves
+
+_CHUNK = 1 << 20
+_LINES = 500
+# The database's own files are told of apart (vacuum, write-ahead log); what is served to everyone
+# and what the servers speak through holds nobody's data.
+_NOT_LOOKED_INTO = ("pg", "static", "run")
+_BROKER = ("celery", "unacked", "_kombu", "reply.celery")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing to look at. `is_left`: that it is there at all is residue."""
+
+    store: str
+    place: str
+    row: str
+    strings: Sequence[str]
+    has_words: bool = True
+    has_ids: bool = True
+    is_left: bool = False
+
+
+def everything(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
+    """Redis with the broker's messages, and the files. `is_gone`: all of the person was erased."""
+    yield from _in_redis(user_id, is_gone=is_gone)
+    yield from _in_files(user_id)
+
+
+def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
+    """Every key of every type. Raises `RedisError` where it can't be reached: not looked at."""
+    own = known_places.cache_keys(user_id) if user_id is not None and is_gone else set()
+    url = settings.REDIS_URL
+    with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
+        for raw in client.scan_iter(count=1_000):
+            name = raw.decode(errors="replace")
+            broker = name.startswith(_BROKER)
+            strings = [name, *leaves.of(_value(client, raw))]
+            yield Entry(
+                store="broker" if broker else "cache",
+                place="broker" if broker else "redis",
+                row=_shown(name),
+                strings=strings,
+                has_words=not known_places.holds_messages(name),
+                has_ids=not broker,
+                is_left=any(name.endswith(one) for one in own),
+            )
+
+
+def _value(client: redis.Redis, key: bytes) -> Any:
+    kind = client.type(key)
+    if kind == b"string":
+        return client.get(key)
+    if kind == b"hash":
+        return client.hgetall(key)
+    if kind == b"list":
+        return client.lrange(key, 0, -1)
+    if kind == b"set":
+        return client.smembers(key)
+    if kind == b"zset":
+        return client.zrange(key, 0, -1)
+    return [fields for _, fields in client.xrange(key)] if kind == b"stream" else None
+
+
+def _shown(name: str) -> str:
+    """A key is named as it is: ours hold ids only."""
+    return name[:200]
+
+
+def _in_files(user_id: int | None) -> Iterator[Entry]:
+    root = Path(settings.DATA_DIR)
+    others = _files_of_others(user_id)
+    for path in sorted(_files_under(root)):
+        store = "exports" if "exports" in path.relative_to(root).parts else "files"
+        is_log = path.suffix == ".log"
+        try:
+            for strings in _parts(path):
+                yield Entry(
+                    store=store,
+                    place=f"{store}",
+                    row=str(path.relative_to(root)),
+                    strings=strings,
+                    has_words=path.resolve() not in others,
+                    has_ids=not is_log,
+                )
+        except FileNotFoundError:
+            continue  # a socket, or a file that went meanwhile
+
+
+def _files_under(root: Path) -> Iterator[Path]:
+    if not root.is_dir():
+        return
+    for one in root.iterdir():
+        if one.name in _NOT_LOOKED_INTO:
+            continue
+        if one.is_dir() and not one.is_symlink():
+            yield from (path for path in one.rglob("*") if path.is_file())
+        elif one.is_file():
+            yield one
+
+
+def _files_of_others(user_id: int | None) -> set[Path]:
+    """Exports and imports of other people may well say the same; their ids may not."""
+    found: set[Path] = set()
+    for model in (Export, Import):
+        rows = model._base_manager.exclude(path="")
+        if user_id is None:
+            continue
+        for path in rows.exclude(user_id=user_id).values_list("path", flat=True):
+            for name in settings.STORAGES:
+                found.update(_path_in(name, path))
+    return found
+
+
+def _path_in(storage: str, path: str) -> Iterator[Path]:
+    try:
+        yield Path(storages[storage].path(path)).resolve()
+    except (NotImplementedError, ValueError, OSError):
+        return
+
+
+def _parts(path: Path) -> Iterator[list[str]]:
+    """The strings of a file, some hundred lines at a time; what is packed is unpacked."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            for name in packed.namelist():
+                yield [name]
+                with packed.open(name) as member:
+                    yield from _lines(member)  # type: ignore[arg-type]
+        return
+    with path.open("rb") as file:
+        start = file.read(2)
+        file.seek(0)
+        if start == b"\x1f\x8b":
+            with gzip.open(file) as unpacked:
+                yield from _lines(unpacked)  # type: ignore[arg-type]
+        else:
+            yield from _lines(file)
+
+
+def _lines(file: BinaryIO) -> Iterator[list[str]]:
+    found: list[str] = []
+    while line := file.readline(_CHUNK):
+        found.extend(leaves.of(line))
+        if len(found) >= _LINES:
+            yield found
+            found = found[-2:]  # a text may go over the end of a part
+    if found:
+        yield found
