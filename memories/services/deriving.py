@@ -31,9 +31,6 @@ from ops.models import User
 KEPT = "kept when its conversation was deleted"
 
 
-KEPT = "kept when its conversation was deleted"
-
-
 @dataclass(frozen=True)
 class Derived:
     """What one round erased, and whether there is more to do."""
