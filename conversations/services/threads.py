@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from conversations.models import Conversation, ConversationKind
-from memcenter.lib import ids
+from memcenter.lib import ids, statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import User
 
@@ -25,10 +25,14 @@ def check_external_id(value: str, *, field: str) -> str:
 def resolve(*, user: User, reference: str) -> Conversation:
     """The person's conversation of our id or the client's. Raises `NotFound`."""
     column = "public_id" if reference.startswith("conv_") else "external_id"
-    found = Conversation.objects.filter(user=user, **{column: reference}).first()
-    if found is None:
+    found = statements.rows(
+        f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
+        f" WHERE c.user_id = %s AND c.{column} = %s AND c.hidden_at IS NULL",
+        [user.pk, reference],
+    )
+    if not found:
         raise NotFound("There is no such conversation.")
-    return found
+    return statements.instance(Conversation, found[0])
 
 
 def find_or_create(

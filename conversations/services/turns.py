@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Message, Role, Turn
 from conversations.services.threads import check_external_id
-from memcenter.lib import tokens
+from memcenter.lib import statements, tokens
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import Kind, Operation, Priority, User
 from ops.services import outbox, users
+from ops.services.outbox import Wanted
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,14 @@ def record_turn(
     _check(said, field="user_message")
     _check(reply, field="assistant_message")
     _check_distinct(said, reply)
-    conversation = _lock(user, conversation)
+    conversation, learns = _lock(user, conversation)
     moment = occurred_at or timezone.now()
-    question, old = _find_or_add(conversation, said, moment=moment, field="user_message_id")
-    answer, answer_old = _find_or_add(
-        conversation, reply, moment=question.created_at, field="assistant_message_id"
-    )
-    if (old or answer_old) and (turn := _turn_of(question, answer)):
-        return RecordedTurn(conversation, question, answer, turn, (), repeated=True)
+    question, answer, known = _both(conversation, said, reply, moment=moment)
+    if known is not None:
+        return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _pair(question, answer, project_key=project_key, tools=tools)
     _note_messages(conversation)
-    operations = _enqueue(user, turn, priority, forget_done=forget_done)
+    operations = _enqueue(user, turn, priority, learns=learns, forget_done=forget_done)
     return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
 
 
@@ -97,7 +95,7 @@ def record_message(
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     _check(message, field="content")
-    conversation = _lock(user, conversation)
+    conversation, learns = _lock(user, conversation)
     row, repeated = _find_or_add(conversation, message, moment=timezone.now(), field="message_id")
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
@@ -106,7 +104,8 @@ def record_message(
     if question is None:
         return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
     turn = _pair(question, row)
-    return RecordedMessage(row, turn, _enqueue(user, turn, priority), False)
+    operations = _enqueue(user, turn, priority, learns=learns)
+    return RecordedMessage(row, turn, operations, False)
 
 
 def _check(message: MessageInput, *, field: str) -> None:
@@ -131,16 +130,49 @@ def _check_distinct(said: MessageInput, reply: MessageInput) -> None:
         raise Invalid.field("assistant_message_id", "The two messages need two ids.")
 
 
-def _lock(user: User, conversation: Conversation) -> Conversation:
+def _lock(user: User, conversation: Conversation) -> tuple[Conversation, bool]:
     """Hold the conversation's row until the transaction ends: this is what keeps the order.
 
-    The person is looked at again: a forget may have begun since the request came in.
+    The person is looked at again: a forget may have begun since the request came in. Also tells
+    whether memories are learned.
     """
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
-    locked = Conversation.objects.select_for_update().filter(pk=conversation.pk, user=user).first()
-    if locked is None:
+    found = statements.rows(
+        f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
+        "  FROM conversations_conversation c JOIN ops_user u ON u.id = c.user_id"
+        "  LEFT JOIN ops_usersettings s ON s.user_id = u.id"
+        " WHERE c.id = %s AND c.user_id = %s AND c.hidden_at IS NULL FOR UPDATE OF c",
+        [conversation.pk, user.pk],
+    )
+    if not found:
+        users.check_not_being_forgotten(User.objects.get(pk=user.pk))
         raise NotFound("There is no such conversation.")
-    return locked
+    hidden_at, learns, *columns = found[0]
+    users.check_not_being_forgotten(User(hidden_at=hidden_at))
+    locked = statements.instance(Conversation, columns)
+    return locked, settings.LONGTERM_DEFAULT if learns is None else learns
+
+
+def _both(
+    conversation: Conversation, said: MessageInput, reply: MessageInput, *, moment: datetime
+) -> tuple[Message, Message, Turn | None]:
+    """The two messages, found or added, and the turn that they make already, if they do."""
+    if not _are_known(conversation, said, reply):
+        question = _next_message(conversation, said, moment=moment)
+        answer = _next_message(conversation, reply, moment=question.created_at)
+        statements.insert([question, answer])
+        return question, answer, None
+    question, old = _find_or_add(conversation, said, moment=moment, field="user_message_id")
+    answer, answer_old = _find_or_add(
+        conversation, reply, moment=question.created_at, field="assistant_message_id"
+    )
+    return question, answer, _turn_of(question, answer) if old or answer_old else None
+
+
+def _are_known(conversation: Conversation, *messages: MessageInput) -> bool:
+    """Whether one of these client ids is there already."""
+    ids = [one.external_id for one in messages if one.external_id is not None]
+    same = Message.objects.filter(conversation=conversation, external_id__in=ids)
+    return bool(ids) and same.exists()
 
 
 def _find_or_add(
@@ -153,9 +185,18 @@ def _find_or_add(
         if found is not None:
             _check_same(found, message, field=field)
             return found, True
+    row = _next_message(conversation, message, moment=moment)
+    statements.insert([row])
+    return row, False
+
+
+def _next_message(
+    conversation: Conversation, message: MessageInput, *, moment: datetime
+) -> Message:
+    """Take the next number of the locked conversation; the caller inserts the row."""
     conversation.last_number += 1
     conversation.message_count += 1
-    row = Message.objects.create(
+    row = Message(
         user_id=conversation.user_id,
         conversation=conversation,
         external_id=message.external_id,
@@ -170,7 +211,7 @@ def _find_or_add(
     conversation.last_message_at = max(conversation.last_message_at or moment, row.created_at)
     if message.speaker and message.speaker not in conversation.speakers:
         conversation.speakers.append(message.speaker)
-    return row, False
+    return row
 
 
 def _check_same(found: Message, message: MessageInput, *, field: str) -> None:
@@ -214,7 +255,7 @@ def _pair(
     project_key: str = "",
     tools: Sequence[Mapping[str, Any]] = (),
 ) -> Turn:
-    return Turn.objects.create(
+    turn = Turn(
         user_id=question.user_id,
         conversation_id=question.conversation_id,
         user_message=question,
@@ -223,43 +264,38 @@ def _pair(
         tools=list(tools),
         created_at=question.created_at,
     )
+    statements.insert([turn])
+    return turn
 
 
 def _note_messages(conversation: Conversation) -> None:
-    conversation.save(
-        update_fields=[
-            "last_number",
-            "message_count",
-            "last_message_at",
-            "speakers",
-            "updated_at",
-        ]
+    conversation.updated_at = timezone.now()
+    statements.rows(
+        "UPDATE conversations_conversation SET last_number = %s, message_count = %s,"
+        " last_message_at = %s, speakers = %s, updated_at = %s WHERE id = %s",
+        [
+            *(conversation.last_number, conversation.message_count, conversation.last_message_at),
+            *(conversation.speakers, conversation.updated_at, conversation.pk),
+        ],
     )
 
 
 def _enqueue(
-    user: User, turn: Turn, priority: Priority, *, forget_done: bool = False
+    user: User, turn: Turn, priority: Priority, *, learns: bool, forget_done: bool = False
 ) -> tuple[Operation, ...]:
     """Learning comes first; indexing the messages and the episode follows."""
     payload = {"turn": turn.pk}
-    operations = []
-    if users.settings_of(user).longterm_enabled:
+    wanted = [Wanted(Kind.INDEX_EPISODE, payload, _for_index(priority))]
+    if learns:
         to_learn = payload | ({"forget_done": True} if forget_done else {})
-        operations.append(_operation(Kind.EXTRACT_TURN, user, to_learn, priority))
-    operations.append(_operation(Kind.INDEX_EPISODE, user, payload, max(priority, Priority.INDEX)))
-    return tuple(operations)
+        wanted.insert(0, Wanted(Kind.EXTRACT_TURN, to_learn, priority))
+    return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
 
 
 def _enqueue_message(user: User, message: Message, priority: Priority) -> tuple[Operation, ...]:
-    payload = {"message": message.pk}
-    return (_operation(Kind.INDEX_EPISODE, user, payload, max(priority, Priority.INDEX)),)
+    wanted = [Wanted(Kind.INDEX_EPISODE, {"message": message.pk}, _for_index(priority))]
+    return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
 
 
-def _operation(kind: Kind, user: User, payload: Mapping[str, Any], priority: int) -> Operation:
-    return outbox.enqueue(
-        kind,
-        subject=user.subject,
-        payload=payload,
-        priority=Priority(priority),
-        serial_key=str(user.subject),
-    )
+def _for_index(priority: Priority) -> Priority:
+    return Priority(max(priority, Priority.INDEX))

@@ -47,6 +47,35 @@ def rows(text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
+def insert(instances: Sequence[Row]) -> None:
+    """Insert new rows of one model in one statement and give them their ids.
+
+    As `bulk_create`, in a fraction of its time: it knows no conflicts and no inheritance.
+    """
+    model = type(instances[0])
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    values = [
+        field.get_db_prep_save(field.pre_save(one, True), connection)
+        for one in instances
+        for field in fields
+    ]
+    made = rows(_insertion(model, len(instances)), values)
+    for one, (pk,) in zip(instances, made, strict=True):
+        one.pk = pk
+        one._state.adding, one._state.db = False, DEFAULT_DB_ALIAS
+
+
+@cache
+def _insertion(model: type[Model], count: int) -> str:
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    names = ", ".join(f'"{field.column}"' for field in fields)
+    one = f"({', '.join(['%s'] * len(fields))})"
+    return (
+        f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join([one] * count)}'
+        f' RETURNING "{model._meta.pk.column}"'
+    )
+
+
 @cache
 def columns(model: type[Model], alias: str) -> str:
     """All columns of a model, in the order that `instance` takes their values."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from memcenter.lib import statements
 from memcenter.lib.errors import Conflict
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.services import broker
@@ -71,6 +73,37 @@ def enqueue(
     if run_after is None:
         transaction.on_commit(broker.wake, robust=True)
     return operation
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One of several operations that are enqueued together."""
+
+    kind: Kind
+    payload: Mapping[str, Any]
+    priority: Priority
+
+
+def enqueue_each(
+    wanted: Sequence[Wanted], *, subject: UUID, serial_key: str | None = None
+) -> tuple[Operation, ...]:
+    """As `enqueue` for each, in one statement; they carry no dedupe key."""
+    now = timezone.now()
+    made = [
+        Operation(
+            kind=one.kind,
+            subject=subject,
+            payload=dict(one.payload),
+            priority=one.priority,
+            serial_key=serial_key,
+            run_after=now,
+            max_attempts=settings.OPERATION_ATTEMPTS,
+        )
+        for one in wanted
+    ]
+    statements.insert(made)
+    transaction.on_commit(broker.wake, robust=True)
+    return tuple(made)
 
 
 def enqueue_all(

@@ -1,0 +1,66 @@
+"""Statements by hand: counted like others, planned once, and right under every role."""
+
+import pytest
+from django.db import connection
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from memcenter.lib import statements
+from ops.access import as_system, as_user
+from ops.models import ApiKey, User, UserSettings
+from ops.services import keys
+
+pytestmark = pytest.mark.django_db
+
+
+def prepared() -> list[str]:
+    """The statements that this connection's server keeps planned."""
+    return [text for (text,) in statements.rows("SELECT statement FROM pg_prepared_statements")]
+
+
+def test_they_count_as_queries(
+    alice: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(1):
+        assert statements.rows("SELECT %s::int + 1", [2]) == [(3,)]
+
+
+def test_a_frequent_one_is_planned_once(alice: User) -> None:
+    text = "SELECT username FROM ops_user WHERE id = %s"
+    for _ in range(6):
+        statements.rows(text, [alice.pk])
+    assert prepared().count(text.replace("%s", "$1")) == 1
+
+
+def test_a_planned_one_minds_who_asks_and_under_which_role(db: None) -> None:
+    """What was prepared as one person is run anew as another and as the system."""
+    text = "SELECT current_setting('memcenter.user', true), current_user::text"
+    people = [User.objects.create_user(external_id=name) for name in ("one", "two", "three")]
+    seen = []
+    for person in people * 3:
+        with as_user(person):
+            seen += statements.rows(text)
+        with as_system():
+            assert statements.rows(text)[0][1] == "memcenter_system"
+    app = connection.settings_dict["USER"]
+    assert seen == [(str(person.pk), app) for person in people * 3]
+
+
+def test_an_inserted_row_is_as_if_it_had_been_saved(alice: User) -> None:
+    row = ApiKey(user=alice, name="by hand", prefix="mc_", digest="d" * 64, scopes=["read"])
+    statements.insert([row])
+    found = ApiKey.objects.get(pk=row.pk)
+    assert (found.name, found.scopes, found.user) == ("by hand", ["read"], alice)
+    assert found.created_at == row.created_at and not row._state.adding
+
+
+def test_a_loaded_row_is_the_row(alice: User) -> None:
+    text = f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
+    loaded = [statements.instance(UserSettings, values) for values in statements.rows(text)]
+    assert loaded == list(UserSettings.objects.all())
+
+
+def test_a_key_is_known_until_it_ends(alice: User, alice_key: str) -> None:
+    found = keys.authenticate(alice_key)
+    assert found is not None and found.user == alice
+    keys.revoke(found)
+    assert keys.authenticate(alice_key) is None
