@@ -16,6 +16,7 @@ from memories.services import (
     providers,
     requests,
     sessions,
+    skills,
 )
 from ops.access import as_user
 from ops.models import Kind
@@ -39,6 +40,7 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
         return None
     extraction = ingest.extract(heard.text)
     forgotten = requests.forget_what_was_asked(run, user=user, heard=heard, extraction=extraction)
+    skills.learn(run, user=user, turn=heard.turn)
     decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
     return {
         "memories": [
