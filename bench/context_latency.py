@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psycopg
 
-from bench.product import Product, percentile, print_result, running
+from bench.product import Product, percentile, print_result, print_times, running
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.providers.bundled import BundledEmbedder
@@ -110,11 +110,7 @@ def one_floor(
 
 
 def report(floor: list[float], calls: list[float], *, memories: int) -> None:
-    table = {"floor": floor, "POST /memory/context": calls}
-    print(f"{'milliseconds':24}{'p50':>10}{'p99':>10}")
-    for name, values in table.items():
-        p50, p99 = percentile(values, 0.5) * 1000, percentile(values, 0.99) * 1000
-        print(f"{name:24}{p50:>10.2f}{p99:>10.2f}")
+    print_times({"floor": floor, "POST /memory/context": calls})
     p50 = percentile(calls, 0.5)
     print_result(
         {

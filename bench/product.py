@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,6 +128,14 @@ def percentile(values: Sequence[float], share: float) -> float:
     """The value below which `share` of the sorted values lie."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def print_times(table: Mapping[str, Sequence[float]]) -> None:
+    """Seconds, as a table of milliseconds."""
+    print(f"{'milliseconds':32}{'p50':>10}{'p99':>10}")
+    for name, values in table.items():
+        p50, p99 = percentile(values, 0.5) * 1000, percentile(values, 0.99) * 1000
+        print(f"{name:32}{p50:>10.2f}{p99:>10.2f}")
 
 
 def print_result(figures: dict[str, Any]) -> None:
