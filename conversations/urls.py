@@ -1,6 +1,6 @@
 from django.urls import path
 
-from conversations.views import chat, managing, turns
+from conversations.views import chat, managing, transfer, turns
 
 _ONE = "c/<str:conversation_id>/"
 
@@ -10,6 +10,7 @@ urlpatterns = [
     path("c/temporary/", chat.temporary_new, name="temporary_new"),
     path(_ONE, chat.conversation_page, name="conversation"),
     path(f"{_ONE}rename/", managing.conversation_rename, name="conversation_rename"),
+    path(f"{_ONE}export/", transfer.conversation_export, name="conversation_export"),
     path(f"{_ONE}clear/", managing.conversation_clear, name="conversation_clear"),
     path(f"{_ONE}delete/", managing.conversation_delete, name="conversation_delete"),
     path("messages/<str:message_id>/forget/", turns.message_forget, name="message_forget"),

@@ -50,7 +50,9 @@ class Row:
         if self.is_temporary:
             return [{"label": _("Delete now…"), **going}]
         clear = reverse("conversation_clear", args=[self.public_id])
+        out = reverse("conversation_export", args=[self.public_id])
         return [
+            {"label": _("Export…"), "icon": "download", "href": out, "hx_get": out},
             {"label": _("Clear…"), "icon": "forget", "href": clear, "hx_get": clear},
             {"label": _("Delete…"), "rule": True, **going},
         ]

@@ -17,7 +17,7 @@ from ops import selectors
 from ops.forms import PreferencesForm
 from ops.models import Operation, Receipt, User
 from ops.services import outbox, users
-from ops.views import happening, stored, switches
+from ops.views import happening, stored, switches, transfers
 
 _RECEIPTS = 10
 
@@ -29,6 +29,8 @@ def data_management(request: HttpRequest) -> HttpResponse:
         user = person(request)
         if target(request) == "activity":
             return render(request, "ops/data_management.html#activity", _activity(user))
+        if target(request) == "transfers":
+            return render(request, "ops/data_management.html#transfers", transfers.context(user))
         return render(request, "ops/data_management.html", page_context(user))
 
 
@@ -41,6 +43,7 @@ def page_context(user: User, *, preferences: PreferencesForm | None = None) -> d
         "switches": switches.of(user),
         "preferences": preferences or PreferencesForm(initial=initial),
         "amounts": stored.amounts_of(user),
+        **transfers.context(user),
         **_activity(user),
     }
 

@@ -26,6 +26,7 @@ _LEARNING = (
     Kind.SUMMARIZE,
     Kind.INDEX_EPISODE,
     Kind.INDEX_MEMORY,
+    Kind.REVISE_MEMORY,
 )
 _SOON = timedelta(minutes=1)
 _UNFINISHED = (Status.PENDING, Status.RUNNING)
@@ -35,6 +36,8 @@ _BROKE_OFF = re.compile(r"It broke off \((\w+)\)\.")
 _TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
 _STEPS = {
     "hide": gettext_lazy("Hide everything that is about it"),
+    "remember": gettext_lazy("Note what to look for afterwards"),
+    "copies": gettext_lazy("Copies in notes, files and records"),
     "memories": gettext_lazy("Memories and what was made from them"),
     "traces": gettext_lazy("Records of recall"),
     "index": gettext_lazy("Search index"),
@@ -185,6 +188,11 @@ def _error_of(operation: Operation) -> str:
     error = operation.last_error
     if not error or operation.status == Status.SUCCEEDED:
         return ""
+    return said(error)
+
+
+def said(error: str) -> str:
+    """What was written down as an error, in the reader's language."""
     broke_off = _BROKE_OFF.fullmatch(error)
     if broke_off:
         return _("It broke off unexpectedly (%(what)s).") % {"what": broke_off[1]}

@@ -217,8 +217,13 @@ def comparable(data: Mapping[str, list[dict[str, Any]]]) -> dict[str, list[Any]]
     }
 
 
-_POINTS_AT = {"version": "memoryversion", "output": "memoryversion", "input": "memoryversion"}
-_POINTS_AT |= {"file": "memoryfile", "project": "project"}
+_POINTS_AT = {
+    ("source", "version"): "memoryversion",
+    ("versioninput", "output"): "memoryversion",
+    ("versioninput", "input"): "memoryversion",
+    ("fileversion", "file"): "memoryfile",
+    ("memory", "project"): "project",
+}
 
 
 def _renamed(row: Mapping[str, Any], kind: str, names: Mapping[Any, str]) -> dict[str, Any]:
@@ -228,8 +233,8 @@ def _renamed(row: Mapping[str, Any], kind: str, names: Mapping[Any, str]) -> dic
             continue  # when it was decided here
         if isinstance(value, int) and name == "id":
             value = names[(kind, value)]
-        elif isinstance(value, int) and not isinstance(value, bool) and name in _POINTS_AT:
-            value = names.get((_POINTS_AT[name], value), value)
+        elif (kind, name) in _POINTS_AT and value is not None:
+            value = names[(_POINTS_AT[(kind, name)], value)]
         elif isinstance(value, str):
             value = OUR_ID.sub(lambda one: names.get(one[0], one[0]), value)
         found[name] = value
