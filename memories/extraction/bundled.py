@@ -18,13 +18,15 @@ from memories.extraction.rules import accepted, commands, masking, repeated
 from memories.extraction.rules.en_clauses import Sentence
 from memories.extraction.rules.explicit import as_said
 from memories.extraction.rules.reading import Reader, language_of, sentences
-from memories.extraction.rules.rule import Found
+from memories.extraction.rules.rule import OPEN, Found, Rule
+from memories.extraction.rules.zh_dialect import standard
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
 
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _HEDGED = 0.3  # taken off the confidence of "I think", "maybe", 好像
 _ACCEPTED = 0.1  # taken off what the assistant said and the user agreed to
+_ANSWERED = Rule("answered", "fact", 0.6, 0.9, OPEN.pattern)
 _MOST = 40  # candidates of one message; more is a list, not a conversation
 
 
@@ -107,7 +109,7 @@ def _sentences(
         if commands.opens_list(sentence.text):
             listing = True
             continue
-        order = commands.command(masking.simplified(sentence.text), question=sentence.question)
+        order = commands.command(standard(sentence.text), question=sentence.question)
         if order is not None and order.todo and turn.assistant.speaker:
             continue  # "remember to rest" is said to the other person, not to a memory
         if order is not None and order.verb == "forget":
@@ -128,7 +130,7 @@ def _forget_request(
 
 def _as_typed(what: str, sentence: Sentence, message: _Message) -> str:
     """The user's own characters for a part that was found in the simplified sentence."""
-    at = masking.simplified(sentence.text).find(what)
+    at = standard(sentence.text).find(what)
     return sentence.text[at : at + len(what)] if at >= 0 else what
 
 
@@ -239,6 +241,8 @@ def _turned_round(
     if masking.SECRET in message.covered[turned.start : end]:
         return
     read = reader.read(Sentence(turned.text, 0, question=False))
+    if turned.reason == "answer":  # our own words round a direct answer: nothing is left to judge
+        read = [replace(one, rule=_ANSWERED) if one.is_open else one for one in read]
     for one in settled([Heard(found, turned.text) for found in read], judge):
         placed = replace(one.found, start=turned.start, end=end)
         if candidate := _candidate(placed, message, explicit=False):

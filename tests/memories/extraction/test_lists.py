@@ -1,0 +1,39 @@
+"""One English clause that says several things, and clauses that leave their subject out."""
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from memories.extraction.bundled import BundledExtractor
+from memories.extraction.types import Said, TurnText
+
+SPOKEN_AT = datetime(2025, 6, 18, 10, 0, tzinfo=timezone(timedelta(hours=8)))
+LINES = [
+    tuple(part.strip() for part in line.partition("=>")[::2])
+    for line in (Path(__file__).parent / "lists" / "en.txt").read_text().splitlines()
+]
+
+
+def _contents(said: str, *, asked: str = "") -> list[str]:
+    turn = TurnText(Said(said, SPOKEN_AT), Said("", SPOKEN_AT), before_assistant=asked)
+    return [candidate.content for candidate in BundledExtractor().extract(turn).candidates]
+
+
+@pytest.mark.parametrize(("said", "memories"), LINES, ids=[said for said, _ in LINES])
+def test_each_part_of_a_list_is_a_memory_with_its_subject(said: str, memories: str) -> None:
+    expected = [memory.strip() for memory in memories.split("|") if memory]
+
+    assert sorted(_contents(said)) == sorted(expected)
+
+
+def test_an_age_is_answered_in_a_word_or_two() -> None:
+    assert _contents("Just turned nine.", asked="How old is your niece?") == [
+        "Niece is nine (as of 2025-06)"
+    ]
+
+
+def test_an_answer_ends_where_a_new_clause_begins() -> None:
+    contents = _contents("A poodle, she's called Juno.", asked="What breed of dog do you have?")
+
+    assert contents[0] == "Dog is a poodle"
