@@ -1,7 +1,8 @@
 """Ranking messages and episodes, which lean on what was said around them."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from memories.retrieval.fusion import scaled
 from memories.retrieval.lexical import Corpus, Counts
 from memories.retrieval.query import Query
 from memories.retrieval.units import Unit
-from memories.retrieval.weights import CosineScale, MessageWeights, Weights
+from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -49,6 +50,12 @@ _TIME_WORDS = (
         "天前",
     ),
 )
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|dozen"
+    r"|couple)\b|[一二两兩三四五六七八九十百千万萬]",
+    re.IGNORECASE,
+)
+_ALL = tuple(one.name for one in fields(MessageWeights))
 # Neighbours are mixed in at .4 each. The vectors themselves aren't here, so the length of the mix
 # is reckoned with the mean cosine of neighbouring turns, about .25; the exact one ranks no better.
 _MIX = 0.4
@@ -80,6 +87,16 @@ def relevance(
     The sum says which message is better than which, the evidence whether any is good: the best
     message has the relevance of the best evidence in the pool, the worst has 0.
     """
+    features, found = features_of(query, units, corpus=corpus)
+    total = _weighted(features, names=_ALL, weights=weights.message)
+    best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
+    return scaled(total, alike=1.0) * best, features
+
+
+def features_of(
+    query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
+) -> tuple[dict[str, Floats], Signs]:
+    """What `MessageWeights` weighs, by the same names, a value for each unit; and the signs."""
     around = _around(units)
     counts = lexical.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
@@ -88,9 +105,8 @@ def relevance(
     found = signs(query, units, counts=counts, corpus=statistics)
     features = _said(found, counts=counts, around=around, corpus=statistics)
     features |= _manner(query, units, around=around)
-    total = _summed(features, around=around, weights=weights.message)
-    best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
-    return scaled(total, alike=1.0) * best, features
+    _pass_on(features, around=around)
+    return features, found
 
 
 def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> dict[str, Floats]:
@@ -102,7 +118,20 @@ def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> d
         "dense": scaled(found.dense),
         "dense_mix": scaled(_mixed(found.dense, around=around)),
         "on_date": found.on_date,
+        "share": found.matched,
+        "session_words": scaled(_session_words(counts, around=around)),
     }
+
+
+def _session_words(counts: Counts, *, around: _Around) -> Floats:
+    """For each message the BM25 of its whole session, read as one text."""
+    size = int(around.session.max(initial=-1)) + 1
+    frequency = np.zeros((size, len(counts.terms)))
+    np.add.at(frequency, around.session, counts.frequency)
+    length = np.bincount(around.session, weights=counts.length, minlength=size)
+    sessions = Counts(counts.terms, frequency, length)
+    scores: Floats = lexical.bm25(sessions, corpus=lexical.corpus_of(sessions))[around.session]
+    return scores
 
 
 def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str, Floats]:
@@ -114,18 +143,17 @@ def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str
         "question": asks,
         "after_question": _at(asks, around.before),
         "tells_when": _tells_when(query, units),
+        "number": _tells_a_number(query, units),
     }
 
 
-def _summed(features: dict[str, Floats], *, around: _Around, weights: MessageWeights) -> Floats:
-    """What a message says, then what its neighbours and its session do, then small priors."""
+def _pass_on(features: dict[str, Floats], *, around: _Around) -> None:
+    """Add what the recipe's score of a message is worth to its neighbours and to its session."""
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
-    total = _weighted(features, names=said, weights=weights)
+    total = _weighted(features, names=said, weights=RECIPE)
     features["neighbour"] = _at(total, around.before) + _at(total, around.after)
-    total = total + _weighted(features, names=("neighbour", "named_speaker"), weights=weights)
+    total = total + _weighted(features, names=("neighbour", "named_speaker"), weights=RECIPE)
     features["session"] = fusion.best_mean_of_group(total, groups=around.session)
-    small = ("session", "length", "question", "after_question", "tells_when")
-    return total + _weighted(features, names=small, weights=weights)
 
 
 def _weighted(
@@ -199,3 +227,9 @@ def _tells_when(query: Query, units: Sequence[Unit]) -> Floats:
     texts = [unit.text.lower() for unit in units]
     tells = [any(word in text for word in _TIME_WORDS) for text in texts]
     return np.array(tells, dtype=float)
+
+
+def _tells_a_number(query: Query, units: Sequence[Unit]) -> Floats:
+    if not query.asks_how_many:
+        return np.zeros(len(units))
+    return np.array([_NUMBER.search(unit.text) is not None for unit in units], dtype=float)

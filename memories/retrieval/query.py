@@ -5,12 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memcenter.lib import segment
-from memories.retrieval import dates
+from memories.retrieval import concepts, dates
+from memories.retrieval.concepts import Asked
 from memories.retrieval.dates import Date
 
 _WHEN = re.compile(
     r"\b(?:when|what (?:time|date|day|month|year)|which (?:day|month|year)|how long ago)\b"
     r"|什么时候|什麼時候|何时|何時|几点|幾點|几号|幾號|几月|幾月|哪天|哪年|哪一[天年]|多久",
+    re.IGNORECASE,
+)
+
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|old|long|far|fast|often|tall|big)\b"
+    r"|几|幾|多少|多大|多久|多长|多長|多远|多遠",
     re.IGNORECASE,
 )
 
@@ -33,6 +40,14 @@ class Query:
     named: tuple[str, ...] = ()
     dates: tuple[Date, ...] = ()
     asks_when: bool = False
+    asks_how_many: bool = False
+    concepts: tuple[Asked, ...] = ()
+
+    @property
+    def sought(self) -> tuple[str, ...]:
+        """The terms, and those that memories use for the concepts that the question is about."""
+        kin = sorted({word for one in self.concepts for word in one.words})
+        return tuple(dict.fromkeys((*self.terms, *kin)))
 
 
 def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
@@ -47,6 +62,8 @@ def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
         named=named,
         dates=dates.mentioned(text),
         asks_when=_WHEN.search(text) is not None,
+        asks_how_many=_HOW_MANY.search(text) is not None,
+        concepts=concepts.asked_about(text),
     )
 
 

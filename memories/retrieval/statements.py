@@ -29,6 +29,6 @@ def relevance(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )
     statistics = lexical.corpus_of(counts, known=corpus)
-    found = signs(query, units, counts=counts, corpus=statistics)
+    found = signs(query, units, counts=counts, corpus=statistics, with_concepts=True)
     features = {"lexical": lexical.bm25(counts, corpus=statistics), **asdict(found)}
     return evidence(query, found, scale=scale, weights=weights.evidence), features

@@ -174,6 +174,7 @@ def _nearest(
         kind=shelf.kind.value,
         eligible=shelf.ids,
         limit=WHOLE if shelf.whole and words.corpus.total <= WHOLE else shelf.nearest,
+        many=words.corpus.total > WHOLE,
     )
     if shelf.kind == TargetKind.MEMORY and words.fragmented:
         return _raised_by_fragments(found, prepared, shelf, words, user=user)
@@ -215,15 +216,18 @@ SELECT NULL::bigint, count(*)::int, sum(length)::int, NULL::text[],
   FROM entries
  UNION ALL
 SELECT target_id, 0, length, terms, NULL, NULL FROM entries
- WHERE terms && %s::text[] AND target_id IN (SELECT id FROM eligible)
+ WHERE (SELECT count(*) FROM entries) < {most}
+   AND terms && %s::text[] AND target_id IN (SELECT id FROM eligible)
 """
 
 
 def _words(query: Query, shelf: Shelf, *, user: User) -> Words:
     """One statement for a person with few texts of this type; more for one with many."""
+    # What is said around a message tells more than a list of concepts could.
+    sought = query.terms if shelf.whole else query.sought
     found = statements.rows(
         _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
-        [*shelf.ids.values, user.pk, shelf.kind.value, user.pk, list(query.terms)],
+        [*shelf.ids.values, user.pk, shelf.kind.value, user.pk, list(sought)],
     )
     total, length, space_id, fragmented = next(
         (total, length, space, fragmented)
@@ -234,7 +238,7 @@ def _words(query: Query, shelf: Shelf, *, user: User) -> Words:
     if total > WHOLE:
         total, length, matching = _words_of_many(query, shelf, user=user)
     matching.sort()
-    counts = _counts(query, matching)
+    counts = _counts(sought, matching)
     here = (counts.frequency > 0).sum(axis=0).tolist()
     return Words(
         places={pk: place for place, (pk, *_) in enumerate(matching)},
@@ -267,13 +271,13 @@ def _words_of_many(query: Query, shelf: Shelf, *, user: User) -> tuple[int, int,
     return total, length, matching
 
 
-def _counts(query: Query, matching: _Matching) -> Counts:
+def _counts(sought: Sequence[str], matching: _Matching) -> Counts:
     """As `lexical.count_terms`, in a third of the time: a thousand texts may match."""
-    place = {term: column for column, term in enumerate(query.terms)}
+    place = {term: column for column, term in enumerate(sought)}
     wanted = set(place)
     frequency = np.zeros((len(matching), len(place)))
     for row, (_, _, terms) in enumerate(matching):
         for term in wanted.intersection(terms):
             frequency[row, place[term]] = terms.count(term)
     lengths = np.array([length for _, length, _ in matching], dtype=float)
-    return Counts(tuple(query.terms), frequency, lengths)
+    return Counts(tuple(sought), frequency, lengths)

@@ -23,8 +23,11 @@ class VectorStore(Protocol):
         kind: str,
         eligible: Sql,
         limit: int,
+        many: bool = False,
     ) -> Mapping[int, float]:
         """Target id -> cosine (-1 to 1) of the nearest `limit`, nearest first.
 
         `vector` has shape (dimensions,) and length one; `eligible` is a query of target ids.
+        `many` says that the user has so many that an approximate index may answer, where there
+        is one.
         """

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import orjson
 from django.db import connection
 
 from memcenter.lib import statements
 from memcenter.lib.statements import Sql
+from memories.retrieval.stores import own_index
 from memories.retrieval.stores.base import UnitVector
+from memories.retrieval.stores.own_index import OwnIndex
 
 # "IS TRUE" keeps the planner from making it a join: it looks each id up in a hash of the eligible
 # ones, however many or few it expects.
@@ -18,6 +21,22 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
    AND (v.target_id IN ({eligible})) IS TRUE
  ORDER BY distance, v.target_id LIMIT %s
 """
+
+
+# The numbers stand in the text, for only so the planner sees that the partial index serves. The
+# scalar subquery looks each id up by its key, as the index gives it, and stops when enough are
+# eligible.
+_APPROXIMATE = """
+SELECT v.target_id, v.embedding::halfvec({size}) <#> %s::halfvec({size}) AS distance
+  FROM memories_vector v
+ WHERE v.user_id = {user} AND v.space_id = {space} AND v.target_kind = 'memory'
+   AND (SELECT true FROM ({eligible}) e WHERE e.id = v.target_id)
+ ORDER BY distance LIMIT %s
+"""
+_PATIENT = (
+    "SELECT set_config('hnsw.ef_search', %s, true),"
+    " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+)
 
 
 @contextmanager
@@ -49,8 +68,27 @@ class PgVectorStore:
         kind: str,
         eligible: Sql,
         limit: int,
+        many: bool = False,
     ) -> Mapping[int, float]:
         asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+        own = OwnIndex(user_id, space_id)
+        if many and kind == "memory" and (size := own_index.dimensions(own)) is not None:
+            return _approximate(asked, own, size=size, eligible=eligible, limit=limit)
         values = [asked, user_id, space_id, kind, *eligible.values, limit]
         found = statements.rows(_EXACT.format(eligible=eligible.text), values)
         return {target_id: -distance for target_id, distance in found}
+
+
+def _approximate(
+    asked: str, own: OwnIndex, *, size: int, eligible: Sql, limit: int
+) -> Mapping[int, float]:
+    statements.rows(_PATIENT, [str(own_index.EF_SEARCH)])
+    text = _APPROXIMATE.format(
+        size=size, user=own.user_id, space=own.space_id, eligible=eligible.text
+    )
+    found = statements.rows(text, [asked, *eligible.values, limit])
+    return {target_id: -distance for target_id, distance in sorted(found, key=_by_distance)}
+
+
+def _by_distance(row: tuple[Any, ...]) -> tuple[float, int]:
+    return row[1], row[0]

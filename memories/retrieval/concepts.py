@@ -1,0 +1,84 @@
+"""What a question is about in general ("my profession"), and the words that memories say it with.
+
+"What's my profession?" and "Is a nurse" share no word and little meaning for the embedder. The
+list of everyday concepts in `data/concepts.txt`, in both languages, says that a nurse is a
+profession. It widens what is looked for; it never decides alone (see `evidence.py`).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from memcenter.lib import segment
+
+_FILE = Path(__file__).parent / "data" / "concepts.txt"
+
+
+@dataclass(frozen=True)
+class Concept:
+    """`asked` finds it in a normalised question; `words` are the terms that speak of it."""
+
+    name: str
+    asked: re.Pattern[str]
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One concept that a question is about, with the terms of memories in every language."""
+
+    name: str
+    words: frozenset[str]
+
+
+def asked_about(text: str) -> tuple[Asked, ...]:
+    """The concepts of a question, in the order of the list."""
+    plain = segment.normalise(text)
+    names = {one.name: None for one in _concepts() if one.asked.search(plain)}
+    return tuple(Asked(name, _words()[name]) for name in names)
+
+
+def matched(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
+    """Which share of the concepts a text with these terms speaks of, 0-1."""
+    if not concepts or not terms:
+        return 0.0
+    found = frozenset(terms)
+    return sum(not found.isdisjoint(one.words) for one in concepts) / len(concepts)
+
+
+@cache
+def _concepts() -> tuple[Concept, ...]:
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    return tuple(_read(line) for line in lines if line and not line.startswith("#"))
+
+
+@cache
+def _words() -> dict[str, frozenset[str]]:
+    words: dict[str, frozenset[str]] = {}
+    for one in _concepts():
+        words[one.name] = words.get(one.name, frozenset()) | one.words
+    return words
+
+
+def _read(line: str) -> Concept:
+    name, _, rest = line.partition(":")
+    asked, _, said = rest.partition("|")
+    phrases = [segment.normalise(phrase.strip()) for phrase in asked.split(",")]
+    return Concept(
+        name=name.strip(),
+        asked=re.compile("|".join(map(_pattern, phrases))),
+        words=frozenset(term for word in said.split() for term in _terms(word)),
+    )
+
+
+def _pattern(phrase: str) -> str:
+    """English as words of their own; Chinese has no gaps between words."""
+    return rf"\b{re.escape(phrase)}\b" if phrase.isascii() else re.escape(phrase)
+
+
+def _terms(word: str) -> list[str]:
+    """The terms of one word; of a long Chinese word only the whole, not its pieces."""
+    found = segment.terms(word)
+    return [word] if word in found else found
