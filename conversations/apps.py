@@ -10,5 +10,6 @@ class ConversationsConfig(AppConfig):
             import_operations,
             operations,
             readable,
+            reapplying,
             user_data,
         )

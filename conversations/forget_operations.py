@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Summary
 from conversations.services import erasing as said
-from conversations.services import forgetting, summaries
+from conversations.services import forgetting, layers, summaries
 from conversations.services.erasing import Target
 from memories.services import erasing as known_erasing
 from memories.services import forgetting as known
@@ -71,6 +71,29 @@ def forget_conversation(run: Run) -> Mapping[str, Any]:
         row = Conversation.everything.filter(user=user, pk=run.payload["conversation"])
         erasing.step(run, user=user, name="conversation", erase=lambda: by_table(row.delete()))
     return erasing.finish(run, user=user, scope="conversation", kept=_kept(run))
+
+
+@handles(Kind.FORGET_LAYER)
+def forget_layer(run: Run) -> Mapping[str, Any]:
+    """Erase all summaries or episodes up to the request; what was said stays.
+
+    Running it twice is safe: what is made from now on has higher keys.
+    """
+    user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
+    if user is not None:
+        rows = layers.rows_of(user, layer=layer, through=through)
+        erasing.remember(
+            run, user=user, texts=lambda: remembering.words_of(rows), rows=lambda: [rows]
+        )
+        operation = run.operation
+        steps: dict[str, Callable[[], Counts]] = {
+            "index": lambda: layers.erase_layer(user, layer=layer, through=through),
+            "copies": lambda: known_erasing.erase_copies(user=user, operation=operation),
+            "exports": lambda: erasing.erase_transfers(user),
+        }
+        for name, erase in steps.items():
+            erasing.step(run, user=user, name=name, erase=erase)
+    return erasing.finish(run, user=user, scope=f"{layer}_layer", kept=("messages",))
 
 
 def _erase_whole(run: Run, user: User) -> None:

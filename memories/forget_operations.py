@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -16,9 +17,10 @@ from memories.services.leaving import Leaving
 from ops import known_places
 from ops.access import as_user
 from ops.known_places import Cached
-from ops.models import Kind, User
+from ops.models import Kind, Operation, User
 from ops.registry import handles
 from ops.services import erasing, remembering
+from ops.services.reapplying import again
 from ops.services.receipts import Counts
 from ops.services.worker import Run
 
@@ -95,3 +97,18 @@ known_places.caches(
     Cached("hot:", "memories.services.hot_cache", of_user=hot_cache.key),
     Cached("survey:", "memories.browsing.survey", of_user=hot_cache.survey_key),
 )
+
+
+@again("memory")
+def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    wanted = Q(public_id__in=target["memories"])
+    memories = list(Memory.everything.filter(wanted, user=user, created_at__lte=at))
+    return forgetting.forget_memories(user=user, memories=memories) if memories else None
+
+
+@again("project")
+def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    """A project has no public id: one made later may carry the same number."""
+    own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
+    project = own.first()
+    return forgetting.forget_project(user=user, project=project) if project else None

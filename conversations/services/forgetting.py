@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from django.db.models import Q
 from django.utils import timezone
@@ -70,6 +71,24 @@ def clear_conversation(
     )
 
 
+def clear_again(
+    *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
+) -> Operation | None:
+    """Clear what was recorded up to a moment; None where nothing of it is there."""
+    before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
+    newest = before.order_by("-number").first()
+    if newest is None:
+        return None
+    return _forget_all(
+        Kind.CLEAR_CONVERSATION,
+        user,
+        conversation,
+        forget_memories,
+        None,
+        through=newest.number,
+    )
+
+
 def whole(user: User, *, conversation: int, through: int) -> Target:
     """All of a conversation up to and with the message of this number."""
     upto = Q(number__lte=through)
@@ -90,15 +109,18 @@ def _forget_all(
     conversation: Conversation,
     forget_memories: bool,
     requested_by_key: int | None,
+    *,
+    through: int | None = None,
 ) -> Operation:
     locked = _lock(user, conversation.pk)
-    payload = {"conversation": locked.pk, "through": locked.last_number}
+    last = locked.last_number if through is None else through
+    payload = {"conversation": locked.pk, "through": last}
     before = erasing.take_up(kind, user=user, payload=payload)
     if before is not None:
         return before
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
         raise NotFound("There is no such conversation.")
-    target = whole(user, conversation=locked.pk, through=locked.last_number)
+    target = whole(user, conversation=locked.pk, through=last)
     _hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())

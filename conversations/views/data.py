@@ -55,7 +55,6 @@ class Layer:
     title: Callable[[], str]
     goes: Words
     stays: Callable[[], list[str]]
-    is_forgotten: bool = False
 
 
 def _forget_memories(user: User) -> None:
@@ -76,18 +75,17 @@ LAYERS = {
             n,
         ),
         stays=lambda: [_("your conversations"), _("their summaries and episodes")],
-        is_forgotten=True,
     ),
     "summary": Layer(
         count=lambda user: Summary.objects.filter(user=user).count(),
-        delete=lambda user: layers.delete_summaries(user=user),
+        delete=lambda user: layers.delete_layer(user=user, layer="summary"),
         title=lambda: _("Delete all summaries?"),
         goes=lambda n: ngettext("%(n)s summary", "%(n)s summaries", n),
         stays=lambda: [_("your conversations"), _("your memories")],
     ),
     "episode": Layer(
         count=lambda user: Episode.objects.filter(user=user).count(),
-        delete=lambda user: layers.delete_episodes(user=user),
+        delete=lambda user: layers.delete_layer(user=user, layer="episode"),
         title=lambda: _("Delete all episodes?"),
         goes=lambda n: ngettext("%(n)s episode", "%(n)s episodes", n),
         stays=lambda: [_("your conversations"), _("your memories")],
@@ -107,7 +105,7 @@ def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
             context = _what_goes(found, person(request), layer)
             return render(request, f"ops/layer_delete.html{part}", context)
         found.delete(person(request))
-    messages.success(request, going.forgotten() if found.is_forgotten else _("Deleted for good."))
+    messages.success(request, going.forgotten())
     return going.leave(request, reverse("data_management"))
 
 
@@ -118,7 +116,7 @@ def _what_goes(layer: Layer, user: User, name: str) -> dict[str, Any]:
     return {
         "action": reverse("data_layer_delete", args=[name]),
         "title": layer.title(),
-        "text": receipt if layer.is_forgotten else _("This can’t be undone."),
+        "text": receipt,
         "goes": [words, _("finished exports, which may hold a copy")],
         "stays": layer.stays(),
         "confirm": _("Delete"),

@@ -112,12 +112,13 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     What a surviving message or a person's own version says as well may stay.
     """
     copies = Copies(operation, user=user)
+    erased = erase_hits(user=user, public_ids=copies.public_ids)
     if not copies:
-        return Counter()
+        return erased
     own = {"user": user}
     traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
     notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
-    erased = by_table(RecallTrace.objects.filter(**own, pk__in=traces).delete())
+    erased += by_table(RecallTrace.objects.filter(**own, pk__in=traces).delete())
     erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
     erased += by_table(DailyNote.everything.filter(**own, pk__in=notes).delete())
     return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Message
 from memcenter.lib import ids, statements
+from memories.extraction import sensitive
 from memories.models import RecallTrace, TraceKind
 from ops.models import User
 
@@ -60,16 +61,23 @@ def record(
 ) -> str:
     """Keep one recall with its hits in order, in one statement; gives its request id.
 
-    `used` are the memories (by id) that went into a prompt: that counts as an access.
+    A secret in what was asked is blanked out. `used` are the memories (by id) that went into a
+    prompt: that counts as an access.
     """
-    request_id = ids.request_id()
+    request_id, asked = ids.request_id(), sensitive.screen(query).text
     noted = [
         {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count} for one in stages
     ]
     statements.rows(
         _RECORD,
         [
-            *(user.pk, request_id, kind.value, query, conversation.pk if conversation else None),
+            *(
+                user.pk,
+                request_id,
+                kind.value,
+                asked,
+                conversation.pk if conversation else None,
+            ),
             *(_json(noted), round(took_ms, 2), timezone.now(), sorted(used)),
             _json([{**vars(hit), "rank": rank} for rank, hit in enumerate(hits, start=1)]),
         ],

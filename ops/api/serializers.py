@@ -95,5 +95,8 @@ class Receipt(serializers.Serializer[Any]):
     )
     kept = serializers.ListField(child=serializers.CharField())
     scan = serializers.DictField(help_text="How many places were looked through, and the residue.")
+    disk = serializers.DictField(
+        help_text="The tables vacuumed, and until when the write-ahead log and backups may hold it."
+    )
     previous_hash = serializers.CharField()
     hash = serializers.CharField()

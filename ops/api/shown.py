@@ -55,6 +55,7 @@ def receipt(row: Receipt, *, op_id: str) -> dict[str, Any]:
         "erased": row.erased,
         "kept": row.kept,
         "scan": row.scan,
+        "disk": row.disk,
         "previous_hash": row.previous_hash,
         "hash": row.hash,
     }

@@ -17,7 +17,9 @@ class Copies:
     """The texts of one forget, to be recognised in other rows of the same person."""
 
     def __init__(self, operation: Operation, *, user: User) -> None:
-        self._texts = remembering.erased_by(operation).texts
+        erased = remembering.erased_by(operation)
+        self._texts = erased.texts
+        self.public_ids = erased.public_ids
         self._user = user
         self._since: datetime = operation.created_at
 

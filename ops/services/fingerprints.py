@@ -96,7 +96,8 @@ class Fingerprints:
         made = np.fromiter(set(self._of(leaves, short=short)), dtype=np.int64)
         at = np.searchsorted(self._values, made)
         at[at == self._values.size] = 0
-        return made[self._values[at] == made]
+        found: Hashes = made[self._values[at] == made]
+        return found
 
     def _of(self, leaves: Sequence[str], *, short: bool) -> Iterator[int]:
         lines = [shingles.normalise(line) for leaf in leaves for line in leaf.splitlines()]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -116,10 +116,11 @@ class _Search:
             self.suspects.append(_Suspect(Residue(place, row, "text"), text.hashes))
 
     def ids(self, place: str, row: str, strings: Iterable[str]) -> None:
-        if not self.erased.public_ids:
+        gone = self.erased.public_ids
+        if not gone:
             return
         for text in strings:
-            if not self.erased.public_ids.isdisjoint(OUR_ID.findall(text)):  # type: ignore[attr-defined]
+            if text in gone or any(one in gone for one in OUR_ID.findall(text)):
                 self.found.append(Residue(place, row, "id"))
                 return
 
@@ -176,27 +177,25 @@ def _look_for_rows(search: _Search, place: Place) -> None:
 
 
 def _look_for_ids(search: _Search, place: Place) -> None:
-    """Public ids, in everybody's rows."""
+    """Public ids, in everybody's rows: the database looks, for there may be millions."""
     gone = search.erased.public_ids
     if not gone or place.keeps_ids:
         return
-    rows = place.model._base_manager.all().order_by()
-    for name in place.names:
-        for pk in rows.filter(**{f"{name}__in": list(gone)}).values_list("pk", flat=True):
-            search.found.append(Residue(f"{place.table}.{name}", str(pk), "id"))
-    prefixes = {one.partition("_")[0] + "_" for one in gone}
-    for name in place.texts:
-        for pk, value in _containing(place, name, prefixes):
-            search.ids(f"{place.table}.{name}", str(pk), leaves.of(value))
-
-
-def _containing(place: Place, column: str, prefixes: Collection[str]) -> Iterator[tuple[Any, Any]]:
-    """The rows in which an id could stand: the database looks, for there may be millions."""
-    rows = place.model._base_manager.annotate(as_text=Cast(column, TextField())).order_by()
     meant = Q()
-    for prefix in sorted(prefixes):
-        meant |= Q(as_text__contains=prefix)
-    yield from rows.filter(meant).values_list("pk", column).iterator(chunk_size=_AT_ONCE)
+    for name in place.names:
+        meant |= Q(**{f"{name}__in": list(gone)})
+    rows = place.model._base_manager.all().order_by()
+    for name in place.texts:
+        rows = rows.annotate(**{f"{name}_as_text": Cast(name, TextField())})
+        for prefix in sorted({one.partition("_")[0] + "_" for one in gone}):
+            meant |= Q(**{f"{name}_as_text__contains": prefix})
+    columns = (*place.names, *place.texts)
+    if not columns:
+        return
+    found = rows.filter(meant).values_list("pk", *columns).iterator(chunk_size=_AT_ONCE)
+    for pk, *values in found:
+        for name, value in zip(columns, values, strict=True):
+            search.ids(f"{place.table}.{name}", str(pk), leaves.of(value))
 
 
 def _look_for_texts(search: _Search, place: Place) -> None:

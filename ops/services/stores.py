@@ -76,7 +76,7 @@ def _value(client: redis.Redis, key: bytes) -> Any:
         return client.smembers(key)
     if kind == b"zset":
         return client.zrange(key, 0, -1)
-    return [fields for _, fields in client.xrange(key)] if kind == b"stream" else None
+    return [fields for _, fields in client.xrange(key) or ()] if kind == b"stream" else None
 
 
 def _shown(name: str) -> str:

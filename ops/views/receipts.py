@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -21,6 +22,8 @@ _SCOPES = {
     "conversation": _("A conversation was forgotten"),
     "clear": _("A conversation was cleared"),
     "project": _("A project was forgotten"),
+    "summary_layer": _("All summaries were deleted"),
+    "episode_layer": _("All episodes were deleted"),
     "user": _("Everything was forgotten"),
 }
 _KEPT = {
@@ -45,6 +48,8 @@ class Shown:
     kept: list[str]
     residue: int | None
     places: int | None
+    wal_until: datetime | None
+    backups_until: datetime | None
 
     @property
     def total(self) -> int:
@@ -60,7 +65,13 @@ def shown(receipt: Receipt) -> Shown:
         kept=[str(_KEPT.get(word, word)) for word in receipt.kept],
         residue=scan.get("residue"),
         places=scan.get("places"),
+        wal_until=_moment(receipt.disk.get("wal_until")),
+        backups_until=_moment(receipt.disk.get("backups_until")),
     )
+
+
+def _moment(told: str | None) -> datetime | None:
+    return datetime.fromisoformat(told) if told else None
 
 
 def title_of(receipt: Receipt) -> str:
@@ -108,6 +119,7 @@ def as_file(receipt: Receipt) -> HttpResponse:
         "erased": receipt.erased,
         "kept": receipt.kept,
         "scan": receipt.scan,
+        "disk": receipt.disk,
         "previous_hash": receipt.previous_hash,
         "hash": receipt.hash,
     }

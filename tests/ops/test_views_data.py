@@ -257,13 +257,17 @@ def test_a_layer_goes_with_its_index_and_what_was_said_stays(
     address = f"/memory/data/layers/{layer}/delete/"
     assert f"1 {layer}" in client.get(address).text
     assert client.post(address)["Location"] == "/memory/data/"
+    assert not model.objects.filter(user=said.user).exists()
+    drain()
     assert model.everything.filter(user=mallory).count() == 1
     assert not model.everything.filter(user=said.user).exists()
     kind = TargetKind(layer)
     for index in (Vector, LexicalEntry):
         assert not index.objects.filter(user=said.user, target_kind=kind).exists()
     assert Message.objects.filter(user=said.user).count() == 2
-    assert AuditEvent.objects.get(action=f"delete.{layer}").subject == said.user.subject
+    receipt = Receipt.objects.get(subject=said.user.subject)
+    assert (receipt.scope, receipt.scan["residue"]) == (f"{layer}_layer", 0)
+    assert AuditEvent.objects.get(target=receipt.public_id).subject == said.user.subject
     assert client.post(address).status_code == 302
 
 

@@ -94,7 +94,6 @@ def test_forgotten_with_what_was_said_lies_nowhere(
     assert receipt["erased"] and word not in str(receipt)
 
 
-@pytest.mark.xfail(strict=True, reason="the residue scan is not there yet")
 @pytest.mark.parametrize("by", SCOPES)
 def test_a_receipt_says_that_no_residue_was_found(
     ana: Caller, word: str, by: Callable[[Caller, Told], Any]

@@ -1,0 +1,82 @@
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memcenter.lib.errors import ApplicationError
+from ops.access import as_system
+from ops.models import ErasureKey, Operation, User
+from ops.services import remembering, residue, users
+from ops.services.fingerprints import Fingerprints, Plain
+from ops.services.remembering import Erased
+from ops.services.residue import Scan, Whose
+
+
+class Command(BaseCommand):
+    help = (
+        "Look for what is left. With texts: wherever they stand, messages too. Without: what the "
+        "forgets that are not finished still look for. Exits 0 and says 0 when nothing is found."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--user", help="the external id; without it everybody's rows")
+        parser.add_argument("--operation", help="one forget that is not finished (op_…)")
+        parser.add_argument("--text", action="append", default=[], help="may be given again")
+        parser.add_argument("--text-file", type=Path, help="one text a line")
+        parser.add_argument("--json", action="store_true", help="one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        texts = [*options["text"]]
+        if options["text_file"]:
+            texts += options["text_file"].read_text(encoding="utf-8").splitlines()
+        try:
+            with as_system():
+                user = users.find(options["user"]) if options["user"] else None
+                found = _by_text(texts, user) if texts else _by_operation(user, options)
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        self._say(found, as_json=options["json"])
+        if any(scan.found for scan in found):
+            raise SystemExit(1)
+
+    def _say(self, scans: list[Scan], *, as_json: bool) -> None:
+        rows = [one for scan in scans for one in scan.found]
+        if as_json:
+            told = {
+                "residue": len(rows),
+                "places": sum(scan.places for scan in scans),
+                "found": [{"place": one.place, "row": one.row, "why": one.why} for one in rows],
+            }
+            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            return
+        for one in rows:
+            self.stdout.write(f"{one.place:<50} {one.row:<40} {one.why}")
+        self.stdout.write(str(len(rows)))
+
+
+def _by_text(texts: list[str], user: User | None) -> list[Scan]:
+    """The same scan, with nothing vouched for; what was typed is kept nowhere."""
+    wanted = Erased(Plain(texts), {}, ())
+    whose = Whose(user.pk if user else None, user.subject if user else None)
+    return [residue.scan(whose, wanted, by_hand=True)]
+
+
+def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
+    kept = Operation.objects.filter(pk__in=ErasureKey.objects.values("operation"))
+    if options["operation"]:
+        kept = kept.filter(public_id=options["operation"])
+    if user is not None:
+        kept = kept.filter(subject=user.subject)
+    found = [_of(operation) for operation in kept.order_by("pk")]
+    whose = Whose(user.pk if user else None, user.subject if user else None)
+    nothing = Erased(Fingerprints(b"", []), {}, ())
+    return found or [residue.scan(whose, nothing)]
+
+
+def _of(operation: Operation) -> Scan:
+    subject = operation.subject
+    user = User.objects.filter(subject=subject).first() if subject else None
+    whose = Whose(user.pk if user else None, operation.subject, since=operation.created_at)
+    return residue.scan(whose, remembering.erased_by(operation))
