@@ -20,6 +20,8 @@ from ops.services.exporting import give_way
 from ops.services.worker import LeaseLost, Run
 
 _LOOK_EVERY = 1.0
+WATCHED_FROM = 2_000
+"""Rows; fewer come in within a moment."""
 
 
 @handles(Kind.IMPORT)
@@ -89,13 +91,13 @@ class _Watch:
 
     def __exit__(self, *exception: object) -> None:
         if self._thread is not None:
-            self._thread.submit(connection.close).result()
+            self._thread.submit(lambda: connection.close()).result()  # that thread's own
             self._thread.shutdown()
 
     def look(self, done: int) -> None:
         """Raises `GiveWay` and `LeaseLost`."""
         now = monotonic()
-        if now - self._looked_at < _LOOK_EVERY:
+        if self._total < WATCHED_FROM or now - self._looked_at < _LOOK_EVERY:
             return
         self._looked_at = now
         self._elsewhere(lambda: self._tell(done))
