@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from memories.extraction.rules import zh_forgetting
+
 _POLITE = (
     r"(?:(?:please|pls|hey|hi|ok|okay|also|and|so|oh|by the way|btw|one more thing|"
     r"can you|could you|"
@@ -36,9 +38,10 @@ REMEMBER = (
         r"可以|能不能|能否|能|会|也|顺便|以后|好|嗯|，|,)*"
         r"(?:记住|记下来?|记好|牢记|记着|记得|记一下|记一记|记录一下|记录下来?|备忘|"
         r"备注一下|存一下|保存一下|别忘了?|不要忘了?|别忘记|不要忘记|加入记忆|写进记忆|"
-        r"存到记忆)"
+        r"存到[^，。]{0,6}记忆里?|记到[^，。我]{0,8}[上里]|记一笔|记牢|加个?备忘|做个?备注|"
+        r"把?这(?:个|一?点|条|件事)?(?:也|都|给我)?记(?:下来|住|一下|好))"
         r"(?!上次|我说|我刚|当时|那天|那次|以前|小时候|吗|么|不|我昨天|我之前|我前|他|"
-        r"她|起来|密码|清楚|很|那个|有一)(?:一下|这一?点|这件事|下|哦|了|喔|啊|我说的|"
+        r"她|带|拿|锁|关|起来|密码|清楚|很|那个|有一)(?:一下|这一?点|这件事|下|哦|了|喔|啊|我说的|"
         r"：|:|，|,|\s)*(?P<what>.+)$",
         re.DOTALL,
     ),
@@ -48,6 +51,7 @@ REMIND = re.compile(
     r"don'?t forget|do not forget) to (?P<todo>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 FORGET = (
     re.compile(
         rf"{_POLITE}(?:forget|stop remembering|don'?t remember|do not remember|erase|"
@@ -67,27 +71,6 @@ FORGET = (
         r"i .+)$",
         re.IGNORECASE | re.DOTALL,
     ),
-    re.compile(
-        r"(?:请|麻烦|拜托|那|对了|你|您|帮我|给我|把|也|可以|能不能|以后|都|快|就|算了|"
-        r"还是|，|,)*(?:忘掉|忘记|忘了|忘却|遗忘|抹掉|抹去|删掉|删除|删了|清除|清掉|"
-        r"别再?记着?|不要再?记着?|不要再?记住|别记住?了?|不用再?记着?了?|不必记)"
-        r"(?!带|拿|买|了?密码|了?吃|说|告诉|关(?!于)|锁|自己|时间|烦恼|一切烦|他吧|她吧|"
-        r"这个文件|文件|不了|不掉|我吧|了?我是谁|初心|做|写|回|打|交|给)(?:掉|吧|关于|"
-        r"有关|我说的?|我说过的?|我刚才?说的?|我之前说的?|我告诉你的?|这件事|这条|"
-        r"这一?点|一下|记忆|里|中|的|：|:|，|,|\s)*(?P<what>.*)$",
-        re.DOTALL,
-    ),
-    re.compile(
-        r"(?P<what>[^，。]{2,40}?)(?:(?:这件?事儿?|这条|这一?点)，?(?:你|您)?(?:就|快|可以|都|"
-        r"赶紧)?(?:忘了|忘掉|忘记|删了|删掉)|"
-        r"，?(?:你|您)(?:就|可以|都)?(?:不用|别|不要|不必)再?记(?:着|住|了)?)(?:吧|了|"
-        r"好了)?(?:，.{0,20})?$"
-    ),
-    re.compile(
-        r"(?:请|麻烦|帮我|你|您|，)*把(?P<what>[^，。]{1,60}?)(?:这件事|这条|的?记忆|"
-        r"这一?点)?(?:都|全部?|也|给我|从记忆(?:里|中))*(?:忘掉|忘记|忘了|抹掉|删掉|"
-        r"删除|删了|清除|清掉)(?:吧|了)?$"
-    ),
 )
 # "I forgot my keys" tells; "forget it" and 算了 only wave something away.
 _WAVED_AWAY = re.compile(
@@ -96,7 +79,8 @@ _WAVED_AWAY = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
-    r"^(?:that|this|it|这个|那个|这件事|那件事|这些|那些|它|吧|了|the last (?:thing|"
+    r"^(?:that|this|it|这个|那个|这件事|那件事|这些|那些|以上|它|吧|了|的|刚才那些|刚刚那[条句]|"
+    r"刚才说的|上一条|the last (?:thing|"
     r"message)|what i just said|刚才的?|刚刚的?)?[.!。！\s]*$",
     re.IGNORECASE,
 )
@@ -136,10 +120,12 @@ _ASKED = re.compile(
 _ASKING_TAIL = re.compile(r"(?:好吗|好不好|可以吗|行吗|吗|么)$")
 
 
+# 你能记住我家地址吗 asks whether it can be done, and tells nothing.
+_NAMES_ONLY = re.compile(r"我[^，。是在叫有不对爱要喜会住属]{1,12}")
 # Most sentences order nothing: this looks first.
 _HINT = re.compile(
     r"forget|rememb|remind|mind|note|memor|store|save|jot|write|erase|delete|remove|wipe|drop|"
-    r"clear|unlearn|discard|[记記忘备備存保抹删刪清遗遺]",
+    r"clear|unlearn|discard|[记記忘备備存保抹删刪清遗遺当當存撤收擦作算]",
     re.IGNORECASE,
 )
 
@@ -153,10 +139,13 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
     if match := REMIND.match(sentence):
         name = "what" if match["what"] else "todo"
         return Command("remember", match[name], match.start(name), todo=True)
+    asks = question or _ASKING_TAIL.search(sentence) is not None
     for pattern in REMEMBER:
         if match := pattern.match(sentence):
             what = _ASKING_TAIL.sub("", match["what"]).rstrip("，, ")
-            return Command("remember", what, match.start("what")) if what else None
+            if not what or (asks and _NAMES_ONLY.fullmatch(what)):
+                return None
+            return Command("remember", what, match.start("what"))
     return None if _WAVED_AWAY.match(sentence) else _forget(sentence)
 
 
@@ -168,4 +157,5 @@ def _forget(sentence: str) -> Command | None:
                 " ，。,.!！?？"
             )
             return Command("forget", "" if _EMPTY.match(what) else what, match.start())
-    return None
+    about = zh_forgetting.asked(sentence) if _HAN.search(sentence) else None
+    return None if about is None else Command("forget", "" if _EMPTY.match(about) else about, 0)

@@ -31,11 +31,16 @@ from memories.extraction.rules.zh_wording import is_complete, sentence_of, trimm
 _CORRECTION = re.compile(
     r"不对|不是.{1,14}(?:而)?是|说错|搞错|记错|更正|纠正|其实(?:不是|早就|已经)|"
     r"改成|改到|改为|不再|已经不|现在(?:改|换|不)|以前.{1,20}现在|换成|推迟|提前到|"
-    r"取消"
+    r"取消|(?:之前|上次|刚才|以前)(?:跟你|和你)?说(?:过|的)?我"
 )
 _MOVED = re.compile(r"^我(?:已经|最近|刚刚?)?搬[到去](?!这|那)[\u4e00-\u9fff]{2,6}了$")
 _NEW_HOME = re.compile(r"(?:现在|如今)我?住在?|搬[到去]了?[\u4e00-\u9fff]{2}")
 _LEFT_HOME = re.compile(r"(?<![\u4e00-\u9fff])我?(?:已经)?不(?:再)?住(?:在)?[\u4e00-\u9fff]{2,8}了")
+# 之前跟你说我单身，现在有对象了: what was told before says nothing any more.
+_TOLD_BEFORE = re.compile(
+    r"(?:我)?(?:之前|上次|以前|刚才|刚刚|前面|先前|上回)(?:我)?(?:跟|和|对|同)?(?:你|您)?"
+    r"(?:说|讲|提|告诉)(?:你)?(?:过)?(?:的)?"
+)
 _NOTABLE = re.compile(
     r"面试|考试|手术|婚|领证|生日|毕业|入职|离职|辞职|出生|去世|演唱会|比赛|搬|签约|"
     r"拿到|通过|升职|确诊|怀孕|答辩|马拉松|offer|录取|买房|买车|上线|发布|截止|机票|"
@@ -69,17 +74,32 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
         opening = opening and parsed is None and _says_nothing_yet(piece)
         before, subject = subject, carried(piece.text, parsed, subject)
         setting = moved_on(setting, piece.text, said)
-        if here.rules and parsed and (found := _statement(piece, said, parsed, setting, corrects)):
-            yield found
-        elif here.rules and (found := _general(piece, said, before, here, corrects)):
+        if found := _by_rules(piece, said, parsed, before, here, corrects):
             yield found
         elif found := _open(piece, said, parsed or open_parse(piece.text, before, here), here):
             yield replace(found, corrects=corrects)
 
 
+def _by_rules(
+    piece: Piece,
+    said: str,
+    parsed: Parsed | None,
+    last: Subject | None,
+    setting: Setting,
+    corrects: bool,
+) -> Found | None:
+    """What a particular rule takes, else a general shape."""
+    if not setting.rules:
+        return None
+    if parsed and (found := _statement(piece, said, parsed, setting, corrects)):
+        return found
+    return _general(piece, said, last, setting, corrects)
+
+
 def _says_nothing_yet(piece: Piece) -> bool:
     """Whether what follows still opens the message: after a greeting, or a covered secret."""
-    return OPENER.fullmatch(piece.text) is not None or SECRET in piece.text
+    told = OPENER.fullmatch(piece.text) or _TOLD_BEFORE.match(piece.text)
+    return told is not None or SECRET in piece.text
 
 
 def _general(
