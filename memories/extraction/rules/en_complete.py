@@ -45,6 +45,38 @@ _ACTOR = frozenset(
 )
 
 
+# Of what no rule knows more is asked: nothing that points at what was spoken of ("that sunrise",
+# "for the cause"), nothing that was only going on, no mood, and no turn of phrase about one.
+_SPOKEN_OF = (
+    r"(?:event|cause|project|place|thing|day|one|group|team|class|book|movie|film|show|painting|"
+    r"picture|photo|game|idea|plan|guy|lady|man|woman|people|story|party|trip|meeting|workshop|"
+    r"course|company|store|shop|whole|rest|other|result|process|experience|moment|recipe|file|"
+    r"code|error|function|problem|question|answer)s?"
+)
+_MOODS = (
+    r"(?:excited|scared|happy|sad|proud|glad|nervous|thrilled|worried|grateful|thankful|lucky|sure|"
+    r"sorry|tired|upset|shocked|surprised|afraid (?:their|my|that|it))"
+)
+_HANGS = re.compile(
+    rf"\. |\b(?:that|this|those|these|all the) [a-z]+|\bthe {_SPOKEN_OF}\b"
+    r"(?! (?:of|in|at|on|for|to|called|named|where|with)\b)|"
+    r"\b(?:everything|anything|nothing|each other|remembers?|never forget|can't wait|blast|"
+    r"looking forward|(?:good|great) time|keeps? (?:saying|telling|asking|thinking))\b|"
+    rf"^(?:is|are|was|were) (?:(?:so|really|also|just|very) )*{_MOODS}\b|"
+    r"^(?:was|were) \w+ing\b|^(?:(?:often|always|sometimes|just|vaguely) )?(?:feels?|thought|"
+    r"said|told|asked|wondered|noticed|reali[sz]ed|guessed|hopes|wishes|thinks|knows|means|sees|says)\b|"
+    r"^can (?:talk|see|feel|hear|imagine|tell)\b|"
+    r"^(?:doesn't |usually |always )?(?:goes?|plays?|does?|comes?|meets?|gets?|takes?|makes?) "
+    r"(?:often|every|each|sometimes|usually)\b",
+    re.IGNORECASE,
+)
+
+
+def hangs_on_talk(predicate: str) -> bool:
+    """Whether only those who heard the whole conversation would understand `predicate`."""
+    return bool(_HANGS.search(predicate))
+
+
 def _without_asker(predicate: str) -> str:
     """In what is asked of the assistant, "me" is plain enough."""
     return (

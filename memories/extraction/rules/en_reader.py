@@ -7,6 +7,7 @@ from dataclasses import replace
 from memories.extraction.rules import en
 from memories.extraction.rules import en_finding as finding
 from memories.extraction.rules.en_clauses import Piece, Sentence, clauses
+from memories.extraction.rules.en_complete import hangs_on_talk
 from memories.extraction.rules.en_grammar import SELF, Parsed, Subject, parse_clause
 from memories.extraction.rules.en_introducing import Setting, introduced, introduction
 from memories.extraction.rules.en_lists import parts_of, with_subject
@@ -81,7 +82,7 @@ def _by_rules(
 
 def _open(clause: Opened, parsed: Parsed | None, piece: Piece, setting: Setting) -> Iterator[Found]:
     """The clause only worded, for the classifier to judge."""
-    if parsed is None or not 8 <= len(parsed.predicate) < 400:
+    if parsed is None or not 8 <= len(parsed.predicate) < 400 or hangs_on_talk(parsed.predicate):
         return
     if match := OPEN.pattern.match(parsed.predicate):
         worded = finding.found((OPEN, match), clause, parsed, piece, setting)

@@ -107,6 +107,12 @@ def test_a_message_is_judged_in_one_batch() -> None:
         "```\nMy boss Ingrid wants reports on blue paper\n```",
         "She wants it there tomorrow",
         "thanks, that's great",
+        "I painted that lake sunrise",
+        "We raised money for the cause",
+        "I was preparing equipment for rock climbing",
+        "I'm so excited about the weekend",
+        "I often feel like I'm not up to my position",
+        "We play every weekend",
     ],
 )
 def test_the_guards_stand_before_it(said: str) -> None:
@@ -142,6 +148,12 @@ def test_chinese_is_judged_as_chinese() -> None:
     _extract("我上司要求周报都打印在蓝色的纸上", judge, rules=False)
 
     assert {clause.language for clause in judge.asked[0]} == {"zh"}
+
+
+def test_what_is_told_as_past_is_no_task() -> None:
+    (found,) = _extract("I got to volunteer at a lighthouse", Judge(0.97, "task"), rules=False)
+
+    assert found.kind == "event"
 
 
 # --- its arithmetic
