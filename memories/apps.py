@@ -9,5 +9,6 @@ class MemoriesConfig(AppConfig):
             forget_operations,
             operations,
             readable,
+            revise_operations,
             user_data,
         )

@@ -16,7 +16,7 @@ from memcenter.providers.base import Vectors
 from memories.extraction.sensitive import screen
 from memories.extraction.types import Candidate
 from memories.models import Kind, Memory, Origin, Project
-from memories.services import deciding, indexing, projects, providers, similar, writing
+from memories.services import deciding, indexing, projects, providers, revising, similar, writing
 from memories.services.deciding import Decided
 from memories.services.writing import Draft, SourceInput
 from ops.models import User
@@ -128,6 +128,7 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
         always_review=waits,
         merged=deciding.merged_later(meeting, draft),
     )
+    revising.ask_later(decided.memory, verdict=decided.verdict)
     return Written(decided.memory, decided.result, prepared.redacted, decided)
 
 

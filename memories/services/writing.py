@@ -124,15 +124,16 @@ def rewrite(
     memory: Memory,
     draft: Draft,
     *,
-    source: SourceInput,
+    source: SourceInput | None,
     change: Change,
     candidate_text: str = "",
     reason: str = "",
+    inputs: Sequence[MemoryVersion] = (),
 ) -> Memory:
     """Give the memory another text; it keeps its id, the old text becomes a version.
 
     A MERGE rests on what the old version rested on as well: that version is its input, and the
-    sources of both are kept.
+    sources of both are kept. So are those of `inputs`, versions of other memories.
     """
     before = current_version(memory)
     memory.content, memory.kind, memory.summary = draft.content, draft.kind, draft.summary
@@ -148,9 +149,10 @@ def rewrite(
     after = _version(
         memory, change=change, actor=draft.origin, reason=reason, candidate_text=candidate_text
     )
-    add_source(after, source=source)
-    if change == Change.MERGED:
-        _keep_inputs(before, after)
+    if source is not None:
+        add_source(after, source=source)
+    for one in (before, *inputs) if change == Change.MERGED else inputs:
+        _keep_inputs(one, after)
     _index(memory, draft)
     return memory
 

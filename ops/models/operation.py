@@ -15,6 +15,7 @@ class Kind(models.TextChoices):
     SUMMARIZE = "summarize", _("Summarize")
     INDEX_EPISODE = "index_episode", _("Index an episode")
     INDEX_MEMORY = "index_memory", _("Index a memory")
+    REVISE_MEMORY = "revise_memory", _("Hold a written memory against the others by the model")
     CONSOLIDATE = "consolidate", _("Consolidate")
     FORGET_MEMORY = "forget_memory", _("Forget a memory")
     FORGET_MESSAGE = "forget_message", _("Forget a message")
@@ -29,6 +30,7 @@ class Kind(models.TextChoices):
     REINDEX = "reindex", _("Reindex")
     SYNC_FILES = "sync_files", _("Sync the memory files")
     DELIVER_WEBHOOK = "deliver_webhook", _("Deliver a webhook")
+    BUILD_INDEX = "build_index", _("Build an index")
     CLEANUP = "cleanup", _("Clean up")
 
 

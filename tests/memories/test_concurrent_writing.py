@@ -1,0 +1,96 @@
+"""Two at once on one memory: versions keep dense numbers and no text is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from memories.models import Memory, MemoryVersion, Origin
+from memories.services import curating, indexing, remembering, writing
+from memories.services.remembering import MemoryInput
+from ops.access import as_user
+from ops.models import User
+from ops.services import users
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def bob() -> User:
+    return users.find_or_create("bob")
+
+
+def at_once(*acts: Callable[[], object]) -> list[Exception]:
+    """Run each in a thread and a connection of its own, let loose together."""
+    start, failed = threading.Barrier(len(acts)), list[Exception]()
+
+    def run(act: Callable[[], object]) -> None:
+        start.wait()
+        try:
+            act()
+        except Exception as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failed
+
+
+def write(user: User, text: str, origin: Origin = Origin.USER) -> Memory:
+    prepared = remembering.prepare(MemoryInput(text), origin=origin)
+    with as_user(user):
+        return remembering.remember(prepared, user=user).memory
+
+
+def numbers(memory: Memory) -> list[int]:
+    rows = MemoryVersion.everything.filter(memory=memory).order_by("number")
+    return list(rows.values_list("number", flat=True))
+
+
+def test_a_restore_and_an_edit_at_once_make_two_versions(bob: User) -> None:
+    memory = write(bob, "Likes tea")
+    vectors, pieces = indexing.embed_memory("Likes tea")
+    prepared = curating.prepare_edit({"content": "Likes oolong"}, memory=memory, actor=Origin.USER)
+
+    def restore() -> None:
+        with as_user(bob):
+            writing.restore_version(
+                memory, number=1, text="Likes tea", vectors=vectors, pieces=pieces
+            )
+
+    def edit() -> None:
+        with as_user(bob):
+            curating.edit(prepared, user=bob, memory=memory)
+
+    assert at_once(restore, edit, restore) == []
+    memory.refresh_from_db()
+    assert numbers(memory) == [1, 2, 3, 4]
+    assert memory.current_version == 4
+    assert memory.content == writing.current_version(memory).content
+
+
+def test_two_merges_at_once_lose_neither_text(bob: User) -> None:
+    memory = write(bob, "Has a cat named Biscuit", origin=Origin.API)
+    texts = ["Biscuit is 3 years old", "Biscuit is very shy"]
+    ready = [remembering.prepare(MemoryInput(text), origin=Origin.API) for text in texts]
+
+    def merge(at: int) -> Callable[[], object]:
+        def act() -> None:
+            with as_user(bob):
+                remembering.remember(ready[at], user=bob)
+
+        return act
+
+    assert at_once(merge(0), merge(1)) == []
+    memory.refresh_from_db()
+    said = " ".join(Memory.objects.filter(user=bob).values_list("content", flat=True))
+    assert "3 years old" in said and "very shy" in said
+    assert numbers(memory) == list(range(1, memory.current_version + 1))
