@@ -85,7 +85,12 @@ def owner_of(model: type[Model]) -> str | None:
 
 
 def textual(model: type[Model]) -> list[Field[Any, Any]]:
-    return [one for one in model._meta.concrete_fields if isinstance(one, _TEXTUAL)]
+    return [one for one in model._meta.concrete_fields if _holds_text(one)]
+
+
+def _holds_text(column: Field[Any, Any]) -> bool:
+    inside = column.base_field if isinstance(column, ArrayField) else column
+    return isinstance(inside, _TEXTUAL)
 
 
 def _place(model: type[Model]) -> Place:

@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 _LINES = 500
 # The database's own files are told of apart (vacuum, write-ahead log); what is served to everyone
 # and what the servers speak through holds nobody's data.
-_NOT_LOOKED_INTO = ("pg", "static", "run")
+NOT_LOOKED_INTO = ("pg", "static", "run")
 _BROKER = ("celery", "unacked", "_kombu", "reply.celery")
 
 
@@ -108,7 +108,7 @@ def _files_under(root: Path) -> Iterator[Path]:
     if not root.is_dir():
         return
     for one in root.iterdir():
-        if one.name in _NOT_LOOKED_INTO:
+        if one.name in NOT_LOOKED_INTO:
             continue
         if one.is_dir() and not one.is_symlink():
             yield from (path for path in one.rglob("*") if path.is_file())

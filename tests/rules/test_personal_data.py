@@ -1,17 +1,21 @@
+import re
+from pathlib import Path
+
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
+from django.db import connection
 from django.db.models import Model, UniqueConstraint
 
-from ops import registry
+from ops import known_places, registry
 from ops.models import Kind, User
+from ops.services import erasing, ledger, places, reapplying, stores
 from tests.rows import personal_models
 
 OURS = ("ops", "conversations", "memories")
 # Their handlers come with the issues that enqueue them.
 LATER = {
-    Kind.EXTRACT_CONVERSATION,
-    Kind.CONSOLIDATE,
     Kind.EXPORT_CONVERSATION,
     Kind.EXPORT_USER,
     Kind.IMPORT,
@@ -72,3 +76,67 @@ def test_only_tables_of_ours_and_the_admins_log_point_at_a_person() -> None:
         if relation.related_model._meta.app_label not in OURS
     }
     assert foreign == {LogEntry}
+
+
+def text_columns(model: type[Model]) -> set[str]:
+    return {column.name for column in places.textual(model)}
+
+
+@pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
+def test_every_text_column_of_personal_data_says_what_it_holds(model: type[Model]) -> None:
+    words, codes = getattr(model, "words", ()), getattr(model, "codes", ())
+    assert {*words, *codes} == text_columns(model) and not {*words} & {*codes}
+    assert {*getattr(model, "vouches", ())} <= {*words}
+
+
+@pytest.mark.django_db
+def test_the_residue_scan_knows_every_column_of_the_database_that_could_hold_text() -> None:
+    """Also those that no model of ours describes."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name || '.' || column_name FROM information_schema.columns"
+            " WHERE table_schema = 'public'"
+            " AND (data_type IN ('text', 'character varying', 'json', 'jsonb', 'xml',"
+            " 'USER-DEFINED')"
+            " OR (data_type = 'ARRAY' AND udt_name IN ('_text', '_varchar', '_jsonb')))"
+        )
+        there = {row[0] for row in cursor.fetchall()}
+    found = places.places()
+    known = set(places.columns_of(found))
+    not_text = {"memories_vector.embedding"}
+    assert there - known - not_text == {"django_migrations.app", "django_migrations.name"}
+
+
+def test_every_module_that_writes_to_redis_says_which_keys() -> None:
+    reading_only = {
+        "conversations.management.learning",
+        "conversations.views.listing",
+        "memcenter.health",
+        "memcenter.rest.exceptions",
+        "memcenter.compat.openai_chat.memory",
+        "ops.services.stores",
+        "ops.views.stored",
+    }
+    root = Path(__file__).resolve().parents[2]
+    using = {
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for app in (*OURS, "memcenter")
+        for path in (root / app).rglob("*.py")
+        if "embedded" not in path.parts
+        and re.search(r"from django.core.cache import|import redis|from redis", path.read_text())
+    }
+    assert using - reading_only == {one.module for one in known_places.cached()}
+
+
+def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
+    """Under the data folder, where the scan reads whatever there is."""
+    for name, storage in settings.STORAGES.items():
+        if name != "staticfiles":
+            location = Path(str(storage["OPTIONS"]["location"]))
+            assert location.is_relative_to(settings.DATA_DIR), name
+            assert location.relative_to(settings.DATA_DIR).parts[0] not in stores.NOT_LOOKED_INTO
+
+
+def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
+    assert reapplying.scopes() == set(ledger.SCOPES.values())
+    assert set(ledger.SCOPES) == set(erasing.FORGET_KINDS)
