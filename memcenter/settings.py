@@ -87,6 +87,7 @@ _NO_DATABASE: dict[str, Any] = {
 # Hot statements are planned once for each connection. A pooler that hands a connection on after
 # each transaction may not keep what was prepared on it.
 _PREPARED = {"prepare_threshold": 3 if env.flag("MEMCENTER_PREPARE_STATEMENTS", True) else None}
+OWNER_DATABASE_URL = env.text("MEMCENTER_OWNER_DATABASE_URL")
 _database = env.database(_role) if env.text(_role) else _NO_DATABASE
 DATABASES = {
     "default": {
@@ -131,6 +132,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "memories.tasks.request_consolidation",
         "schedule": crontab(hour=env.integer("MEMCENTER_CONSOLIDATE_HOUR", 3), minute=0),
     },
+    "own-indexes": {"task": "memories.tasks.request_own_indexes", "schedule": 3600.0},
     "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
 }
 
@@ -254,6 +256,7 @@ RELEVANCE_FLOOR = env.number("MEMCENTER_RELEVANCE_FLOOR", 0.5)
 WEIGHT_RELEVANCE = env.number("MEMCENTER_WEIGHT_RELEVANCE", 0.6)
 WEIGHT_RECENCY = env.number("MEMCENTER_WEIGHT_RECENCY", 0.2)
 WEIGHT_IMPORTANCE = env.number("MEMCENTER_WEIGHT_IMPORTANCE", 0.2)
+OWN_INDEX_FROM = env.integer("MEMCENTER_OWN_INDEX_FROM", 20_000, least=1)
 IMPORTANCE_FLOOR = env.number("MEMCENTER_IMPORTANCE_FLOOR", 0.3)
 CONFIDENCE_FLOOR = env.number("MEMCENTER_CONFIDENCE_FLOOR", 0.5)
 SIMILARITY_GATE = env.number("MEMCENTER_SIMILARITY_GATE", 0.2)

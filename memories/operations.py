@@ -13,6 +13,7 @@ from memories.services import (
     consolidation,
     indexing,
     ingest,
+    own_indexes,
     providers,
     requests,
     sessions,
@@ -102,6 +103,15 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     with run.applying(user):
         made = consolidation.apply(proposals, user=user)
     return {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
+
+
+@handles(Kind.BUILD_INDEX)
+def build_index(run: Run) -> Mapping[str, Any]:
+    """Give people with very many memories an index of their own.
+
+    Running it twice is safe: it looks at what there is, and drops what a killed build left.
+    """
+    return own_indexes.bring_in_line(run)
 
 
 @handles(Kind.CLEANUP)

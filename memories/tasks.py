@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from memories.services import consolidation, sessions
+from memories.services import consolidation, own_indexes, sessions
 from ops.access import as_system
 
 
@@ -25,3 +25,10 @@ def request_consolidation() -> int:
         for user in people:
             consolidation.request(user=user)
     return len(people)
+
+
+@shared_task(ignore_result=True, expires=3_600)
+def request_own_indexes() -> bool:
+    """Hourly, one operation where somebody came to have very many memories, or few again."""
+    with as_system():
+        return own_indexes.request() is not None

@@ -1,0 +1,170 @@
+"""An index of one's own: built by an operation, used, kept in step, and dropped again."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from django.conf import LazySettings
+
+from memcenter.lib import statements
+from memories.models import Memory, Origin, Vector
+from memories.retrieval.stores import own_index
+from memories.retrieval.stores.own_index import OwnIndex
+from memories.retrieval.stores.pgvector import PgVectorStore
+from memories.services import indexing, own_indexes, pool, search, writing
+from memories.services.shelves import Filters, memory_shelf
+from memories.services.writing import Draft, SourceInput
+from ops.access import as_user
+from ops.models import Operation, Status, User
+from ops.services import users, worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOPICS = ("cats", "boats", "tea", "chess", "maps", "violins", "orchids", "kites", "radios", "bread")
+
+
+@pytest.fixture
+def rich(settings: LazySettings) -> Iterator[User]:
+    """Somebody with more memories than it takes to have an index."""
+    settings.OWN_INDEX_FROM = len(TOPICS)
+    owner = settings.OWNER_DATABASE_URL
+    user = users.find_or_create("rich")
+    texts = [f"Is fond of {topic}" for topic in TOPICS]
+    vectors = indexing.embed(texts)
+    with as_user(user):
+        for place, text in enumerate(texts):
+            draft = Draft(text, "fact", vectors[place : place + 1], origin=Origin.API)
+            writing.create(draft, user=user, source=SourceInput(Origin.API))
+    yield user
+    with own_index.as_owner(owner) as connection:
+        for index in own_index.state(at_least=1).built:
+            own_index.drop(connection, index)
+
+
+def index_of(user: User) -> OwnIndex:
+    return OwnIndex(user.pk, indexing.active_space().pk)
+
+
+def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
+    shelf = memory_shelf(user, filters=Filters(personal=True))
+    with as_user(user):
+        found = PgVectorStore().nearest(
+            search.prepare_query(text).vector,
+            user_id=user.pk,
+            space_id=indexing.active_space().pk,
+            kind="memory",
+            eligible=shelf.ids,
+            limit=limit,
+            many=many,
+        )
+    return list(found)
+
+
+def build() -> None:
+    assert own_indexes.request() is not None
+    worker.drain()
+    assert set(Operation.objects.values_list("status", flat=True)) == {Status.SUCCEEDED}
+
+
+def test_who_has_very_many_gets_one_and_finds_the_same(rich: User) -> None:
+    before = nearest(rich, "Which tea?", many=True)
+    build()
+    assert own_index.dimensions(index_of(rich)) == indexing.active_space().dimensions
+    assert (
+        nearest(rich, "Which tea?", many=True) == nearest(rich, "Which tea?", many=False) == before
+    )
+    assert own_indexes.request() is None  # nothing is left to do
+
+
+def test_the_planner_takes_it(rich: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    plans: list[str] = []
+    run = statements.rows
+
+    def explained(text: str, values: list[object] | None = None) -> list[tuple[object, ...]]:
+        if "<#>" in text:
+            run("SET LOCAL enable_sort = off")  # among ten rows sorting is as good
+            plans.append(str(run(f"EXPLAIN {text}", values or ())))
+        return run(text, values or ())
+
+    monkeypatch.setattr(statements, "rows", explained)
+    nearest(rich, "Which tea?", many=True)
+    assert index_of(rich).name in plans[0]
+
+
+def test_what_is_hidden_disabled_or_erased_is_not_found_through_it(rich: User) -> None:
+    build()
+    first, second, third = nearest(rich, "Which tea?", many=True)
+    Memory.objects.filter(pk=first).update(status="disabled")
+    Vector.objects.filter(target_id=second).delete()
+    assert nearest(rich, "Which tea?", many=True)[0] == third
+    assert nearest(rich, "Which tea?", many=True) == nearest(rich, "Which tea?", many=False)
+
+
+def test_another_persons_memories_are_not_in_it(rich: User) -> None:
+    build()
+    assert nearest(users.find_or_create("other"), "Which tea?", many=True) == []
+
+
+def test_it_goes_when_the_memories_have_gone(rich: User) -> None:
+    build()
+    Vector.objects.filter(
+        user=rich, target_id__in=nearest(rich, "tea", many=False, limit=6)
+    ).delete()
+    build()
+    assert own_index.dimensions(index_of(rich)) is None
+
+
+def test_it_stays_while_half_are_left(rich: User) -> None:
+    build()
+    Vector.objects.filter(
+        user=rich, target_id__in=nearest(rich, "tea", many=False, limit=4)
+    ).delete()
+    assert own_indexes.request() is None
+
+
+def test_building_twice_and_after_a_broken_build_is_safe(
+    rich: User, settings: LazySettings
+) -> None:
+    index = index_of(rich)
+    with own_index.as_owner(settings.OWNER_DATABASE_URL) as connection:
+        own_index.build(connection, index)
+        own_index.build(connection, index)
+    with psycopg.connect(superuser(settings), autocommit=True) as connection:
+        connection.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [index.name]
+        )
+    assert own_index.dimensions(index) is None
+    assert own_index.state(at_least=1).broken == {index}
+    build()
+    assert own_index.dimensions(index) is not None
+
+
+def superuser(settings: LazySettings) -> str:
+    from tests import databases
+
+    return databases.postgres.url("superuser", database=settings.DATABASES["default"]["NAME"])
+
+
+def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool says whether somebody has many."""
+    asked: list[bool] = []
+    real = PgVectorStore.nearest
+
+    def noted(self: PgVectorStore, *args: object, **named: object) -> object:
+        asked.append(bool(named["many"]))
+        return real(self, *args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(PgVectorStore, "nearest", noted)
+    prepared = search.prepare_query("Which tea?")
+    shelf = memory_shelf(rich, filters=Filters())
+    with as_user(rich):
+        pool.fill(prepared, shelf, user=rich)
+        monkeypatch.setattr(pool, "WHOLE", 5)
+        many = pool.fill(prepared, shelf, user=rich)
+    assert asked == [False, True]
+    assert {unit.text for unit in many.units} == {f"Is fond of {topic}" for topic in TOPICS}
+
+
+def test_without_the_owners_address_nothing_is_built(rich: User, settings: LazySettings) -> None:
+    settings.OWNER_DATABASE_URL = ""
+    assert own_indexes.request() is None
