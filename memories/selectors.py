@@ -105,6 +105,16 @@ def _sources_prefetch() -> Prefetch[Any]:
     return Prefetch("sources", queryset=sources, to_attr="shown_sources")
 
 
+def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
+    """Those of the person that are there, with their newest sources, by their ids."""
+    rows = (
+        Memory.objects.filter(user=user, public_id__in=list(public_ids))
+        .select_related("project", "conflicts_with")
+        .prefetch_related(_sources_prefetch())
+    )
+    return {row.public_id: row for row in rows}
+
+
 def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
     """One memory of the person, also from the bin unless said otherwise. Raises `NotFound`."""
     rows = Memory.visible if with_bin else Memory.objects

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from django.conf import settings
+
 from memcenter.lib import ids
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import PRETEND, REFUSE, Asked, Endpoint
@@ -23,6 +27,31 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
     if user is None:
         raise Invalid.field("user_id", "Give user_id: this key is not bound to one user.")
     return user if endpoint.while_forgetting else present(user, writes=asked.writes)
+
+
+class Nobody(Invalid):
+    """Nothing says whose data is meant."""
+
+
+def whose_owner(asked: Asked) -> User:
+    """As `whose`, where the agents' `owner_id` stands for `user_id` and a setting for both.
+
+    Raises `NotFound`, and `Nobody` when nothing says who it is.
+    """
+    bound = asked.key.user if asked.key else None
+    named = asked.data.get("owner_id") or asked.user_id
+    if named is None and bound is None:
+        named = settings.DEFAULT_OWNER or None
+    if named is None and bound is None:
+        raise Nobody(
+            "Whose memories?", fields={"owner_id": ["Give owner_id: this key is not bound."]}
+        )
+    if named is not None:
+        asked = replace(asked, data={**asked.data, "user_id": named})
+    user = whose(asked, Endpoint(scope=""))
+    if user is None:
+        raise NotFound("There is no such user.")
+    return user
 
 
 def present(user: User, *, writes: bool) -> User:

@@ -181,3 +181,22 @@ class Metrics(serializers.Serializer[Any]):
     storage_bytes = serializers.IntegerField()
     recall = RecallFigures()
     cache_hit_rate = serializers.FloatField(allow_null=True)
+
+
+class AgentHit(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    snippet = serializers.CharField(help_text="At most 200 characters.")
+    content_type = serializers.CharField()
+    project_key = serializers.CharField(allow_null=True)
+    score = serializers.FloatField()
+    updated_at = serializers.DateTimeField()
+
+
+class AgentFound(serializers.Serializer[Any]):
+    results = AgentHit(many=True)
+    next_action = serializers.CharField()
+
+
+class AgentMemories(serializers.Serializer[Any]):
+    results = Memory(many=True)
+    missing = serializers.ListField(child=serializers.CharField())

@@ -134,3 +134,29 @@ class BulkInput(Personal):
         if attrs["action"] in ("tag", "untag") and "tag" not in attrs:
             raise serializers.ValidationError({"tag": "Say which tag."})
         return attrs
+
+
+class _Owned(Personal):
+    owner_id = Text(
+        required=False,
+        max_length=64,
+        help_text="The same as user_id. Without either: whom MEMCENTER_DEFAULT_OWNER names.",
+    )
+
+
+class AgentSearch(_Owned):
+    query = Prose(max_length=8_000)
+    project_key = Text(required=False, max_length=100)
+    project_name = Text(required=False, max_length=200)
+    content_type = OneOf(choices=KINDS, required=False)
+    scope = OneOf(choices=("all", *KINDS), required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=100)
+
+
+class AgentFetch(_Owned):
+    ids = QueryWords(max_length=8_000, help_text="Up to 100 ids, with commas.")
+
+    def validate_ids(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        if not 1 <= len(ids) <= 100:
+            raise serializers.ValidationError("Give 1 to 100 ids.")
+        return ids

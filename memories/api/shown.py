@@ -134,6 +134,17 @@ def hit(found: SearchHit) -> dict[str, Any]:
     return answer
 
 
+def found(row: Memory, hit: SearchHit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "snippet": hit.snippet,
+        "content_type": row.kind,
+        "project_key": row.project.key if row.project else None,
+        "score": hit.score,
+        "updated_at": row.updated_at,
+    }
+
+
 def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
     return {
         "request_id": row.request_id,

@@ -1,4 +1,5 @@
 from memcenter.rest.routing import routes
+from memories.api import views_agents as agents
 from memories.api import views_history as history
 from memories.api import views_memories as memories
 from memories.api import views_review as review
@@ -8,6 +9,8 @@ urlpatterns = routes(
     ("search", search.SearchView),
     ("debug/<str:request_id>", search.DebugView),
     ("memory/metrics", search.MetricsView),
+    ("memories", agents.AgentMemoriesView),
+    ("memories/search", agents.AgentSearchView),
     ("memory/long_term", memories.LongTermView),
     ("memory/long_term/confirm", review.ConfirmView),
     ("memory/long_term/bulk", review.BulkView),
