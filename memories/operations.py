@@ -22,6 +22,7 @@ from memories.services import (
 from ops.access import as_user
 from ops.models import Kind
 from ops.registry import handles
+from ops.services import leftovers
 from ops.services.worker import Run
 
 
@@ -119,4 +120,6 @@ def clean_up(run: Run) -> Mapping[str, Any]:
     """Erase what is over its time; running it again finds nothing more to do."""
     counts = {"binned": cleaning.forget_binned(run)}
     run.step("traces")
-    return counts | cleaning.erase_expired(run)
+    with run.applying_as_system():
+        files = leftovers.erase_expired()
+    return counts | files | cleaning.erase_expired(run)

@@ -24,14 +24,13 @@ from conversations.models import Conversation, Episode, Message, Turn
 from memcenter.lib.errors import Conflict, Invalid
 from memories.models import Memory
 from ops import registry
-from ops.models import Import, Kind, Operation, Priority, Status, User
+from ops.models import Import, Kind, Priority, User
 from ops.restoring import LISTED, Loading
-from ops.services import audit, outbox, stored_files, users
+from ops.services import audit, leftovers, outbox, stored_files, users
 from ops.services.stored_files import IMPORTS
 
 UNPACKED_TIMES = 10
 """A packed file may unpack to so many times the largest file that is taken."""
-_OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 def request(
@@ -53,7 +52,7 @@ def request(
     if format and format not in list(Format):
         raise Invalid.field("format", f"Must be one of {', '.join(Format)}.")
     check_size(size)
-    erase_leftovers(user)
+    leftovers.erase_imports(user)
     operation = outbox.enqueue(
         Kind.IMPORT,
         subject=user.subject,
@@ -87,21 +86,6 @@ def too_large() -> Invalid:
     limit = f"{settings.MAX_IMPORT_BYTES // (1 << 20):,}"
     message = f"A file to import has at most {limit} MB."
     return Invalid(message, code="too_large", fields={"file": [message]})
-
-
-def of(user: User) -> Any:
-    """What the person imported, newest first."""
-    return Import.objects.filter(user=user).select_related("operation").order_by("-pk")
-
-
-def erase_leftovers(user: User | None = None) -> int:
-    """Erase the files of imports that are over, however they ended; gives how many."""
-    over = Import.objects.filter(operation__status__in=_OVER).exclude(path="")
-    if user is not None:
-        over = over.filter(user=user)
-    count = stored_files.delete(IMPORTS, over.values_list("path", flat=True))
-    over.update(path="")
-    return count
 
 
 def read(row: Import) -> Opened:
@@ -212,12 +196,6 @@ def _report(opened: Opened, loading: Loading, *, learning: int) -> Mapping[str, 
         "skipped": [{"where": one.where, "why": one.why} for one in loading.left_out[:LISTED]],
         "skipped_count": loading.left_out_count,
     }
-
-
-def report_of(operation: Operation) -> Mapping[str, Any] | None:
-    """What an import brought, once it is done."""
-    row = Import.objects.filter(operation=operation).first()
-    return row.report if row is not None and row.finished_at else None
 
 
 def finish(row: Import, *, report: Mapping[str, Any]) -> None:

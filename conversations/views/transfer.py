@@ -20,7 +20,8 @@ from memcenter.uploads import is_too_large
 from ops.sending import as_attachment
 from ops.services import audit, exporting
 from ops.services.exporting import FORMATS
-from ops.views import proof, transfers
+from ops.views import proof
+from ops.views.saying import said
 
 # What readers and services say; here so that it is translated.
 SAID = (
@@ -146,7 +147,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
     try:
         _import(request)
     except ApplicationError as error:
-        messages.error(request, transfers.shown_error(error.message))
+        messages.error(request, said(error.message))
     else:
         messages.success(
             request, _("The file is here and is being read. Nothing is taken in by halves.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,12 +10,13 @@ from itertools import groupby
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from ops import selectors
 from ops.models import Kind, Operation, Status, User
 from ops.services.erasing import FORGET_KINDS
 from ops.views import stored
+from ops.views.saying import said
 
 SHOWN = 20
 _LOOKED_AT = 200
@@ -30,9 +30,6 @@ _LEARNING = (
 )
 _SOON = timedelta(minutes=1)
 _UNFINISHED = (Status.PENDING, Status.RUNNING)
-# What the outbox itself writes down as the error; here so that it is translated.
-_SAID = (gettext_noop("The worker stopped in the middle."),)
-_BROKE_OFF = re.compile(r"It broke off \((\w+)\)\.")
 _TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
 _STEPS = {
     "hide": gettext_lazy("Hide everything that is about it"),
@@ -123,7 +120,8 @@ def happening(
         error=_error_of(operation),
         again_at=operation.run_after if waits else None,
         receipt_id=receipt.public_id if receipt is not None else "",
-        can_retry=operation.status == Status.FAILED,
+        # The file of an import is gone: it is shown, and chosen again, where files are.
+        can_retry=operation.status == Status.FAILED and operation.kind != Kind.IMPORT,
         can_cancel=selectors.can_be_cancelled(operation),
     )
 
@@ -189,11 +187,3 @@ def _error_of(operation: Operation) -> str:
     if not error or operation.status == Status.SUCCEEDED:
         return ""
     return said(error)
-
-
-def said(error: str) -> str:
-    """What was written down as an error, in the reader's language."""
-    broke_off = _BROKE_OFF.fullmatch(error)
-    if broke_off:
-        return _("It broke off unexpectedly (%(what)s).") % {"what": broke_off[1]}
-    return _(error)

@@ -11,11 +11,12 @@ from typing import Any
 from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from ops.models import Export, Import, Operation, Status, User
 from ops.services import exporting
-from ops.views import happening, stored
+from ops.views import stored
+from ops.views.saying import FORMATS, said
 
 SHOWN = 5
 _LISTED = 50
@@ -26,38 +27,6 @@ _STEPS = {
     "apply": gettext_lazy("Taking it in"),
     "index": gettext_lazy("Making it findable"),
 }
-FORMATS = {
-    "memory_center": gettext_lazy("Memory Center export"),
-    "chatgpt": "ChatGPT",
-    "mem0": "mem0",
-    "markdown": "Markdown",
-    "jsonl": gettext_lazy("JSON lines"),
-    "memorybank": "MemoryBank",
-    "locomo": "LoCoMo",
-}
-# What readers say is fixed, but for a number or a name.
-_SAID = (
-    (
-        re.compile(r"The file is not valid JSON: line (?P<n>\d+) can't be read\."),
-        gettext_noop("The file is not valid JSON: line %(n)s can't be read."),
-    ),
-    (
-        re.compile(r"The file is not in UTF-8: line (?P<n>\d+) can't be read\."),
-        gettext_noop("The file is not in UTF-8: line %(n)s can't be read."),
-    ),
-    (
-        re.compile(r"The zip is not opened: (?P<why>.+)\."),
-        gettext_noop("The zip is not opened: %(why)s."),
-    ),
-    (
-        re.compile(r"A file to import has at most (?P<n>[\d,]+) MB\."),
-        gettext_noop("A file to import has at most %(n)s MB."),
-    ),
-    (
-        re.compile(r"The file is (?P<found>\w+), not (?P<named>\w+)\."),
-        gettext_noop("The file is %(found)s, not %(named)s."),
-    ),
-)
 _LINE = re.compile(r"line (\d+)")
 _ROW = re.compile(r"([a-z]+) (\d+)")
 
@@ -120,15 +89,6 @@ def context(user: User) -> dict[str, Any]:
     }
 
 
-def shown_error(error: str) -> str:
-    for pattern, words in _SAID:
-        if found := pattern.fullmatch(error):
-            parts = found.groupdict()
-            named = {name: str(FORMATS.get(value, _(value))) for name, value in parts.items()}
-            return _(words) % named
-    return happening.said(error)
-
-
 def _line(operation: Operation, title: str) -> dict[str, Any]:
     is_moving = operation.status in _MOVING
     done, total = operation.progress_done, operation.progress_total
@@ -143,7 +103,7 @@ def _line(operation: Operation, title: str) -> dict[str, Any]:
         "done": done,
         "total": total,
         "progress": _("%(done)s of %(total)s") % numbers if total else "",
-        "error": shown_error(operation.last_error) if operation.last_error else "",
+        "error": said(operation.last_error) if operation.last_error else "",
         "can_retry": operation.status == Status.FAILED,
     }
 
@@ -182,7 +142,7 @@ def _import(row: Import) -> ImportLine:
 
 def _brought(report: dict[str, Any]) -> str:
     """“3 conversations, 120 messages, 4 memories.”"""
-    said = [
+    counted = [
         ngettext("%(n)s conversation", "%(n)s conversations", report["conversations"])
         % stored.shown(report["conversations"]),
         ngettext("%(n)s message", "%(n)s messages", report["messages"])
@@ -191,7 +151,7 @@ def _brought(report: dict[str, Any]) -> str:
         % stored.shown(report["memories"]),
     ]
     counts = (report["conversations"], report["messages"], report["memories"])
-    kept = [words for words, count in zip(said, counts, strict=True) if count]
+    kept = [words for words, count in zip(counted, counts, strict=True) if count]
     return _(", ").join(kept) if kept else _("Nothing new")
 
 
