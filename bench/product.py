@@ -35,6 +35,10 @@ class Product:
     def __post_init__(self) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
 
+    def reconnect(self) -> None:
+        """After a long silence, in which the server gave the connection up."""
+        self._connection.close()
+
     def get(self, path: str, **query: object) -> Any:
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path)
 

@@ -253,6 +253,7 @@ class Filler:
 def calls(product: Product, name: str, count: int) -> list[float]:
     rng = random.Random(11)
     times: list[float] = []
+    product.reconnect()
     for number in range(count + 10):
         body = {"user_id": name, "message": f"Who {sentence(rng, number).split(' (')[0].lower()}?"}
         began = time.perf_counter()

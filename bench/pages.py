@@ -1,0 +1,98 @@
+"""Is the long-term page as fast with 100,000 memories as with 100?
+
+    .venv/bin/python bench/pages.py [--big 100000] [--calls 50]
+
+One signed-in person's page `/memory/long-term/`, first with 100 memories and then with `--big`;
+both are copied into the tables as bench/scale.py does it. The time of an answer over HTTP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.cookiejar
+import json
+import re
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlencode
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import psycopg
+
+from bench.product import Product, percentile, print_result, print_times, running
+from bench.scale import Filler, make_base
+from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.postgres import EmbeddedPostgres
+
+_FEW = 100
+_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
+
+
+class Visitor:
+    """A person with a browser's cookies, signed in with what the first start printed."""
+
+    def __init__(self, product: Product) -> None:
+        self._address = f"http://127.0.0.1:{product.port}"
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), jar)
+        folder = Path(product.environment["MEMCENTER_DATA_DIR"])
+        first = json.loads((folder / "first-login.json").read_text())
+        token = _TOKEN.search(self.read("/signin/"))
+        form = {
+            "username": first["login"],
+            "password": first["password"],
+            "csrfmiddlewaretoken": token[1] if token else "",
+        }
+        self.read("/signin/", urlencode(form).encode())
+
+    def read(self, path: str, body: bytes | None = None) -> str:
+        with self._opener.open(self._address + path, body, timeout=120) as answer:
+            if body is None and path != "/signin/" and "/signin/" in answer.url:
+                raise SystemExit("The sign-in did not work.")
+            return str(answer.read().decode())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--big", type=int, default=100_000)
+    parser.add_argument("--calls", type=int, default=50)
+    wanted = parser.parse_args()
+    with running() as product:
+        few, many = measure(product, big=wanted.big, count=wanted.calls)
+    print_times({f"{_FEW} memories": few, f"{wanted.big:,} memories": many})
+    figures = {
+        "many_over_few": round(percentile(many, 0.5) / percentile(few, 0.5), 2),
+        "few_p50_ms": round(percentile(few, 0.5) * 1000, 2),
+        "big": wanted.big,
+        "calls": wanted.calls,
+    }
+    print_result(figures)
+
+
+def measure(product: Product, *, big: int, count: int) -> tuple[list[float], list[float]]:
+    product.post("/memory/long_term", {"user_id": "demo", "content": "Likes maps in Leeds"})
+    visitor = Visitor(product)
+    folder = DataFolder(product.environment["MEMCENTER_DATA_DIR"])
+    with psycopg.connect(EmbeddedPostgres(folder).url("owner"), autocommit=True) as owner:
+        filler = Filler(owner, make_base())
+        filler.fill("demo", _FEW - 1)
+        few = visits(visitor, count)
+        filler.fill("demo", big - _FEW)
+        return few, visits(visitor, count)
+
+
+def visits(visitor: Visitor, count: int) -> list[float]:
+    times: list[float] = []
+    for number in range(count + 10):
+        began = time.perf_counter()
+        visitor.read("/memory/long-term/")
+        if number >= 10:
+            times.append(time.perf_counter() - began)
+    return times
+
+
+if __name__ == "__main__":
+    main()
