@@ -11,7 +11,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Message, Role, Turn
+from conversations.prompt_words import words_for
 from memcenter.providers.base import Vectors
+from memories.extraction.rules import repeated
 from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
 from memories.models import Arbitration, Memory, Origin, Project, RecallHit, Refusal
 from memories.services import deciding, indexing, providers, similar, tombstones, writing
@@ -25,6 +27,9 @@ from ops.services.worker import Run
 _BEFORE = 4
 _ACCEPTED_CHARS = 200
 _BLOCK_AGE = timedelta(hours=24)
+_FRAMES = (words_for("en"), words_for("zh"))
+_OPENINGS = tuple(one.frame.splitlines()[0] for one in _FRAMES)
+_HEADINGS = {text for one in _FRAMES for text in (*one.headings.values(), *one.kinds.values())}
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,11 @@ def hear(*, user: User, turn_id: int) -> Heard | None:
     return Heard(turn, _turn_text(turn, zone=zone), project_of(turn))
 
 
+def without_our_block(text: str) -> str:
+    """What is left of a message into which a careless client pasted our memory block."""
+    return repeated.without_block(text, openings=_OPENINGS, headings=_HEADINGS)
+
+
 def project_of(turn: Turn) -> Project | None:
     if not turn.project_key:
         return None
@@ -72,7 +82,8 @@ def _turn_text(turn: Turn, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 
 
 def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
-    return Said(message.content, message.created_at.astimezone(zone), message.speaker)
+    text = without_our_block(message.content)
+    return Said(text, message.created_at.astimezone(zone), message.speaker)
 
 
 def recently_shown(user_id: int) -> str:

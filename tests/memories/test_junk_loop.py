@@ -1,0 +1,128 @@
+"""What is only repeated and recalled is never learned as something new (mem0#4573)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from bench import junk_loop
+from conversations.models import Conversation
+from conversations.services import context, threads, turns
+from conversations.services.turns import MessageInput
+from memories import tasks
+from memories.models import Memory
+from memories.services import ingest, providers, search
+from ops.models import User
+from ops.services import worker
+from tests.chat_server import Answer, ChatServer, said, serving
+
+pytestmark = pytest.mark.django_db
+TURNS = (
+    30  # of each language, three rounds of every shape; bench/junk_loop.py goes through a thousand
+)
+
+
+def tell(conversation: Conversation, text: str, reply: str) -> None:
+    turns.record_turn(
+        user=conversation.user,
+        conversation=conversation,
+        user_message=MessageInput(text or "…"),
+        assistant_message=MessageInput(reply or "…"),
+    )
+
+
+def block_for(conversation: Conversation, message: str) -> str:
+    prepared = search.prepare_query(message)
+    return context.build(prepared, user=conversation.user, conversation=conversation).block
+
+
+def learned(user: User, language: str) -> tuple[Conversation, set[int]]:
+    conversation = threads.find_or_create(user=user, reference=f"c-{language}")
+    for text in junk_loop.TOLD[language]:
+        tell(conversation, text, "OK.")
+    worker.drain()
+    return conversation, set(Memory.everything.values_list("pk", flat=True))
+
+
+def repeat(conversation: Conversation, language: str, count: int) -> None:
+    reply = ""
+    for turn, shape in zip(range(count), junk_loop.shapes(language), strict=False):
+        block = block_for(conversation, shape.told)
+        text, reply = shape.filled(block, before=reply, turn=turn)
+        tell(conversation, text, reply)
+        worker.drain()
+
+
+def new_since(known: set[int]) -> list[str]:
+    return list(Memory.everything.exclude(pk__in=known).values_list("content", flat=True))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_repeated_and_recalled_makes_no_memory(alice: User, language: str) -> None:
+    conversation, known = learned(alice, language)
+    assert len(known) >= 9
+    repeat(conversation, language, TURNS)
+    Conversation.objects.update(last_message_at=timezone.now() - timedelta(hours=1))
+    tasks.request_examinations()
+    worker.drain()
+    assert new_since(known) == []
+
+
+def test_a_pasted_block_is_blanked_and_what_stands_behind_it_is_heard(alice: User) -> None:
+    conversation, _ = learned(alice, "zh")
+    block = block_for(conversation, "你知道我什么？")
+    text = f"上下文：\n{block}\n我住在成都。"
+    seen = ingest.without_our_block(text)
+    assert len(seen) == len(text)
+    assert "花生" in block and "花生" not in seen
+    assert seen.endswith("我住在成都。")
+
+
+# --- By a model, which answers with what we told it ---------------------------------------------
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[ChatServer]:
+    with serving() as one:
+        settings.LANGUAGE_METHOD = "model"
+        settings.MODEL_BASE_URL = one.url
+        settings.MODEL_NAME = "tiny"
+        settings.MODEL_RETRIES = 0
+        yield one
+        providers.chat_model(providers.endpoint()).close()
+        providers.chat_model.cache_clear()
+
+
+def parroted(block: str) -> Answer:
+    """Every point of our own block, as if the person had just said it."""
+    lines = [line[2:] for line in block.splitlines() if line.startswith("- ")]
+    fields = {"kind": "fact", "importance": 0.9, "confidence": 0.9, "tags": [], "date": None}
+    items = [fields | {"quote": line, "content": line, "corrects": False} for line in lines]
+    return said({"memories": items, "over_turns": []})
+
+
+def test_a_model_that_repeats_our_block_teaches_nothing(
+    alice: User, server: ChatServer, settings: Settings
+) -> None:
+    settings.LANGUAGE_METHOD = "bundled"
+    conversation, known = learned(alice, "en")
+    settings.LANGUAGE_METHOD = "model"
+    skipped = said({"verdict": "ADD", "id": None, "content": None})
+    for turn, shape in zip(range(100), junk_loop.shapes("en"), strict=False):
+        block = block_for(conversation, shape.told)
+        server.by_step = {
+            "memories": parroted(block),
+            "over_turns": said({"over_turns": []}),
+            "verdict": skipped,
+            "summary": said({"summary": "They talked about what is known."}),
+        }
+        text, reply = shape.filled(block, before="", turn=turn)
+        tell(conversation, text, reply)
+        if turn % 10 == 9:
+            worker.drain()
+    assert server.asked
+    assert new_since(known) == []
