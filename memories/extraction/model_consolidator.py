@@ -80,9 +80,14 @@ def _grounded(content: str, texts: Sequence[str]) -> bool:
     figures = {one for one in words | theirs if any(map(str.isdigit, one))}
     return (
         language_of(content) in {language_of(text) for text in texts}
-        and all(len(words & side) >= _KEPT * len(side) for side in each)
+        and all(_says(words, side - set.intersection(*each)) for side in each)
+        and all(_says(words, side) for side in each)
         and len(words - theirs) <= _JOINING * len(words)
         and not set(segment.unusual(content)) - theirs
         and figures & words == figures & theirs
         and bool(_DENIES.search(content)) == any(map(_DENIES.search, texts))
     )
+
+
+def _says(words: set[str], side: set[str]) -> bool:
+    return len(words & side) >= _KEPT * len(side)

@@ -124,11 +124,15 @@ def _holds(content: str, meant: Sequence[Heard]) -> bool:
     said = "\n".join(_own(one).readable for one in meant)
     if not content or sensitive.find(content) or language_of(content) != language_of(said):
         return False
-    words, theirs = set(segment.terms(content)), set(segment.terms(said))
+    words, theirs = _words(content), _words(said)
     if not words or len(words & theirs) < _SAID * len(words):
         return False
     known = {int(one) for one in _FIGURES.findall(f"{said}\n{_days(meant)}") if len(one) < 20}
     return all(int(one) in known for one in _FIGURES.findall(content) if len(one) < 20)
+
+
+def _words(text: str) -> set[str]:
+    return {one for one in segment.terms(text) if not any(map(str.isdigit, one))}
 
 
 def _days(meant: Sequence[Heard]) -> str:

@@ -27,7 +27,7 @@ class Model:
         self.chat = OpenAICompatibleModel(
             Endpoint(server.url, "tiny", timeout=5, retries=0), sleep=lambda _: None
         )
-        asker = Asker(self.chat, account=self.uses.append)
+        self.asker = asker = Asker(self.chat, account=self.uses.append)
         self.extractor = ModelExtractor(asker, rules=BundledExtractor())
         self.arbiter = ModelArbiter(asker, rules=BundledArbiter())
         self.summarizer = ModelSummarizer(asker)
