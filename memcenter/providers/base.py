@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,13 @@ class Embedder(Protocol):
     version: int
 
     def embed(self, texts: Sequence[str]) -> Vectors: ...
+
+
+@runtime_checkable
+class QuestionEmbedder(Protocol):
+    """An embedder that places questions otherwise than what answers them."""
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors: ...
 
 
 class ChatModel(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ _LONGEST_WAIT = 8.0  # seconds; who asks for more is served by retrying the whol
 _OVERFLOW = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _OVERFLOW_WORDS = ("context length", "context size", "context window", "maximum context")
 # What servers and models may not know: left out for good once one refuses it.
-_OPTIONAL = ("response_format", "temperature", "max_tokens")
+_OPTIONAL = ("response_format", "temperature", "max_tokens", "dimensions")
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,18 @@ class OpenAICompatibleModel:
                         yield piece
             if not ended:
                 raise _retryable("The model's answer stopped in the middle.")
+
+    def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
+        """Anything else of the same server, with the same patience. Raises `ProviderError`.
+
+        `call` gets the client and the names of the options that the server doesn't know.
+        """
+
+        def once() -> _Answer:
+            with _noting():
+                return call(self._client, self._left_out)
+
+        return self._persistently(once)
 
     def close(self) -> None:
         self._client.close()

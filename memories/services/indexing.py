@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from typing import Any
 
 import numpy as np
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memcenter.lib import segment, tokens
+from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Embedder, Vectors
-from memcenter.providers.bundled import BundledEmbedder
 from memories.models import (
     EmbeddingSpace,
     Fragment,
@@ -21,6 +22,8 @@ from memories.models import (
     TargetKind,
     Vector,
 )
+from memories.services import embedders
+from memories.services.embedders import Identity, identity_of
 from ops.models import Kind, Priority, User
 from ops.services import outbox
 
@@ -38,14 +41,57 @@ class Entry:
     conversation_id: int | None = None
 
 
-@cache
+class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
+    """Vectors that know who made them, so that they never meet another embedder's."""
+
+    made_by: Identity | None = None
+
+    def __array_finalize__(self, source: object) -> None:
+        self.made_by = getattr(source, "made_by", None)
+
+
 def embedder() -> Embedder:
-    return BundledEmbedder()
+    """The one whose vectors are searched; each process remembers it until it learns better."""
+    with _choosing:
+        if not _chosen:
+            active = EmbeddingSpace.objects.filter(active=True).first()
+            _chosen.append(identity(active) if active else identity_of(embedders.configured()))
+        return embedders.of(_chosen[0])
+
+
+def choose_again() -> None:
+    """Another space is searched now: ask the database the next time."""
+    with _choosing:
+        _chosen.clear()
+
+
+_choosing = threading.Lock()
+_chosen: list[Identity] = []
 
 
 def embed(texts: Sequence[str]) -> Vectors:
     """Unit vectors of the texts. Never call it inside a transaction: it may be far away."""
-    return embedder().embed(texts)
+    one = embedder()
+    return made_by(one, one.embed(texts))
+
+
+def made_by(one: Embedder, vectors: Vectors) -> Vectors:
+    """The same vectors, with the mark of their embedder."""
+    marked = vectors.view(Embedded)
+    marked.made_by = identity_of(one)
+    return marked
+
+
+def identity(space: EmbeddingSpace) -> Identity:
+    return Identity(space.embedder, space.model, space.dimensions, space.version)
+
+
+def space_of(vectors: Vectors) -> EmbeddingSpace:
+    """The space that these vectors can be compared with."""
+    made = getattr(vectors, "made_by", None)
+    if made is None:
+        return active_space()
+    return EmbeddingSpace.objects.filter(**made._asdict()).first() or active_space()
 
 
 def active_space() -> EmbeddingSpace:
@@ -55,24 +101,37 @@ def active_space() -> EmbeddingSpace:
 
 
 def _first_space() -> EmbeddingSpace:
-    one = embedder()
     try:
         with transaction.atomic():
-            return EmbeddingSpace.objects.create(
-                embedder=one.name,
-                model=one.model,
-                dimensions=one.dimensions,
-                version=one.version,
-                active=True,
-            )
+            return EmbeddingSpace.objects.create(**identity_of(embedder())._asdict(), active=True)
     except IntegrityError:
         return EmbeddingSpace.objects.get(active=True)
 
 
+# Everybody who writes vectors holds it shared; who switches to another space holds it alone.
+SPACE_LOCK = 0x6D656D73
+
+
+def _space_to_write(vectors: Vectors) -> EmbeddingSpace:
+    """The active space, held until the transaction ends.
+
+    Raises `ProviderError` (retryable) for vectors of an embedder that isn't in use any more.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
+    space = active_space()
+    made = getattr(vectors, "made_by", None)
+    if made is not None and made != identity(space):
+        choose_again()
+        raise ProviderError("The embedder was changed meanwhile. Try again.", retryable=True)
+    return space
+
+
 def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     """Write words and vectors of `entries`; `vectors` has a row for each. Safe to repeat."""
+    space = _space_to_write(vectors)
     store_words(user=user, entries=entries)
-    space = active_space()
+    _forget_other_spaces(space, user=user, entries=entries)
     Vector.objects.bulk_create(
         [
             Vector(
@@ -89,6 +148,16 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
         unique_fields=["user", "space", "target_kind", "target_id"],
         update_fields=["embedding", "conversation"],
     )
+
+
+def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]) -> None:
+    """What a space being filled holds of these is out of date; filling it comes back to them."""
+    targets: dict[str, list[int]] = {}
+    for entry in entries:
+        targets.setdefault(entry.kind, []).append(entry.target_id)
+    for kind, ids in targets.items():
+        others = Vector.objects.filter(user=user, target_kind=kind, target_id__in=ids)
+        others.exclude(space=space).delete()
 
 
 def store_words(*, user: User, entries: Iterable[Entry]) -> None:
@@ -135,11 +204,16 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
     """
     if not is_long(content):
         return embed([content]), []
-    pieces = split(content)
-    vectors = embed(pieces)
+    one = embedder()
+    return made_by(one, embed_whole(content, embedder=one)), split(content)
+
+
+def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
+    """Of a long text the mean of its fragments' vectors, scaled to length one, then theirs."""
+    vectors = embedder.embed(split(content))
     mean = vectors.mean(axis=0)
     norm = float(np.linalg.norm(mean)) or 1.0
-    return np.vstack([mean / norm, vectors]), pieces
+    return np.vstack([mean / norm, vectors])
 
 
 def index_later(memory: Memory) -> None:

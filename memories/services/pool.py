@@ -18,6 +18,8 @@ from memories.retrieval.query import Query
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.retrieval.units import Unit
+from memories.services import indexing
+from memories.services.embedders import Identity
 from memories.services.indexing import active_space
 from ops.models import User
 
@@ -28,10 +30,14 @@ WHOLE = 3_000  # up to this many of the person's texts of a type are all looked 
 
 @dataclass(frozen=True)
 class PreparedQuery:
-    """What was asked, analysed and embedded before any transaction."""
+    """What was asked, analysed and embedded before any transaction.
+
+    It is compared with the vectors of the same embedder only, also while another takes over.
+    """
 
     query: Query
     vector: NDArray[np.float32]
+    made_by: Identity
 
     @property
     def text(self) -> str:
@@ -116,7 +122,7 @@ def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
 
     Three statements: words, vectors, rows. More only where there are fragments or very many texts.
     """
-    words = _words(prepared.query, shelf, user=user)
+    words = _words(prepared, shelf, user=user)
     if not words.corpus.total:
         return Pool([], words.corpus, {}, [row for row, _ in _load(shelf, (), user=user)])
     cosine = _nearest(prepared, shelf, words, user=user)
@@ -211,7 +217,8 @@ WITH eligible AS ({eligible}),
      entries AS (SELECT target_id, length, terms FROM memories_lexicalentry
                   WHERE user_id = %s AND target_kind = %s LIMIT {most})
 SELECT NULL::bigint, count(*)::int, sum(length)::int, NULL::text[],
-       (SELECT id FROM memories_embeddingspace WHERE active),
+       (SELECT ARRAY[id, active::int] FROM memories_embeddingspace
+         WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
        EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment')
   FROM entries
  UNION ALL
@@ -221,15 +228,19 @@ SELECT target_id, 0, length, terms, NULL, NULL FROM entries
 """
 
 
-def _words(query: Query, shelf: Shelf, *, user: User) -> Words:
+def _words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
     """One statement for a person with few texts of this type; more for one with many."""
     # What is said around a message tells more than a list of concepts could.
+    query = prepared.query
     sought = query.terms if shelf.whole else query.sought
     found = statements.rows(
         _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
-        [*shelf.ids.values, user.pk, shelf.kind.value, user.pk, list(sought)],
+        [
+            *(*shelf.ids.values, user.pk, shelf.kind.value),
+            *(*prepared.made_by, user.pk, list(sought)),
+        ],
     )
-    total, length, space_id, fragmented = next(
+    total, length, space, fragmented = next(
         (total, length, space, fragmented)
         for target, total, length, _, space, fragmented in found
         if target is None
@@ -248,9 +259,26 @@ def _words(query: Query, shelf: Shelf, *, user: User) -> Words:
             average_length=(length or 0) / max(1, total),
             document_frequency=dict(zip(counts.terms, here, strict=True)),
         ),
-        space_id=space_id or active_space().pk,
+        space_id=_space_id(space, prepared.made_by),
         fragmented=fragmented,
     )
+
+
+_NOWHERE = 0  # no space has this id
+
+
+def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
+    """The space that the query was embedded for.
+
+    Where it is gone, because another took over just now, words alone must do.
+    """
+    space_id, active = found or (_NOWHERE, False)
+    if active:
+        return space_id
+    if found is None and indexing.identity(space := active_space()) == made_by:
+        return space.pk
+    indexing.choose_again()
+    return space_id
 
 
 _Matching = list[tuple[int, int, list[str]]]

@@ -16,6 +16,7 @@ from memories.retrieval.query import analyse
 from memories.retrieval.units import Ranked
 from memories.retrieval.weights import scale_of
 from memories.services import indexing, pool, traces
+from memories.services.embedders import identity_of
 from memories.services.pool import PreparedQuery
 from memories.services.shelf_rows import EpisodeRow, MemoryRow, MessageRow, SummaryRow
 from memories.services.shelves import TYPES, Filters, shelves
@@ -51,7 +52,9 @@ class SearchResult:
 def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
     """Analyse and embed what is asked; outside any transaction. Raises `ProviderError`."""
     query = analyse(text, speakers=speakers)
-    return PreparedQuery(query, dense.query_vector(query, embedder=indexing.embedder()))
+    embedder = indexing.embedder()
+    vector = dense.query_vector(query, embedder=embedder)
+    return PreparedQuery(query, vector, identity_of(embedder))
 
 
 def search(
@@ -98,7 +101,7 @@ def rank(prepared: PreparedQuery, candidates: pool.Pool, *, limit: int | None) -
         prepared.query,
         candidates.units,
         corpus=candidates.corpus,
-        scale=scale_of(indexing.embedder().model),
+        scale=scale_of(prepared.made_by.model),
         limit=limit,
     )
 

@@ -14,7 +14,7 @@ from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
 from memories.models import LexicalEntry, Memory, MemoryStatus, Project, TargetKind, Vector
 from memories.retrieval.stores.pgvector import joined_at_once
-from memories.services.indexing import active_space
+from memories.services.indexing import space_of
 from ops.models import User
 
 _MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
@@ -53,7 +53,7 @@ def _cosines(vector: Vectors, eligible: QuerySet[Memory], *, user: User) -> Quer
     return (
         Vector.objects.filter(
             user=user,
-            space=active_space(),
+            space=space_of(vector),
             target_kind=TargetKind.MEMORY,
             target_id__in=eligible.values("pk"),
         )

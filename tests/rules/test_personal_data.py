@@ -16,10 +16,6 @@ from tests.rows import personal_models
 OURS = ("ops", "conversations", "memories")
 # Their handlers come with the issues that enqueue them.
 LATER = {
-    Kind.EXPORT_CONVERSATION,
-    Kind.EXPORT_USER,
-    Kind.IMPORT,
-    Kind.REINDEX,
     Kind.SYNC_FILES,
     Kind.DELIVER_WEBHOOK,
 }

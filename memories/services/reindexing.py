@@ -1,0 +1,223 @@
+"""Changing the embedder: another space is filled in the background, then searched instead.
+
+What has words in the index must have a vector in the new space; whoever writes a text takes its
+vector out of the other spaces (`indexing.store`), so filling comes back to it. The switch waits
+for all writers, looks once more whether anything is missing, and is one statement. Forgetting
+erases vectors in every space, and words first: a text whose words are gone is not embedded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Exists, Model, OuterRef, QuerySet
+
+from conversations.models import Episode, Message, Summary
+from memcenter.providers.base import Embedder, Vectors
+from memories.models import (
+    DailyNote,
+    EmbeddingSpace,
+    Fragment,
+    LexicalEntry,
+    Memory,
+    TargetKind,
+    Vector,
+)
+from memories.services import embedders, indexing
+from memories.services.embedders import identity_of
+from memories.services.shelves import episode_text
+from ops.access import as_system, as_user
+from ops.models import Kind, Operation, Priority, User
+from ops.services import outbox
+from ops.services.exporting import give_way
+from ops.services.worker import Run
+
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One target to embed, as its text reads now."""
+
+    entry_id: int
+    kind: str
+    target_id: int
+    conversation_id: int | None
+    text: str
+
+
+def request() -> Operation:
+    """Fill the space of the embedder that the settings name, and then search it.
+
+    Where it is searched already, only what has no vector is filled in.
+    """
+    wanted = identity_of(embedders.configured())
+    with as_system():
+        space, _ = EmbeddingSpace.objects.get_or_create(**wanted._asdict())
+        return outbox.enqueue(
+            Kind.REINDEX,
+            subject=None,
+            payload={"space": space.pk},
+            priority=Priority.BULK,
+            dedupe_key=f"reindex:{space.pk}",
+            serial_key="reindex",
+        )
+
+
+def fill_and_switch(run: Run) -> Mapping[str, int]:
+    """Pass over everybody until nothing is missing, then switch.
+
+    Each chunk is written by itself: who comes after a kill finds what is there and goes on.
+    """
+    with as_system():
+        space = EmbeddingSpace.objects.get(pk=run.payload["space"])
+    embedder = embedders.of(indexing.identity(space))
+    filled = 0
+    while True:
+        filled += _pass(run, space, embedder)
+        if _switched(run, space):
+            indexing.choose_again()
+            _drop_the_others(run, space)
+            return {"embedded": filled}
+
+
+def _pass(run: Run, space: EmbeddingSpace, embedder: Embedder) -> int:
+    filled, last = 0, 0
+    while (user := _next_user(space, after=last)) is not None:
+        last = user.pk
+        while pieces := _missing_of(user, space):
+            run.step("embed", done=filled)
+            give_way(user)
+            vectors = _embedded(embedder, pieces)
+            with run.applying(user):
+                filled += _store(pieces, vectors, user=user, space=space)
+    return filled
+
+
+def _missing(space: EmbeddingSpace) -> QuerySet[LexicalEntry]:
+    there = Vector.objects.filter(
+        user=OuterRef("user"),
+        space=space,
+        target_kind=OuterRef("target_kind"),
+        target_id=OuterRef("target_id"),
+    )
+    return LexicalEntry.objects.filter(~Exists(there))
+
+
+def _next_user(space: EmbeddingSpace, *, after: int) -> User | None:
+    """The next person with something missing whom nobody is forgetting."""
+    with as_system():
+        waiting = _missing(space).filter(user__hidden_at__isnull=True)
+        row = waiting.filter(user__gt=after).order_by("user").select_related("user").first()
+    return row.user if row is not None else None
+
+
+def _missing_of(user: User, space: EmbeddingSpace) -> list[_Piece]:
+    with as_user(user):
+        entries = list(_missing(space).filter(user=user).order_by("pk")[:CHUNK])
+        return _read(entries)
+
+
+def _read(entries: Sequence[LexicalEntry]) -> list[_Piece]:
+    """With their texts; words whose text is gone are nobody's any more and go too."""
+    texts: dict[tuple[str, int], str] = {}
+    for kind in {entry.target_kind for entry in entries}:
+        ids = [entry.target_id for entry in entries if entry.target_kind == kind]
+        texts |= {(kind, pk): text for pk, text in _TEXTS[kind](ids).items()}
+    orphans = [e.pk for e in entries if (e.target_kind, e.target_id) not in texts]
+    LexicalEntry.objects.filter(pk__in=orphans).delete()
+    return [
+        _Piece(
+            *(entry.pk, entry.target_kind, entry.target_id, entry.conversation_id),
+            text=texts[entry.target_kind, entry.target_id],
+        )
+        for entry in entries
+        if (entry.target_kind, entry.target_id) in texts
+    ]
+
+
+def _embedded(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
+    vectors = list(embedder.embed([piece.text for piece in pieces]))
+    for place, piece in enumerate(pieces):
+        if piece.kind == TargetKind.MEMORY and indexing.is_long(piece.text):
+            vectors[place] = indexing.embed_whole(piece.text, embedder=embedder)[0]
+    return vectors
+
+
+def _store(
+    pieces: Sequence[_Piece], vectors: Sequence[Vectors], *, user: User, space: EmbeddingSpace
+) -> int:
+    """Keep the vectors of those that read as they did; whoever writes a text locks its words."""
+    entries = LexicalEntry.objects.select_for_update().filter(
+        user=user, pk__in=[piece.entry_id for piece in pieces]
+    )
+    now = {piece.entry_id: piece for piece in _read(list(entries.order_by("pk")))}
+    rows = [
+        Vector(
+            space=space,
+            user=user,
+            target_kind=piece.kind,
+            target_id=piece.target_id,
+            conversation_id=piece.conversation_id,
+            embedding=vector.tolist(),
+        )
+        for piece, vector in zip(pieces, vectors, strict=True)
+        if now.get(piece.entry_id) == piece
+    ]
+    Vector.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+_SWITCH = """
+WITH before AS (UPDATE memories_embeddingspace SET active = false
+                 WHERE active AND id <> %(space)s RETURNING id)
+UPDATE memories_embeddingspace SET active = true
+ WHERE id = %(space)s AND (SELECT count(*) FROM before) >= 0
+"""
+
+
+def _switched(run: Run, space: EmbeddingSpace) -> bool:
+    """Search the space from now on, unless something is missing in it after all."""
+    with run.applying_as_system(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [indexing.SPACE_LOCK])
+        if _missing(space).filter(user__hidden_at__isnull=True).exists():
+            return False
+        cursor.execute(_SWITCH, {"space": space.pk})
+    return True
+
+
+def _drop_the_others(run: Run, space: EmbeddingSpace) -> None:
+    """A search that began before the switch may find nothing of meaning here, but its words."""
+    while True:
+        run.step("drop")
+        with run.applying_as_system():
+            old = Vector.objects.exclude(space=space).order_by("pk").values("pk")[:5_000]
+            if not Vector.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()[0]:
+                EmbeddingSpace.objects.exclude(pk=space.pk).delete()
+                return
+
+
+def _column(model: type[Model], name: str) -> Callable[[Sequence[int]], dict[int, str]]:
+    def read(ids: Sequence[int]) -> dict[int, str]:
+        rows = model._base_manager.filter(pk__in=ids)
+        return dict(rows.values_list("pk", name))
+
+    return read
+
+
+def _episodes(ids: Sequence[int]) -> dict[int, str]:
+    rows = Episode._base_manager.filter(pk__in=ids)
+    turns = rows.select_related("turn__user_message", "turn__assistant_message")
+    return {row.pk: episode_text(row.turn) for row in turns}
+
+
+_TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
+    TargetKind.MEMORY: _column(Memory, "content"),
+    TargetKind.FRAGMENT: _column(Fragment, "text"),
+    TargetKind.MESSAGE: _column(Message, "content"),
+    TargetKind.EPISODE: _episodes,
+    TargetKind.SUMMARY: _column(Summary, "text"),
+    TargetKind.NOTE: _column(DailyNote, "text"),
+}
