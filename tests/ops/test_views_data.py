@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from conversations.models import Episode, Message, Summary
 from memories.models import LexicalEntry, Memory, TargetKind, Vector
@@ -356,3 +357,11 @@ def test_the_page_costs_as_many_queries_for_much_as_for_little(
         failed(user)
         make_turn(make_conversation(user), f"Said {number}")
     assert queries() == few
+
+
+def test_the_page_says_by_which_method_it_learns(client: Client, settings: Settings) -> None:
+    assert "done by rules that come with Memory Center" in client.get("/memory/data/").text
+    settings.LANGUAGE_METHOD, settings.MODEL_NAME = "model", "qwen3-8b"
+    page = client.get("/memory/data/").text
+    assert "done by the model qwen3-8b" in page
+    assert "done by rules" not in page
