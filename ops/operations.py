@@ -72,5 +72,5 @@ known_places.caches(
     Cached("worker-asked", "ops.services.broker"),
     Cached("worker-heartbeat", "ops.tasks"),
     Cached("signin:", "ops.services.attempts"),
-    Cached("rate:", "memcenter.rest.throttling"),
+    Cached("mc:rate:", "memcenter.rest.throttling"),
 )

@@ -36,7 +36,7 @@ def reapply() -> Iterator[Operation]:
     ids are random, and what has none is compared by when it was made. Running it again does
     nothing where nothing came back.
     """
-    for line in ledger.read():
+    for line in list(ledger.read()):  # each of these writes a line of its own
         with as_system():
             user = User.objects.filter(subject=line.subject).first()
         if user is None or user.created_at > line.at:
