@@ -109,6 +109,8 @@ def _detect(path: Path) -> tuple[Format, str]:
         if any(jsonl.matches_line(line) for line in islice(said, detect.LINES_LOOKED_AT)):
             return Format.JSONL, ""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] in (b"[", b"{"):
+        streaming.check(path)
     if text[:1] == b"[":
         return _of_items(path, "item")
     if text[:1] == b"{":

@@ -10,7 +10,9 @@ import ijson
 
 from memcenter.lib.errors import Invalid
 
+MAX_DEPTH = 64
 _PIECE = 1 << 16
+_DEEPER = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 
 
 class _Lines:
@@ -28,6 +30,19 @@ class _Lines:
         self.line += self._ends and bool(piece)
         self._ends = piece.endswith(b"\n")
         return piece
+
+
+def check(path: Path) -> None:
+    """Raises `Invalid` with the line, for what is no JSON and for what is nested too deep.
+
+    Call it before anything else reads the file: the other readers name every place by its whole
+    path, which a hundred thousand brackets would let grow beyond all memory.
+    """
+    depth = 0
+    for event, _ in _reading(path, lambda file: ijson.basic_parse(file, buf_size=_PIECE)):
+        depth += _DEEPER.get(event, 0)
+        if depth > MAX_DEPTH:
+            raise Invalid.field("file", "The file is nested too deep to be read.")
 
 
 def events(path: Path) -> Iterator[tuple[str, str, Any]]:

@@ -50,6 +50,7 @@ SAID = (
     gettext_noop("it holds another zip; unpack that first"),
     gettext_noop("it holds neither memory-center.json nor conversations.json"),
     gettext_noop("it unpacks to far more than it should"),
+    gettext_noop("The file is nested too deep to be read."),
     gettext_noop("The file is empty."),
     gettext_noop("The file was erased; please choose it again."),
     gettext_noop("The file is not in UTF-8; save it in UTF-8 first."),

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import io
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,8 @@ def test_nobody_else_gets_the_file(
     path = f"/memory/export/{op_id}/download"
     error(Api(mallory_key).get(path), 404, "not_found")
     error(Api(product_key).get(path, user_id="mallory"), 404, "not_found")
-    assert Api(product_key).get(path).status_code == 200
+    with closing(Api(product_key).get(path)) as response:
+        assert response.status_code == 200
     error(Api(None).get(path), 401, "unauthenticated")
 
 

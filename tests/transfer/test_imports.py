@@ -201,7 +201,7 @@ def test_memories_stay_out_while_long_term_memory_is_off(alice: User) -> None:
         (b"just some words", "none of the formats"),
         (b"\xff\xfeh\x00i\x00", "UTF-8"),
         (b"## fact\n- caf\xe9\n", "line 2 can't be read"),
-        (b"[" * 100_000, "can't be read"),
+        (b"[" * 100_000, "too deep"),
     ],
 )
 def test_a_broken_file_changes_nothing_and_says_where(alice: User, raw: bytes, why: str) -> None:
