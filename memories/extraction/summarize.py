@@ -32,6 +32,11 @@ _FILLER = re.compile(
     r"|no|yeah|yep|nope|bye|good (?:morning|evening|night|afternoon)"
     r"|got it|i see|sounds good|perfect"
     r"|wow|haha+|lol|hmm+|please|you'?re welcome|no problem|of course|absolutely|certainly"
+    r"|(?:(?:ok(?:ay)?|yes|sure|great)[,，]? )?i(?:'ll| will) "
+    r"(?:take a look|try(?: it| that)?(?: out)?|check (?:it|that) out|give it a try)"
+    r"|(?:that'?s a )?(?:good|great) idea|(?:hi[,，]? )?i'?m back(?: to chat with you)?(?: again)?"
+    r"|(?:嗯[，,]?|好的?[，,])?(?:谢谢[^，。]{0,8}[，,])?我会(?:去)?(?:试试|试一试|看一?看|考虑)(?:看|的)?"
+    r"|好主意|真棒|没关系|我也同感|我也这么(?:想|觉得)"
     r"|that'?s (?:great|nice|cool|awesome)|how are you(?: doing)?(?: today)?|my pleasure"
     r"|好的?|嗯+|哦+|行|可以|谢谢(?:你|您|啦)?|多谢|感谢|你好|您好|嗨|早上好|晚上好|晚安|早安|再见|拜拜"
     r"|哈哈+|不客气|没问题|当然(?:可以)?|明白了?|知道了|收到|太好了|是的|对的?|好吧|在吗)"
@@ -40,6 +45,8 @@ _FILLER = re.compile(
 )
 _COURTESY = re.compile(
     r"\blet me know\b|\bfeel free\b|\bhappy to help\b|\bhope (?:this|that) helps\b|\bas an ai\b"
+    r"|\bmakes? me want\b|\bi also want to\b|\bi(?:'d| would) love to\b|\bi feel like i'?ve\b"
+    r"|我也(?:很|好)?想|(?:真的?|听起来)(?:很|是|太)?(?:不错|棒|好)|谢谢你的(?:建议|分享)"
     r"|\bis there anything else\b|\bwould you like\b|\bhow can i help\b|\bi'?m (?:sorry|glad)\b"
     r"|希望.{0,8}(?:帮助|帮到)|随时(?:告诉|问|联系)|还有(?:什么|其他).{0,10}(?:帮|问题)|很高兴|作为.{0,4}AI"
     r"|祝你|\bgood luck\b|\benjoy your\b|需要我.{0,12}吗|有什么可以帮|不用谢",
