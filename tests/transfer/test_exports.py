@@ -103,7 +103,7 @@ def test_the_api_exports_and_gives_the_file(alice: User, alice_key: str) -> None
     error(Api(alice_key).get(f"/memory/export/{op_id}/download"), 404, "not_found")
     worker.drain()
     response = Api(alice_key).get(f"/memory/export/{op_id}/download")
-    content = b"".join(response)  # type: ignore[arg-type] # it streams
+    content = b"".join(response)
     assert b"Plays chess" in content
     assert response["ETag"] == f'"{hashlib.sha256(content).hexdigest()}"'
     assert response["Content-Type"] == "application/json"
@@ -278,7 +278,7 @@ def test_the_page_wants_the_password_for_everything(page: Client) -> None:
     assert f"/memory/data/export/{op_id}/download/" in shown
     assert Export.objects.get().sha256 in shown
     response = page.get(f"/memory/data/export/{op_id}/download/")
-    assert b"".join(response).startswith(b'{"format":"memory_center"')  # type: ignore[arg-type]
+    assert b"".join(response).startswith(b'{"format":"memory_center"')
 
 
 def test_a_conversation_is_exported_from_its_menu(page: Client, alice: User) -> None:

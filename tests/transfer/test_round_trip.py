@@ -32,7 +32,8 @@ def bring_in(user: User, content: bytes, *, format: str = "") -> Operation:
 
 def report(operation: Operation) -> dict[str, Any]:
     assert operation.status == "succeeded", operation.last_error
-    return Import.objects.get(operation=operation).report
+    found: dict[str, Any] = Import.objects.get(operation=operation).report
+    return found
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,0 +1,39 @@
+import shutil
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from conversations.management.operating import finish
+from memcenter.lib.errors import ApplicationError
+from ops.access import as_user
+from ops.services import exporting, stored_files, users
+
+
+class Command(BaseCommand):
+    help = "Export everything of a user into a file."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="the user's external id")
+        parser.add_argument("output", type=Path, help="the file to write; it must not exist")
+        parser.add_argument("--format", choices=exporting.FORMATS, default="zip")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        output: Path = options["output"]
+        if output.exists():
+            raise CommandError(f"{output} is there already.")
+        try:
+            user = users.find(options["user"])
+            with as_user(user):
+                export = exporting.request(
+                    user=user, format=options["format"], actor="operator", surface="command"
+                )
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        finish(export.operation)
+        export.refresh_from_db()
+        with stored_files.place(stored_files.EXPORTS).open(export.path) as source:
+            output.touch(mode=0o600)
+            with output.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+        self.stdout.write(f"{output}: {export.bytes:,} bytes, SHA-256 {export.sha256}")
