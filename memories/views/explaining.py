@@ -10,7 +10,16 @@ from itertools import pairwise
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message, Turn
-from memories.models import Change, Memory, MemoryVersion, Origin, RecallHit, Relation, Source
+from memories.models import (
+    Change,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    RecallHit,
+    Relation,
+    Source,
+)
 from memories.worddiff import Part, diff_words
 
 _AROUND = 240  # characters of the message on either side of the quote
@@ -170,6 +179,8 @@ def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
         found.append(Related(memory.conflicts_with, _("This contradicts it"), None))
     if memory.superseded_by is not None:
         found.append(Related(memory.superseded_by, _("This took its place"), None))
+    joined = memory.supersedes.filter(user=memory.user_id, status=MemoryStatus.ARCHIVED)
+    found += [Related(one, _("It was joined into this"), None) for one in joined.order_by("pk")]
     return [one for one in found if one.memory.hidden_at is None and one.memory.deleted_at is None]
 
 

@@ -21,6 +21,7 @@ from memories.extraction.consolidate import Joined, join
 from memories.extraction.model_consolidator import Ungrounded
 from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Source
 from memories.services import consolidation, forgetting, providers, writing
+from memories.views.explaining import related_to
 from ops.access import as_user
 from ops.models import Kind as OperationKind
 from ops.models import Operation, Status, User
@@ -79,6 +80,15 @@ def test_old_similar_memories_become_one(alice: User, texts: Sequence[str], text
     for original in originals:
         original.refresh_from_db()
         assert (original.status, original.superseded_by) == (MemoryStatus.ARCHIVED, made)
+
+
+def test_the_page_of_what_was_made_names_what_it_was_made_of(alice: User) -> None:
+    originals, _ = remembered(alice)
+    consolidate(alice)
+    related = related_to(Memory.objects.get(content=TOGETHER), ())
+    assert [one.memory for one in related] == originals
+    originals[0].refresh_from_db()
+    assert [one.memory.content for one in related_to(originals[0], ())] == [TOGETHER]
 
 
 def test_running_it_again_changes_nothing(alice: User) -> None:
