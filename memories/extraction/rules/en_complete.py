@@ -58,6 +58,7 @@ _MOODS = (
     r"sorry|tired|upset|shocked|surprised|afraid (?:their|my|that|it))"
 )
 _HANGS = re.compile(
+    r"^(?:their|my|our|his|her|the|an?|to|in|on|at|for|with|of|and|or|but|not) |"
     rf"\. |\b(?:that|this|those|these|all the) [a-z]+|\bthe {_SPOKEN_OF}\b"
     r"(?! (?:of|in|at|on|for|to|called|named|where|with)\b)|"
     r"\b(?:everything|anything|nothing|each other|remembers?|never forget|can't wait|blast|"
@@ -66,8 +67,8 @@ _HANGS = re.compile(
     r"^(?:was|were) \w+ing\b|^(?:(?:often|always|sometimes|just|vaguely) )?(?:feels?|thought|"
     r"said|told|asked|wondered|noticed|reali[sz]ed|guessed|hopes|wishes|thinks|knows|means|sees|says)\b|"
     r"^can (?:talk|see|feel|hear|imagine|tell)\b|"
-    r"^(?:doesn't |usually |always )?(?:goes?|plays?|does?|comes?|meets?|gets?|takes?|makes?) "
-    r"(?:often|every|each|sometimes|usually)\b",
+    r"^(?:doesn't |usually |always )?(?:go(?:es)?|plays?|do(?:es)?|comes?|meets?|gets?|takes?|"
+    r"makes?) (?:often|every|each|sometimes|usually)\b",
     re.IGNORECASE,
 )
 

@@ -59,6 +59,12 @@ _POSSESSED = re.compile(
     re.DOTALL,
 )
 _PRONOUN = re.compile(r"(?P<who>He|She|They|It|he|she|they|it)(?= |')\s?(?P<rest>.*)$", re.DOTALL)
+# "It" may be an animal or a baby; said of a family or a friend it is something else.
+_IT = re.compile(
+    r"(?:\w+ )*?(?:dogs?|cats?|pupp(?:y|ies)|kittens?|pup|kitty|horse|rabbit|hamster|bird|parrot|"
+    r"fish|turtle|tortoise|snake|lizard|gecko|pony|pet|baby|car|bike|house|guitar)\b",
+    re.IGNORECASE,
+)
 _THEIR = re.compile(
     r"(?P<who>His|Her|Their|Its|his|her|their|its) (?P<thing>name|names|birthday|"
     r"job|breed|"
@@ -122,6 +128,8 @@ def _pronoun(clause: str, known: Subject | None) -> Parsed | None:
         )
     match = _PRONOUN.match(clause)
     if match is None or (match["who"].lower() == "they") != known.plural:
+        return None
+    if match["who"].lower() == "it" and not _IT.match(known.label):
         return None
     return Parsed(known, third_person(match["rest"], plain_form=known.plural))
 

@@ -26,7 +26,7 @@ _HEAD = re.compile(
 _APPOSED = re.compile(
     rf"(?P<who>[Mm]y (?i:{_KIN})(?: {_NAME})?), (?P<rest>(?:an? |aged |who's |\d).+)$", re.DOTALL
 )
-_ADJECTIVES = rf"(?:{STATES}|{TRAITS}|{NATIONALITIES}|vegan|vegetarian|diabetic|asthmatic|dyslexic)"
+_ADJECTIVES = rf"(?:{STATES}|{TRAITS}|vegan|vegetarian|diabetic|asthmatic|dyslexic)"
 _COUNTED = r"(?:an?|one|two|three|four|five|six|my|no|\d+)"
 # What may stand after "is": only such parts are set apart, so that "a nurse and midwife" stays one.
 _COMPLEMENT = re.compile(
@@ -40,6 +40,8 @@ _COMPLEMENT = re.compile(
     rf"(?:mother|father|mum|mom|dad|parent) (?:of|to) |with {_COUNTED}\b",
     re.IGNORECASE,
 )
+# Only in front: "half Irish, half Polish" and "bilingual in Catalan and Spanish" say one thing.
+_ORIGIN = re.compile(rf"(?:{NATIONALITIES})$", re.IGNORECASE)
 _BARE = re.compile(
     rf"(?:(?:also|now|really|very|severely|mildly|deathly) )*"
     rf"(?:(?:allergic|intolerant|sensitive) to\b|{_ADJECTIVES}(?=$|[ ,.!]))",
@@ -84,7 +86,11 @@ def _complements(head: str, rest: str, *, fewest: int = 2) -> Iterator[str]:
     parts = _joined(rest)
     if named:
         parts = parts[1:]
-    known = [part for part in parts if _COMPLEMENT.match(part)]
+    known = [
+        part
+        for at, part in enumerate(parts)
+        if _COMPLEMENT.match(part) or (at == 0 and _ORIGIN.match(part))
+    ]
     if len(known) < (1 if named else fewest) or (known != parts[: len(known)]):
         return
     for part in known:

@@ -84,7 +84,14 @@ _ENGLISH_HANGING = re.compile(
     r"|\b(?:did|does) (?:a|an) (?:charity |big |small )?event$|friends (?:they|i) have$"
     r"|\bget (?:conversations|things|people) (?:going|involved)"
     r"|\b(?:had a (?:great|good|nice|lovely|wicked|fun|bad|terrible|rough|long))\b"
-    r"|\b(?:compliments|this way|that way|as possible|and more)\b",
+    r"|\b(?:compliments|this way|that way|as possible|and more)\b"
+    r"|\bhow to (?:shoot|edit|do|make|use|develop|process|handle|deal|compose|frame|work)$"
+    r"|^(?:wants|hopes|plans|would (?:like|love)|is (?:planning|hoping|going|excited)) to (?:try|"
+    r"taste|eat|see|visit|explore|experience|learn|meet|do|buy|get|make|find) (?:out )?(?:some|more|"
+    r"new|the|a few|different|various|local|other|(?:as )?many)(?: (?:new|local|different|good|great|nice|"
+    r"delicious|traditional|authentic|interesting|famous|other|more|fun))* (?:foods?|dish(?:es)?|"
+    r"things?|places?|people|cuisines?|recipes?|snacks?|sights?|scenery|cultures?|specialt(?:y|ies)|"
+    r"restaurants?|friends|skills?|activities|attractions|dishes)$",
     re.IGNORECASE,
 )
 _CHINESE_WEAK = re.compile(

@@ -37,3 +37,16 @@ def test_an_answer_ends_where_a_new_clause_begins() -> None:
     contents = _contents("A poodle, she's called Juno.", asked="What breed of dog do you have?")
 
     assert contents[0] == "Dog is a poodle"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I hope to try some local food",
+        "I want to visit new places",
+        "I started learning how to shoot",
+        "My family came over. It really does feel helpful",
+    ],
+)
+def test_hopes_without_content_and_lost_context_are_left(said: str) -> None:
+    assert [one for one in _contents(said) if "came" not in one] == []
