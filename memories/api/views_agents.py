@@ -74,8 +74,8 @@ def _project(call: Call) -> Project | None:
 
 
 def _kinds(call: Call) -> tuple[str, ...]:
-    wanted = {call.data.get("content_type"), call.data.get("scope")} - {None, EVERYTHING}
-    return tuple(sorted(writing.check_kind(kind) for kind in wanted))
+    given = {call.data.get("content_type", EVERYTHING), call.data.get("scope", EVERYTHING)}
+    return tuple(sorted(writing.check_kind(kind) for kind in given - {EVERYTHING}))
 
 
 def _whose_memories(asked: Asked) -> User:

@@ -55,18 +55,39 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
     judged by itself: what else stands in the pool can't raise it, and it stays low where nothing
     is related. Only how rare a word is comes from all the texts.
     """
-    shift = scale.chinese if query.language == "zh" else 0.0
-    relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
-    odds = (
-        weights.bias
-        + weights.cosine * relation
-        + weights.share * signs.matched
-        + weights.rare * signs.rare
-        + weights.on_date * signs.on_date
-        + weights.concept * signs.concept
-    )
+    odds: Floats = np.sum(list(_odds(query, signs, scale=scale, weights=weights).values()), axis=0)
     likely: Floats = 1 / (1 + np.exp(-odds))
     return likely
+
+
+def parts(
+    query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
+) -> dict[str, Floats]:
+    """What each sign adds to the evidence: with the 0.5 of even odds they add up to it.
+
+    The logistic function is no sum, so the distance from 0.5 is shared out as the log-odds are.
+    """
+    odds = _odds(query, signs, scale=scale, weights=weights)
+    total: Floats = np.sum(list(odds.values()), axis=0)
+    near = np.abs(total) < 1e-9
+    slope = np.where(near, 0.25, (1 / (1 + np.exp(-total)) - 0.5) / np.where(near, 1.0, total))
+    return {"even_odds": np.full(total.size, 0.5), **{name: slope * odds[name] for name in odds}}
+
+
+def _odds(
+    query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
+) -> dict[str, Floats]:
+    """The summands of the log-odds."""
+    shift = scale.chinese if query.language == "zh" else 0.0
+    relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
+    return {
+        "bias": np.full(signs.dense.size, weights.bias),
+        "dense": weights.cosine * relation,
+        "matched": weights.share * signs.matched,
+        "rare": weights.rare * signs.rare,
+        "on_date": weights.on_date * signs.on_date,
+        "concept": weights.concept * signs.concept,
+    }
 
 
 def _spoken_of(query: Query, units: Sequence[Unit]) -> Floats:

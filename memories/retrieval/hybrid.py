@@ -32,12 +32,20 @@ def rank(
     ranked: list[tuple[float, int, Ranked]] = []
     for kind, places in _grouped(units).items():
         members = [units[place] for place in places]
-        relevance, features = (messages if kind else statements).relevance(
+        judged = (messages if kind else statements).relevance(
             query, members, corpus=corpus, scale=scale, weights=weights
         )
-        for row in _best(relevance, limit=limit):
-            found = Ranked(members[row], float(relevance[row]), _row(features, row))
-            ranked.append((-found.relevance, places[row], found))
+        best = _best(judged.relevance, limit=limit)
+        shown = zip(
+            best,
+            judged.relevance[best].tolist(),
+            _rows(judged.features, best, digits=4),
+            _rows(judged.parts, best, digits=9),
+            strict=True,
+        )
+        for row, relevance, features, parts in shown:
+            found = Ranked(members[row], relevance, features, parts)
+            ranked.append((-relevance, places[row], found))
     ranked.sort(key=lambda each: each[:2])
     return [found for _, _, found in ranked[:limit]]
 
@@ -56,5 +64,8 @@ def _best(relevance: Floats, *, limit: int | None) -> list[int]:
     return best
 
 
-def _row(features: Mapping[str, Floats], row: int) -> dict[str, float]:
-    return {name: round(float(values[row]), 4) for name, values in features.items()}
+def _rows(
+    columns: Mapping[str, Floats], rows: Sequence[int], *, digits: int
+) -> list[dict[str, float]]:
+    table = np.stack([values[rows] for values in columns.values()], axis=1).round(digits)
+    return [dict(zip(columns, row, strict=True)) for row in table.tolist()]

@@ -12,7 +12,7 @@ from memories.retrieval.evidence import Signs, evidence, signs
 from memories.retrieval.fusion import scaled
 from memories.retrieval.lexical import Corpus, Counts
 from memories.retrieval.query import Query
-from memories.retrieval.units import Unit
+from memories.retrieval.units import Judged, Unit
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
 
 Floats = NDArray[np.float64]
@@ -81,7 +81,7 @@ def relevance(
     corpus: Corpus | None,
     scale: CosineScale,
     weights: Weights,
-) -> tuple[Floats, Mapping[str, Floats]]:
+) -> Judged:
     """The weighted sum of the features, scaled over the pool, times the pool's best evidence.
 
     The sum says which message is better than which, the evidence whether any is good: the best
@@ -90,7 +90,18 @@ def relevance(
     features, found = features_of(query, units, corpus=corpus)
     total = _weighted(features, names=_ALL, weights=weights.message)
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
-    return scaled(total, alike=1.0) * best, features
+    judged = scaled(total, alike=1.0) * best
+    return Judged(judged, features, _parts(features, judged, total=total, weights=weights.message))
+
+
+def _parts(
+    features: Mapping[str, Floats], judged: Floats, *, total: Floats, weights: MessageWeights
+) -> dict[str, Floats]:
+    """What each feature added; `pool` is what the pool's worst and its best evidence make of it."""
+    width = float(total.max(initial=0.0) - total.min(initial=0.0)) if total.size else 0.0
+    stretch = float(judged.max(initial=0.0)) / width if width > 1e-12 else 0.0
+    added = {name: stretch * getattr(weights, name) * features[name] for name in _ALL}
+    return {"pool": judged - np.sum(list(added.values()), axis=0), **added}
 
 
 def features_of(
@@ -128,7 +139,8 @@ def _session_words(counts: Counts, *, around: _Around) -> Floats:
     size = int(around.session.max(initial=-1)) + 1
     frequency = np.zeros((size, len(counts.terms)))
     np.add.at(frequency, around.session, counts.frequency)
-    length = np.bincount(around.session, weights=counts.length, minlength=size)
+    length = np.zeros(size)
+    np.add.at(length, around.session, counts.length)
     sessions = Counts(counts.terms, frequency, length)
     scores: Floats = lexical.bm25(sessions, corpus=lexical.corpus_of(sessions))[around.session]
     return scores

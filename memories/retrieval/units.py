@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -32,8 +35,27 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A unit with its relevance (0-1) and the features it was made of, as they are shown."""
+    """A unit with its relevance (0-1) and the features it was made of, as they are shown.
+
+    `parts` is what each of them added: their sum is the relevance.
+    """
 
     unit: Unit
     relevance: float
     features: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def components(self) -> dict[str, float]:
+        """Both together, the parts as `part_…`."""
+        added = {f"part_{name}": value for name, value in self.parts.items()}
+        return {**self.features, **added}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A value for each unit of a pool. The `parts` add up to the `relevance`."""
+
+    relevance: NDArray[np.float64]
+    features: Mapping[str, NDArray[np.float64]]
+    parts: Mapping[str, NDArray[np.float64]]

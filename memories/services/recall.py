@@ -70,7 +70,7 @@ def recall_memories(
     candidates = pool.fill(prepared, shelf, user=user)
     scored_by = _Scorer()
     scored = [
-        scored_by.score(candidates.rows[one.unit.id], one.relevance, dict(one.features))
+        scored_by.score(candidates.rows[one.unit.id], one.relevance, one.components)
         for one in rank(prepared, candidates, limit=None)
     ]
     constraints = _constraints(scored, [scored_by.score(row) for row in candidates.others])

@@ -143,7 +143,7 @@ def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
         text=unit.text,
         snippet=unit.text[:_SNIPPET],
         score=round(ranked.relevance, 6),
-        components=dict(ranked.features),
+        components=ranked.components,
         created_at=row.created_at,
         conversation_id=row.conversation if spoken else None,
         user_message_id=turn[0],
