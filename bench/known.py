@@ -1,0 +1,42 @@
+"""A person of a benchmark who already has these memories, word for word, none arbitrated away."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from bench.product import Product
+
+_FILL = """
+import json
+from memories.models import Origin
+from memories.services import indexing, writing
+from memories.services.writing import Draft, SourceInput
+from ops.access import as_user
+from ops.services import users
+user = users.find_or_create({user!r})
+texts = json.load(open({path!r}, encoding="utf-8"))
+vectors = indexing.embed(texts)
+with as_user(user):
+    for place, text in enumerate(texts):
+        draft = Draft(text, "fact", vectors[place : place + 1], origin=Origin.API)
+        writing.create(draft, user=user, source=SourceInput(Origin.API))
+"""
+
+
+def fill(product: Product, *, user: str, memories: Sequence[str]) -> None:
+    """Straight through the service: what `POST /memory/long_term` would merge stays apart."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        json.dump(list(memories), file)
+        file.flush()
+        code = _FILL.format(user=user, path=file.name)
+        product.manage("shell", "--no-imports", "--command", code)
+
+
+def found(product: Product, *, user: str, query: str, limit: int = 10) -> list[dict[str, Any]]:
+    """The memories that `GET /search` gives, best first."""
+    answer = product.get("/search", user_id=user, query=query, types="memory", limit=limit)
+    results: list[dict[str, Any]] = answer["results"]
+    return results
