@@ -47,14 +47,15 @@ def message_of(user: User, public_id: str) -> Message:
 
 def window_of(user: User, conversation: Conversation) -> Window:
     """At most `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens; the newest is always in."""
-    newest = (
-        messages_of(user, conversation)
-        .filter(completed=True)
-        .order_by("-number")[: settings.WINDOW_MESSAGES]
+    newest = statements.rows(
+        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
+        " WHERE m.user_id = %s AND m.conversation_id = %s AND m.completed AND m.hidden_at IS NULL"
+        " ORDER BY m.number DESC LIMIT %s",
+        [user.pk, conversation.pk, settings.WINDOW_MESSAGES],
     )
     taken: list[Message] = []
     total = 0
-    for message in newest:
+    for message in (statements.instance(Message, values) for values in newest):
         if taken and total + message.token_count > settings.WINDOW_TOKENS:
             break
         taken.append(message)
@@ -63,7 +64,13 @@ def window_of(user: User, conversation: Conversation) -> Window:
 
 
 def summary_of(user: User, conversation: Conversation) -> Summary | None:
-    return Summary.objects.filter(user=user, conversation=conversation).order_by("-version").first()
+    found = statements.rows(
+        f"SELECT {statements.columns(Summary, 's')} FROM conversations_summary s"
+        " WHERE s.user_id = %s AND s.conversation_id = %s AND s.hidden_at IS NULL"
+        " ORDER BY s.version DESC LIMIT 1",
+        [user.pk, conversation.pk],
+    )
+    return statements.instance(Summary, found[0]) if found else None
 
 
 def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:

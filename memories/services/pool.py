@@ -146,6 +146,8 @@ def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
 def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRow, int]]:
     """The rows that are still eligible, each with its number of words."""
     wanted = Sql("r.id = ANY(%s::bigint[])", (sorted(ids),))
+    if not wanted.values[0] and not shelf.also:
+        return []
     if shelf.also:
         text = f"({wanted.text} OR r.id IN ({shelf.ids.text} {shelf.also}))"
         wanted = Sql(text, (*wanted.values, *shelf.ids.values))

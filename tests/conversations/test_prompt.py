@@ -9,6 +9,7 @@ from conversations.prompt import (
     EMPTY,
     OPEN,
     SECTIONS,
+    SHARES,
     Block,
     BlockItem,
     Limits,
@@ -16,6 +17,7 @@ from conversations.prompt import (
     assemble,
     neutral,
 )
+from conversations.prompt_words import words_for
 from memcenter.lib import tokens
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")
@@ -244,3 +246,29 @@ def test_the_block_never_exceeds_its_budget_and_is_the_same_each_time(
     names = [section.name for section in block.sections]
     assert names == [name for name in SECTIONS if name in names]
     assert block.text.count(CLOSE) == (1 if block.sections else 0)
+
+
+@settings(deadline=None, max_examples=60)
+@given(RECALLED, st.integers(100, 900), st.sampled_from(["en", "zh"]))
+def test_no_section_takes_more_than_its_share_and_what_those_above_left(
+    recalled: Recalled, budget: int, language: str
+) -> None:
+    block = assemble(recalled, limits=Limits(budget=budget), language=language)
+    frame = tokens.count(f"{OPEN}\n{words_for(language).frame}\n{CLOSE}")
+    taken = {section.name: section.tokens + 1 for section in block.sections}
+    allowed = used = 0
+    for name in SECTIONS:
+        allowed += (budget - frame) * SHARES[name] // 100
+        used += taken.get(name, 0)
+        assert used <= allowed or name not in taken
+
+
+@settings(deadline=None, max_examples=60)
+@given(LISTS)
+def test_what_several_sections_could_show_stands_in_the_first_of_them(
+    items: list[BlockItem],
+) -> None:
+    numbered = [replace(item, id=f"mem_{number}") for number, item in enumerate(items)]
+    block = assemble(Recalled(*[numbered] * len(SECTIONS)))
+    shown = [one for part in block.sections if part.name != "window" for one in part.item_ids]
+    assert len(shown) == len(set(shown))
