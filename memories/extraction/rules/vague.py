@@ -87,10 +87,10 @@ _ENGLISH_HANGING = re.compile(
     r"|\b(?:compliments|this way|that way|as possible|and more)\b"
     r"|\bhow to (?:shoot|edit|do|make|use|develop|process|handle|deal|compose|frame|work)$"
     r"|^(?:wants|hopes|plans|would (?:like|love)|is (?:planning|hoping|going|excited)) to (?:try|"
-    r"taste|eat|see|visit|explore|experience|learn|meet|do|buy|get|make|find) (?:out )?(?:some|more|"
-    r"new|the|a few|different|various|local|other|(?:as )?many)(?: (?:new|local|different|good|great|nice|"
-    r"delicious|traditional|authentic|interesting|famous|other|more|fun))* (?:foods?|dish(?:es)?|"
-    r"things?|places?|people|cuisines?|recipes?|snacks?|sights?|scenery|cultures?|specialt(?:y|ies)|"
+    r"taste|eat|see|visit|explore|experience|learn|meet|do|buy|get|make|find) (?:out )?(?:some|"
+    r"more|new|the|a few|different|various|local|other|(?:as )?many)(?: (?:new|local|different|"
+    r"good|great|nice|delicious|traditional|authentic|interesting|famous|other|more|fun))* "
+    r"(?:foods?|dish(?:es)?|things?|places?|people|cuisines?|recipes?|snacks?|sights?|scenery|cultures?|specialt(?:y|ies)|"
     r"restaurants?|friends|skills?|activities|attractions|dishes)$",
     re.IGNORECASE,
 )
