@@ -96,7 +96,7 @@ def test_what_came_in_is_learned_from_and_found(alice: User) -> None:
     assert told["turns_to_learn_from"] == 1
     assert Operation.objects.filter(kind=Kind.EXTRACT_TURN).count() == 1
     found = answer(Api(_key(alice)).get("/search", query="green tea", types="message"))
-    assert found["results"][0]["text"] == "I like green tea."
+    assert "I like green tea." in {one["text"] for one in found["results"]}
 
 
 def _key(user: User) -> str:
