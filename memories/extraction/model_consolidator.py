@@ -76,11 +76,12 @@ def _grounded(content: str, texts: Sequence[str]) -> bool:
     if not content or len(content) > prompts.LONGEST_CONTENT or sensitive.find(content):
         return False
     words, each = set(segment.terms(content)), [set(segment.terms(text)) for text in texts]
-    theirs = set().union(*each)
+    theirs: set[str] = set().union(*each)
+    shared: set[str] = theirs.intersection(*each)
     figures = {one for one in words | theirs if any(map(str.isdigit, one))}
     return (
         language_of(content) in {language_of(text) for text in texts}
-        and all(_says(words, side - set.intersection(*each)) for side in each)
+        and all(_says(words, side - shared) for side in each)
         and all(_says(words, side) for side in each)
         and len(words - theirs) <= _JOINING * len(words)
         and not set(segment.unusual(content)) - theirs

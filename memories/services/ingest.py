@@ -29,6 +29,7 @@ _ACCEPTED_CHARS = 200
 _BLOCK_AGE = timedelta(hours=24)
 _FRAMES = (words_for("en"), words_for("zh"))
 _OPENINGS = tuple(one.frame.splitlines()[0] for one in _FRAMES)
+_FRAME_LINES = tuple(one.frame for one in _FRAMES)
 _HEADINGS = {text for one in _FRAMES for text in (*one.headings.values(), *one.kinds.values())}
 
 
@@ -87,13 +88,13 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 
 
 def recently_shown(user_id: int) -> str:
-    """The memories that we put into this person's prompts of late: never to be learned back."""
+    """What we put into this person's prompts of late, our own rules too: never learned back."""
     since = timezone.now() - _BLOCK_AGE
     shown = RecallHit.objects.filter(
         user=user_id, type="memory", in_block=True, trace__created_at__gte=since
     ).values("target_public_id")
     texts = Memory.objects.filter(user=user_id, public_id__in=shown)
-    return "\n".join(texts.values_list("content", flat=True)[:200])
+    return "\n".join([*texts.values_list("content", flat=True)[:200], *_FRAME_LINES])
 
 
 def extract(text: TurnText) -> Extraction:
