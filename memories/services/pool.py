@@ -127,8 +127,9 @@ def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
         return Pool([], words.corpus, {}, [row for row, _ in _load(shelf, (), user=user)])
     cosine = _nearest(prepared, shelf, words, user=user)
     ids = {*cosine, *_telling(words, shelf)}
-    if shelf.neighbours is not None and words.corpus.total > WHOLE:
-        ids |= shelf.neighbours(ids)
+    if words.corpus.total > WHOLE:
+        ids |= _on_dates(prepared.query, shelf)
+        ids |= shelf.neighbours(ids) if shelf.neighbours else set()
     units: list[Unit] = []
     rows: dict[str, FoundRow] = {}
     others: list[FoundRow] = []
@@ -160,6 +161,24 @@ SELECT coalesce(e.length, 0), {shelf.columns} FROM {shelf.source}
         [user.pk, shelf.kind.value, *wanted.values, *shelf.eligible.values],
     )
     return [(shelf.row(columns), length) for length, *columns in found]
+
+
+def _on_dates(query: Query, shelf: Shelf) -> set[int]:
+    """The newest texts of the days, months or years that the question names."""
+    told = shelf.kind == TargetKind.MEMORY
+    moment = f"({'coalesce(r.occurred_at, r.created_at)' if told else 'r.created_at'})"
+    found: set[int] = set()
+    for date in query.dates:
+        said = {"year": date.year, "month": date.month, "day": date.day}
+        wanted = shelf.eligible
+        for name, number in said.items():
+            if number is not None:
+                condition = f"extract({name} FROM {moment} AT TIME ZONE 'UTC') = %s"
+                wanted = wanted.also(condition, number)
+        text = f"SELECT r.id FROM {shelf.source} WHERE {wanted.text}"
+        newest = f"{text} ORDER BY r.created_at DESC LIMIT {shelf.nearest}"
+        found |= {pk for (pk,) in statements.rows(newest, list(wanted.values))}
+    return found
 
 
 def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
@@ -217,7 +236,8 @@ def _raised_by_fragments(
 _WORDS = """
 WITH eligible AS ({eligible}),
      entries AS (SELECT target_id, length, terms FROM memories_lexicalentry
-                  WHERE user_id = %s AND target_kind = %s LIMIT {most})
+                  WHERE user_id = %s AND target_kind = %s
+                  ORDER BY target_id DESC LIMIT {most})
 SELECT NULL::bigint, count(*)::int, sum(length)::int, NULL::text[],
        (SELECT ARRAY[id, active::int] FROM memories_embeddingspace
          WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
@@ -249,7 +269,11 @@ def _words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
     )
     matching = [(pk, length, terms) for pk, _, length, terms, *_ in found if pk is not None]
     if total > WHOLE:
-        total, length, matching = _words_of_many(query, shelf, user=user)
+        # The newest tell how long texts are on average; only how many there are is counted.
+        average = (length or 0) / total
+        total, matching = _words_of_many(query, shelf, user=user)
+    else:
+        average = (length or 0) / max(1, total)
     matching.sort()
     counts = _counts(sought, matching)
     here = (counts.frequency > 0).sum(axis=0).tolist()
@@ -258,7 +282,7 @@ def _words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
         counts=counts,
         corpus=Corpus(
             total=total,
-            average_length=(length or 0) / max(1, total),
+            average_length=average,
             document_frequency=dict(zip(counts.terms, here, strict=True)),
         ),
         space_id=_space_id(space, prepared.made_by),
@@ -286,9 +310,9 @@ def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
 _Matching = list[tuple[int, int, list[str]]]
 
 
-def _words_of_many(query: Query, shelf: Shelf, *, user: User) -> tuple[int, int, _Matching]:
-    [(total, length)] = statements.rows(
-        "SELECT count(*)::int, sum(length)::bigint FROM memories_lexicalentry"
+def _words_of_many(query: Query, shelf: Shelf, *, user: User) -> tuple[int, _Matching]:
+    [(total,)] = statements.rows(
+        "SELECT count(*)::int FROM memories_lexicalentry"
         " WHERE user_id = %s AND target_kind = %s",
         [user.pk, shelf.kind.value],
     )
@@ -298,7 +322,7 @@ def _words_of_many(query: Query, shelf: Shelf, *, user: User) -> tuple[int, int,
         f" AND target_id IN ({shelf.ids.text}) ORDER BY target_id DESC LIMIT {MATCHING}",
         [user.pk, shelf.kind.value, list(query.terms), *shelf.ids.values],
     )
-    return total, length, matching
+    return total, matching
 
 
 def _counts(sought: Sequence[str], matching: _Matching) -> Counts:

@@ -1,0 +1,54 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from conversations.models import Message
+from memories.services import pool, search
+from memories.services.shelves import Filters, memory_shelf, shelves
+from ops.models import User
+from ops.services import users
+from tests.factories import make_conversation, make_memory, make_turn
+
+pytestmark = pytest.mark.django_db
+
+
+def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = make_conversation(alice)
+    for said in ("I went to the museum.", "I cooked lentils.", "I mended the fence."):
+        make_turn(row, said, "Nice.")
+    lentils = Message.objects.get(user=alice, content="I cooked lentils.")
+    Message.objects.filter(pk=lentils.pk).update(created_at=datetime(2024, 5, 3, 9, tzinfo=UTC))
+    monkeypatch.setattr(pool, "WHOLE", 2)
+    own = users.settings_of(alice)
+    [shelf] = shelves(["message"], user=alice, own=own, filters=Filters())
+    narrow = replace(shelf, nearest=1, neighbours=None)
+    prepared = search.prepare_query("What did I visit on 3 May 2024?")
+    found = {unit.text for unit in pool.fill(prepared, narrow, user=alice).units}
+    assert "I cooked lentils." in found
+    without = search.prepare_query("What did I visit?")
+    assert len(pool.fill(without, narrow, user=alice).units) <= 2
+
+
+def test_a_memory_is_a_candidate_by_when_it_happened(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_memory(alice, "Cooked lentils.", occurred_at=datetime(2023, 7, 1, tzinfo=UTC))
+    for number in range(3):
+        make_memory(alice, f"Visited museum {number}.")
+    monkeypatch.setattr(pool, "WHOLE", 2)
+    shelf = memory_shelf(alice, filters=Filters(), nearest=1)
+    prepared = search.prepare_query("What did I visit in July 2023?")
+    assert "Cooked lentils." in {unit.text for unit in pool.fill(prepared, shelf, user=alice).units}
+
+
+def test_a_memory_without_a_common_word_is_a_candidate_by_what_is_asked_about(
+    alice: User,
+) -> None:
+    make_memory(alice, "在医院当护士")
+    prepared = search.prepare_query("我是做什么工作的？")
+    shelf = memory_shelf(alice, filters=Filters())
+    [unit] = pool.fill(prepared, shelf, user=alice).units
+    assert "护士" in unit.terms
