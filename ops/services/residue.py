@@ -24,7 +24,7 @@ from django.db.models.functions import Cast
 from memcenter.lib.errors import ApplicationError
 from ops import known_places
 from ops.models import Operation, Priority, Status
-from ops.services import leaves, places, stores
+from ops.services import any_of, leaves, places, stores  # noqa: F401 - `any_of` is a lookup
 from ops.services.fingerprints import Fingerprints, Hashes, Held
 from ops.services.places import Place
 from ops.services.remembering import Erased
@@ -163,7 +163,7 @@ def _look_for_rows(search: _Search, place: Place) -> None:
     rows = place.model._base_manager.all()
     own = search.erased.row_ids.get(place.table)
     if own:
-        for pk in rows.filter(pk__in=list(own)).values_list("pk", flat=True):
+        for pk in rows.filter(pk__any_of=list(own)).values_list("pk", flat=True):
             search.found.append(Residue(place.table, str(pk), "id"))
     reference = getattr(place.model, "refers_to", None)
     if reference is None:
@@ -171,7 +171,7 @@ def _look_for_rows(search: _Search, place: Place) -> None:
     kind, number, tables = reference
     for value, table in tables.items():
         if gone := search.erased.row_ids.get(table):
-            match = {kind: value, f"{number}__in": list(gone)}
+            match = {kind: value, f"{number}__any_of": list(gone)}
             for pk in rows.filter(**match).values_list("pk", flat=True):
                 search.found.append(Residue(f"{place.table}.{number}", str(pk), "id"))
 
@@ -183,7 +183,7 @@ def _look_for_ids(search: _Search, place: Place) -> None:
         return
     meant = Q()
     for name in place.names:
-        meant |= Q(**{f"{name}__in": list(gone)})
+        meant |= Q(**{f"{name}__any_of": list(gone)})
     rows = place.model._base_manager.all().order_by()
     for name in place.texts:
         rows = rows.annotate(**{f"{name}_as_text": Cast(name, TextField())})

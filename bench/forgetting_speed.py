@@ -1,0 +1,144 @@
+"""How long forgetting a user with many memories takes, against the raw DELETEs of the same rows.
+
+    .venv/bin/python bench/forgetting_speed.py [--memories 10000]
+
+Two users with the same rows: one is forgotten by the product's own steps (each is timed), the other
+by plain DELETE statements, one a table, in the same database. The scan, what it keeps beforehand
+and the vacuum are reported beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
+_BESIDE = ("remember", "scan", "vacuum", "receipt")
+_CODE = """
+import json, time
+from collections import defaultdict
+import numpy as np
+from django.db import connection
+from django.utils import timezone
+from memories.models import *
+from memories.services import indexing, writing
+from ops import registry
+from ops.access import as_system, as_user
+from ops.models import User
+from ops.services import forgetting, users, worker
+
+COUNT = {count}
+def fill(name):
+    with as_system():
+        user = users.find_or_create(name)
+        now = timezone.now()
+        said = "%s keeps note number %d about matters of every kind"
+        own = {"user": user, "created_at": now}
+        memories = Memory.objects.bulk_create(
+            [Memory(**own, content=said % (name, n), kind="fact", origin="api")
+             for n in range(COUNT)], batch_size=2000)
+        versions = MemoryVersion.objects.bulk_create(
+            [MemoryVersion(**own, memory=m, number=1, kind="fact", content=m.content,
+                           change="created", actor="api") for m in memories], batch_size=2000)
+        Source.objects.bulk_create(
+            [Source(**own, memory=m, version=v, origin="api")
+             for m, v in zip(memories, versions)], batch_size=2000)
+        width = indexing.embedder().dimensions
+        vectors = np.random.default_rng(1).normal(size=(COUNT, width)).astype("float32")
+        for at in range(0, COUNT, 2000):
+            some = memories[at:at + 2000]
+            entries = [indexing.Entry(TargetKind.MEMORY, m.pk, m.content) for m in some]
+            indexing.store(user=user, entries=entries, vectors=vectors[at:at + 2000])
+        return user
+
+one, other = fill("bench-one"), fill("bench-other")
+with as_system(), connection.cursor() as cursor:
+    cursor.execute("ANALYZE")
+took = defaultdict(float)
+last = ["", 0.0]
+def mark(name):
+    now = time.perf_counter()
+    if last[0]:
+        took[last[0]] += now - last[1]
+    last[:] = [name, now]
+real = worker.Run.step
+def step(self, name, **given):
+    mark(name)
+    return real(self, name, **given)
+worker.Run.step = step
+with as_user(one):
+    began = time.perf_counter()
+    operation, _ = forgetting.forget_user(user=one)
+took["request"] = time.perf_counter() - began
+while True:
+    with as_system():
+        operation.refresh_from_db()
+    if operation.status in ("succeeded", "failed") or not worker.drain(limit=1):
+        break
+mark("")
+with as_system():
+    operation.refresh_from_db()
+raw = time.perf_counter()
+with as_system(), connection.cursor() as cursor:
+    for participant in registry.participants():
+        for model in participant.models:
+            if model is not User:
+                table = model._meta.db_table
+                cursor.execute('DELETE FROM "%s" WHERE user_id = %%s' % table, [other.pk])
+    cursor.execute("DELETE FROM ops_user WHERE id = %s", [other.pk])
+raw = time.perf_counter() - raw
+print(json.dumps(dict(took=took, raw=raw, status=operation.status, error=operation.last_error)))
+"""
+
+
+def _run(code: str) -> str:
+    """On an instance of its own without a worker: the operation is timed where it runs."""
+    folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    try:
+        done = subprocess.run(
+            [sys.executable, "manage.py", "shell", "--no-imports", "--command", code],
+            cwd=Path(__file__).resolve().parent.parent,
+            env=kept | {"MEMCENTER_DATA_DIR": str(folder / "data")},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr[-3000:])
+    return done.stdout
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--memories", type=int, default=10_000)
+    count = parser.parse_args().memories
+    told = _run(_CODE.replace("{count}", str(count)))
+    report = json.loads(told.strip().splitlines()[-1])
+    took, raw = report["took"], report["raw"]
+    erasing = sum(seconds for name, seconds in took.items() if name not in (*_BESIDE, "request"))
+    print(f"{'step':<28}{'ms':>10}")
+    for name, seconds in took.items():
+        print(f"{name:<28}{seconds * 1000:>10.1f}")
+    print(f"{'raw DELETEs':<28}{raw * 1000:>10.1f}")
+    print(f"erase steps / raw DELETEs: {erasing / raw:.2f} (target 5)   {report['status']}")
+    figures = {
+        "memories": count,
+        "erase_ms": round(erasing * 1000, 1),
+        "raw_ms": round(raw * 1000, 1),
+        "ratio": round(erasing / raw, 2),
+        **{f"{name}_ms": round(took.get(name, 0.0) * 1000, 1) for name in _BESIDE[:3]},
+        "status": report["status"],
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
