@@ -55,6 +55,19 @@ CLAUSES = table(
     rule("birthday", "fact", 0.7, 0.9,
          r"it(?:'s| is) my (?:\w+ )?birthday (?P<x>today|tomorrow|(?:on |this |next )\w+day)$",
          say="has a birthday {x}"),
+    rule("weekday", "pattern", 0.5, 0.85,
+         r"(?P<x>(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|mornings|evenings) (?:are|"
+         r"is) (?:always |usually )?(?:for|reserved for|all about) (?!(?:me|you|it|that)\b).+)",
+         say="{x}"),
+    rule("fragment", "pattern", 0.5, 0.8,
+         r"(?P<x>(?!(?:i|we|you|he|she|it|they|this|that|there|the|these|those|who|what|how|why|when|"
+         r"where|is|are|was|do|does|did|can|could|let's|if|same|not|no|just|only|thanks?|my|our|his|"
+         r"her|their|write|send|give|tell|remind|post|show|ask|add|use|try|take|apply|repeat|call|"
+         r"generate|translate|drink|eat|mix|stir|water|do|make|go|check|news|rain|meetings?|bills?|deadlines?|traffic)\b)"
+         r"(?:[a-z][\w'-]* ){1,3}(?:every (?:single )?(?:morning|evening|night|day|mon|tues|wednes|"
+         r"thurs|fri|satur|sun|week|month|year|summer|winter)\w*|(?:once|twice|three times|"
+         r"four times|\d times) a (?:day|week|month|year))(?: (?:before|after|with|at|in|for) "
+         r"[\w' ]{2,30})?)(?:,.*)?$", say="{x}"),
     rule("deadline", "task", 0.65, 0.85,
          r"(?P<x>(?:the|our|this) (?!(?:one|thing|movie|film|show|game|"
          r"book)\b)(?:[\w'-]+ ){1,6}?(?:is|"

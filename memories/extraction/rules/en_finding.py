@@ -32,6 +32,11 @@ _CHANGEABLE = ("fact", "event", "constraint", "task")
 _EVERY_YEAR = ("birthday", "anniversary", "date of birth", "birthdate")
 
 
+# "We always have pizza on Friday" means every Friday, and no date.
+_HABITUAL = re.compile(r"(?:always|usually|normally|generally|typically|never|rarely|tends to)\b")
+_WEEKDAY = re.compile(r"(?<=\bon )((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b", re.IGNORECASE)
+
+
 def found(
     taken: tuple[Rule, re.Match[str]],
     clause: Opened,
@@ -45,6 +50,8 @@ def found(
     timeless = rule.timeless or parsed.subject.label.endswith(_EVERY_YEAR)
     if clause.time and not timeless:
         predicate = f"{predicate} {clause.time[:1].lower()}{clause.time[1:]}"
+    if _HABITUAL.match(predicate):
+        predicate = _WEEKDAY.sub(r"\1s", predicate)
     predicate, when = (
         (predicate, None) if timeless else _dated(predicate, rule, parsed, setting.today)
     )

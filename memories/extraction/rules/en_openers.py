@@ -75,7 +75,9 @@ _CORRECTION = re.compile(
 )
 _JOINED = re.compile(rf"{CORRECTING}\s*[:–—-]+\s*", re.IGNORECASE)
 _LEAD_TIME = re.compile(
-    r"((?:(?:on|in|since|for|during|around|about|at|by|starting|from) )?(?:the )"
+    r"((?:(?:once|twice|(?:two|three|four|five|\d+) times) (?:a|an|every|each|per) \w+|"
+    r"most (?:days|nights|mornings|evenings|afternoons|weeks|weekends|years|summers|winters))|"
+    r"(?:(?:on|in|since|for|during|around|about|at|by|starting|from) )?(?:the )"
     r"?(?:last|next|this|every|each|past|coming|"
     r"yesterday|tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
     r"weekends?|weekdays?|"

@@ -36,7 +36,9 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 _DOING = re.compile(r"(?:(?:currently|now|also|still|just) )*(\w+ing\b)")
-_RHYTHM = re.compile(r"(?:(?:every|each|on \w+days?$)\b|\w+days$)", re.IGNORECASE)
+_RHYTHM = re.compile(
+    r"(?:(?:every|each|on \w+days?$|once|twice|most)\b|\w+ times\b|\w+days$)", re.IGNORECASE
+)
 
 
 def read(sentence_: Sentence, setting: Setting) -> Iterator[Found]:
