@@ -157,7 +157,8 @@ def _ordered(
     sentence: Sentence, order: commands.Command, reader: Reader, *, before: str
 ) -> list[Found]:
     """What "remember …" asks to keep: what the rules see in it, else the words themselves."""
-    read = [] if order.todo else reader.read(sentence)
+    plain = order.todo or masking.SECRET in sentence.text
+    read = [] if plain else reader.read(sentence)
     found = [one for one in read if not one.is_open]
     if found:
         return found

@@ -6,6 +6,8 @@ A claim about the user is turned round into the first person and read like any o
 import re
 from dataclasses import dataclass
 
+from memories.extraction.rules import zh_answers
+
 _YES = re.compile(
     r"^(?:oh |haha |well |um )?(?:yes|yeah|yep|yup|correct|right|exactly|true|"
     r"indeed|absolutely|definitely|"
@@ -237,9 +239,21 @@ def answered(said: str, before: str) -> Turned | None:
     reply = _GOES_ON.split(reply, maxsplit=1)[0].strip()
     if not before or not 0 < len(reply) <= _LONGEST_ANSWER or len(reply.split()) > 7:
         return None
+    question = before[-200:]
+    if "你" in question or "您" in question:
+        return _known(reply, question, said) or _in_chinese(reply, question, said)
+    return _known(reply, question, said)
+
+
+def _in_chinese(reply: str, question: str, said: str) -> Turned | None:
+    text = zh_answers.turned(reply, question)
+    return Turned(text, reply, said.index(reply), "answer") if text else None
+
+
+def _known(reply: str, question: str, said: str) -> Turned | None:
+    """By the table of questions."""
     if _NOT_AN_ANSWER.search(reply):
         return None
-    question = before[-200:]
     for pattern, statement in _ANSWERS:
         if match := pattern.search(question):
             groups = {name: value or "" for name, value in match.groupdict().items()}

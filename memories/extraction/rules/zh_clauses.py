@@ -19,7 +19,10 @@ _ASKS = re.compile(
     r"(?:吗|么|嘛)[~～]*$|什么|怎么|怎样|如何|哪[里个些儿位种家部款]?|谁|多少|"
     r"几[个点岁号时]|为什么|为何|是不是|"
     r"有没有|能不能|会不会|可不可以|要不要|好不好|对不对|行不行|该不该|是否|何时|"
-    r"何处|咋|啥"
+    r"何处|咋|啥|来着$|(?<![好十这那过没前后近头二三百有])几(?:天|年|次|月|层|楼|路|斤|度|级|条|"
+    r"家|杯|片|遍|小时|分钟|块)|"
+    r"(?<!没)多(?:久|远|高|长|重|大)(?!的|了|岁数)|(?<![时动])([\u4e00-\u9fff])不\1(?![不])|"
+    r"^(?:请问|问一?下|想问|敢问)|(?:报销|可以|划算|靠谱|合适|[吃喝做用])不$"
 )
 _ONLY_ASKS = re.compile(
     r"(?:吗|么)[~～]*$|^(?:你|您|请问|那你|能|可以|有没有|怎么|如何|什么|为什么|"
@@ -112,7 +115,10 @@ def clauses(sentence: Sentence) -> Iterator[Piece]:
             yield piece
 
 
-_WISHED = re.compile(r"(?:就|该(?:有)?多|才)(?:好|美|完美|爽|幸福)(?:了|啊|呀|咯|啦)*$")
+_WISHED = re.compile(
+    r"(?:就(?:好|完美|爽|幸福)(?:了|咯|啦)+|(?:该(?:有)?多|才)(?:好|美|完美|爽|"
+    r"幸福)(?:了|啊|呀|咯|啦)*)$"
+)
 _WOULD = re.compile(r"会|就|肯定|一定|立马|马上|直接|打算|准备|想|要|得|可以|早")
 
 
@@ -144,9 +150,14 @@ _DIAGNOSIS = re.compile(
 )
 
 
+# 先别说答案 asks how to be spoken to.
+_SAYING = re.compile(r"(?:别|不要|不|直接|先|会|能|少|多)(?:再)?[说讲问]")
+
+
 def _is_report(clause: str) -> bool:
     if _DIAGNOSIS.search(clause):
         return False
+    clause = _SAYING.sub("", clause)
     return bool(_REPORTED.search(clause)) and not _I_SAY.match(clause)
 
 

@@ -10,7 +10,7 @@ from memories.extraction.rules.masking import simplified
 
 # Signs that only Cantonese writes: without one of them 係 and 食 are left alone.
 _CANTONESE = re.compile(
-    r"[喺唔嘅咗冇佢哋嗰嚟啲嘢搵攰瞓睇揸諗谂嗌啱]|鍾意|钟意|屋企|返工|而家|阿媽|我係|細佬|家姐"
+    r"[喺唔嘅咗冇佢哋嗰嚟啲嘢搵攰瞓睇揸諗谂嗌啱]|(?<![關关体體干幹聯联])係(?![數列])|鍾意|钟意|屋企|返工|而家|阿媽|我係|細佬|家姐"
 )
 _CANTONESE_ROWS = {
     "鍾意": "喜欢",

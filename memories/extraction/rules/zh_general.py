@@ -14,7 +14,8 @@ from memories.extraction.rules.zh_words import BARE_KIN, OWN_GROUPS, OWN_THINGS
 
 _LEAD = re.compile(
     r"(?:(?:嗯+|哦+|啊|哎呀?|对了?|其实|不过|但是?|而且|所以|然后|只是|只不过|关键是?|主要是|"
-    r"就是|另外|反正|说实话|另|话说|算了|我(?:是说|的意思是|想说的?是)(?=我)|因为|毕竟|我收回前面那句)[，, ]*)*(?:是(?=喜欢|爱|在|住|"
+    r"就是|另外|反正|说实话|另|话说|算了|我(?:是说|的意思是|想说的?是)(?=我)|因为|毕竟|"
+    r"我收回前面那句)[，, ]*)*(?:是(?=喜欢|爱|在|住|"
     r"做|对|想|要|怕|不(?!是)))?"
 )
 _TIME = re.compile(
@@ -30,7 +31,7 @@ _TIME = re.compile(
     r"[\d一二三四五六七八九十]+点半?|，)*)+"
 )
 _RELATION = re.compile(
-    rf"(?:(?:我|我们|咱们|俺)(?:们)?(?:家|屋)?(?:里)?的?(?:那个?|这个?)?)?(?:[大小二三]|最好的|"
+    rf"(?:(?:我|我们|咱们|俺)(?:们)?(?:家|屋)?(?:里)?的?(?:那个?|这个?|只)?)?(?:[大小二三]|最好的|"
     rf"前|亲|同宿舍的|隔壁床的)?"
     rf"(?P<who>(?:{BARE_KIN})(?:(?<=[徒室舍同])[友])?)(?P<name>(?:阿|小|"
     rf"老)[\u4e00-\u9fff](?=[也在是就都跟])|[A-Z][a-z]+)?"
@@ -44,7 +45,7 @@ _TOPIC_SELF = re.compile(
     rf"(?P<topic>(?!(?:{BARE_KIN})|不过|但|而|可是|所以|因为|如果|其实|虽然|反正|谢|哈|嗯|对|是|"
     rf"好|没|别|让|给|帮|他|她|它|这|那|有人|谁|听|看来|感觉|觉得|说|老师|老板|朋友|同事|人家|"
     rf"别人|"
-    r"今天|昨天|刚)[^，。我你他她它]{{2,12}}?)(?:我|俺|咱)(?!们|的|爸|妈|爹|家|觉|感|认|想|就想|"
+    r"今天|昨天|刚)[^，。我你他她它]{2,12}?)(?<![给对跟让帮和被比叫把向问像])(?:我|俺|咱)(?!们|的|爸|妈|爹|家|觉|感|认|想|就想|"
     r"要是|说|也想|知|怎|该|能不能|可以|国|去|来|是|也是)"
 )
 _SELF = re.compile(
@@ -58,10 +59,17 @@ _ADVERBS = re.compile(
 )
 
 
-def open_parse(text: str, last: Subject | None, setting: Setting) -> Parsed | None:
-    """Whom `text` is about and where its predicate begins, or None."""
+def open_parse(
+    text: str, last: Subject | None, setting: Setting, *, topical: bool = False
+) -> Parsed | None:
+    """Whom `text` is about and where its predicate begins, or None.
+
+    `topical`: the topic was moved behind 我 (`without_me`).
+    """
     if IDLE.search(text) or WEIGHS.search(text):
         return None
+    if topical:
+        return Parsed(Subject(), _end(_SELF_SIGN, text, _end(_LEAD, text, 0)), "")
     at = _end(_LEAD, text, 0)
     begin = at
     at = _end(_TIME, text, at)
@@ -77,15 +85,26 @@ def open_parse(text: str, last: Subject | None, setting: Setting) -> Parsed | No
     return Parsed(subject, moved, time.strip("，, "), inherited)
 
 
+# Taken for nouns by the segmenter.
+_VERBS = re.compile(r"偏|喜|爱|最|更|认|惯|习|讨|受|只|不|就|都|必|一般|从|坚|宁|情|吃|喝")
+
+
+def _names_another(rest: str) -> bool:
+    return begins_with_noun(rest) and not _VERBS.match(rest)
+
+
 def without_me(text: str, said: str) -> tuple[str, str]:
     """绘本我偏向买硬壳的 as 我绘本偏向买硬壳的, in both spellings: the predicate has the topic."""
     match = _TOPIC_SELF.match(text, _end(_LEAD, text, 0))
-    if match is None or begins_with_noun(text[match.end() :]):
+    if match is None or _names_another(text[match.end() :]):
         return text, said
     at = match.start("topic")
     return tuple(  # type: ignore[return-value]
         one[:at] + "我" + one[at : match.end("topic")] + one[match.end() :] for one in (text, said)
     )
+
+
+_SELF_SIGN = re.compile("我")
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -112,7 +131,7 @@ def _subject(
 
 def _after_me(text: str, at: int) -> int:
     """店里雇了两个小工 keeps its 店里, 我膝盖不行 loses its 我."""
-    return _end(re.compile(r"(?:我们?|咱们?|俺们?)的?(?=[^们])"), text, at)
+    return _end(re.compile(r"(?:我们?俩?|咱们?俩?|俺们?)的?(?=[^们])"), text, at)
 
 
 def _left_out(
@@ -126,10 +145,16 @@ def _left_out(
     return (Subject(), at, True) if setting.opening else None
 
 
+def speaks_of_nobody(text: str) -> bool:
+    """搬走了: whoever it is about, what follows is still about the speaker."""
+    return len(text) <= 8 and begins_with_predicate(text) and WEIGHS.search(text) is None
+
+
 _OWN_SHAPE = re.compile(
     r"[^，。你他她我]{0,8}(?:期中|期末|考试|面试|答辩|家长会|婚礼|手术|体检|年会|发布会|演出|"
     r"比赛|截止|到期)|[^，。你他她]{0,6}(?:过敏|文化|出身|学历|一枚|党龄|工龄|近视|后?人$|单身|"
-    r"在读)|[\d一二三四五六七八九十]+(?:岁|后)|[06789]\d|双非|体重|身高|坐标|周[一二三四五六日]|"
+    r"在读)|[\d一二三四五六七八九十]+(?:岁|后)|[二三四五六七八]十[一二三四五六七八九]?$|"
+    r"[06789]\d|双非|体重|身高|坐标|周[一二三四五六日]|"
     r"每|逢|天天|早上|晚上|中午|周末"
 )
 

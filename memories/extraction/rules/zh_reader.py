@@ -14,7 +14,7 @@ from memories.extraction.rules.vague import tells_nothing
 from memories.extraction.rules.zh_clauses import clauses
 from memories.extraction.rules.zh_dialect import dated_plainly, standard
 from memories.extraction.rules.zh_frames import FRAMES
-from memories.extraction.rules.zh_general import open_parse, without_me
+from memories.extraction.rules.zh_general import open_parse, speaks_of_nobody, without_me
 from memories.extraction.rules.zh_grammar import (
     HEDGE,
     OPENER,
@@ -39,7 +39,7 @@ _LEFT_HOME = re.compile(r"(?<![\u4e00-\u9fff])我?(?:已经)?不(?:再)?住(?:�
 # 之前跟你说我单身，现在有对象了: what was told before says nothing any more.
 _TOLD_BEFORE = re.compile(
     r"(?:我)?(?:之前|上次|以前|刚才|刚刚|前面|先前|上回)(?:我)?(?:跟|和|对|同)?(?:你|您)?"
-    r"(?:说|讲|提|告诉)(?:你)?(?:过)?(?:的)?"
+    r"(?:说|讲|提|告诉)(?:你)?(?:过)?(?:的)?|不是(?!吧|吗)"
 )
 _NOTABLE = re.compile(
     r"面试|考试|手术|婚|领证|生日|毕业|入职|离职|辞职|出生|去世|演唱会|比赛|搬|签约|"
@@ -99,7 +99,7 @@ def _by_rules(
 def _says_nothing_yet(piece: Piece) -> bool:
     """Whether what follows still opens the message: after a greeting, or a covered secret."""
     told = OPENER.fullmatch(piece.text) or _TOLD_BEFORE.match(piece.text)
-    return told is not None or SECRET in piece.text
+    return told is not None or SECRET in piece.text or speaks_of_nobody(piece.text)
 
 
 def _general(
@@ -107,7 +107,7 @@ def _general(
 ) -> Found | None:
     """What no particular rule takes, by the general frames."""
     text, said = without_me(piece.text, said)
-    parsed = open_parse(text, last, setting)
+    parsed = open_parse(text, last, setting, topical=text != piece.text)
     if parsed is None or len(text) - parsed.begin < 2:
         return None
     told, who = replace(piece, text=text), "other" if parsed.subject.label else "self"
@@ -134,7 +134,8 @@ def _roundabout(
     for text in readings(piece.text, said, bare=bare):
         told = replace(piece, text=simplified(text))
         parsed = parse(told, None, setting)
-        if parsed and (found := _statement(told, text, parsed, setting, corrects)):
+        taken = parsed and _statement(told, text, parsed, setting, corrects)
+        if found := taken or _general(told, text, None, setting, corrects):
             yield replace(found, start=piece.start, end=piece.start + len(said))
 
 
@@ -190,7 +191,7 @@ def _found(
         text = f"生日是{when.month}月{when.day}日" if when else text
     if rule.data.get("shape") == "age" and when is None:
         text = f"{setting.today.year}年{text}"
-    content = sentence_of(text, parsed.subject, setting.speaker)
+    content = sentence_of(text, _as_written(parsed.subject, said), setting.speaker)
     return Found(
         rule,
         content,
@@ -201,6 +202,11 @@ def _found(
         hedged=bool(HEDGE.search(piece.text[: parsed.begin + 1])),
         corrects=corrects or bool(rule.data.get("corrects")),
     )
+
+
+def _as_written(subject: Subject, said: str) -> Subject:
+    """Named in the characters that the person writes."""
+    return subject if simplified(said) == said else Subject(traditional(subject.label))
 
 
 def _in_its_time(rule: Rule, when: date, today: date) -> bool:
