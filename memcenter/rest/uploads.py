@@ -27,6 +27,7 @@ class UploadParser(MultiPartParser):
             limit = f"{settings.MAX_IMPORT_BYTES:,}"
             raise ApplicationError(f"The file is larger than {limit} bytes.", code="too_large")
         found = super().parse(stream, media_type, parser_context)
+        request._request._files = found.files  # Django closes them with the request
         return {**found.data.dict(), **found.files.dict()}
 
 
