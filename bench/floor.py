@@ -42,9 +42,10 @@ class Passed:
 def main() -> None:
     rows: dict[str, list[Passed]] = {}
     with running() as product:
-        for path in sorted(FOLDER.glob("floor-*.txt")):
-            memories, lines = read(path)
+        sets = {path: read(path) for path in sorted(FOLDER.glob("floor-*.txt"))}
+        for path, (memories, _) in sets.items():
             known.fill(product, user=path.stem, memories=list(memories.values()))
+        for path, (_, lines) in sets.items():
             for line in lines:
                 hits = known.found(product, user=path.stem, query=line.query, limit=50)
                 passed = {hit["text"] for hit in hits if hit["score"] >= RELEVANCE_FLOOR}

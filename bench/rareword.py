@@ -59,6 +59,7 @@ def main() -> None:
         for language, rare in RARE.items():
             memories = [*others[language][:OTHERS], *(memory for memory, _ in rare)]
             known.fill(product, user=language, memories=memories)
+        for language, rare in RARE.items():
             for number, frame in enumerate(FRAMES[language]):
                 group = f"{language}, {'in a question' if number else 'alone'}"
                 for memory, word in rare:
