@@ -89,6 +89,8 @@ def copy_raw(product: Product) -> float:
 
 
 def export(product: Product, format: str) -> dict[str, float]:
+    # The connection was idle while the rows were copied, and may be closed.
+    product = Product(product.port, product.api_key, product.environment)
     worker = _worker_of(product)
     time.sleep(2)
     idle = peak = _memory_of(worker)

@@ -14,7 +14,7 @@ from conversations.services import bringing_in
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
 from memcenter.rest.parsers import OrjsonParser
-from memcenter.rest.uploads import UploadParser
+from memcenter.rest.uploads import TakesUploads, UploadParser
 from ops import owners as operations
 from ops.models import Scope
 from ops.sending import as_attachment
@@ -66,7 +66,7 @@ class ExportDownloadView(MemcenterView):
         return as_attachment(export)
 
 
-class ImportView(MemcenterView):
+class ImportView(TakesUploads, MemcenterView):
     parser_classes = (UploadParser, OrjsonParser)
 
     @endpoint(

@@ -27,8 +27,18 @@ class UploadParser(MultiPartParser):
             limit = f"{settings.MAX_IMPORT_BYTES:,}"
             raise ApplicationError(f"The file is larger than {limit} bytes.", code="too_large")
         found = super().parse(stream, media_type, parser_context)
-        request._request._files = found.files  # Django closes them with the request
         return {**found.data.dict(), **found.files.dict()}
+
+
+class TakesUploads:
+    """For a view with `UploadParser`: what was sent is closed with the answer."""
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        sent = getattr(request, "_full_data", None)
+        for value in sent.values() if isinstance(sent, dict) else ():
+            if isinstance(value, UploadedFile):
+                value.close()
+        return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
 
 
 def digest_of(value: Any) -> str:
