@@ -1,7 +1,7 @@
 """Chinese: a short reply to the assistant's question, as a sentence of the user's.
 
-你平时用什么输入法？ 小鹤双拼 is 我平时用小鹤双拼输入法; 你抽烟吗？ 不抽 is 我不抽烟. The sentence is read by the
-rules like any other.
+你平时用什么输入法？ 小鹤双拼 is 我平时用小鹤双拼输入法; 你抽烟吗？ 不抽 is 我不抽烟. The
+sentence is read by the rules like any other.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Chinese clauses that no particular rule takes: whom they are about, and the part that says it.
 
 `open_parse` sees more subjects than zh_grammar.parse does: kin without 我 (儿子在军校), one's own
-things and groups (我们班, 店里, 老家), a topic before 我 (绘本我偏向买硬壳的), and clauses that leave
-the speaker out. A clause that begins with anybody else's name is nobody's statement here.
+things and groups (我们班, 店里, 老家), a topic before 我 (绘本我偏向买硬壳的), and clauses that
+leave the speaker out. A clause that begins with anybody else's name is nobody's statement here.
 """
 
 import re

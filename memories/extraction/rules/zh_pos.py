@@ -1,4 +1,4 @@
-"""What a Chinese clause begins with, by the segmenter's tags: a verb's clause is about the speaker."""
+"""What a Chinese clause begins with, by the segmenter's tags: verbs mean the speaker."""
 
 from functools import lru_cache
 
