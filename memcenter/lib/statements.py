@@ -20,6 +20,11 @@ _TIMES: Any = psycopg.adapters.get_loader(
 )
 
 
+class _PlannedAnew(psycopg.Cursor[Any]):
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        return super().execute(query, params, **(options | {"prepare": False}))
+
+
 @dataclass(frozen=True)
 class Sql:
     """A piece of SQL with the values of its `%s`, in order."""
@@ -31,14 +36,15 @@ class Sql:
         return Sql(f"{self.text} AND {condition}", (*self.values, *values))
 
 
-def rows(text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[tuple[Any, ...]]:
     """Run one statement with its values bound by the server; it is prepared when used often.
 
     It runs in the transaction that is open, counts in `connection.queries` like any other, and
-    raises Django's database errors.
+    raises Django's database errors. With `anew` it is planned for these very values each time:
+    for persons with so much that one plan can't fit all.
     """
     connection.ensure_connection()
-    raw: Any = psycopg.Cursor(connection.connection)
+    raw: Any = (_PlannedAnew if anew else psycopg.Cursor)(connection.connection)
     # Django's own loader of times is Python; every session here is in UTC anyway.
     raw.adapters.register_loader("timestamptz", _TIMES)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor

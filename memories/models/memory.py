@@ -149,6 +149,9 @@ class Memory(models.Model):
             models.Index(fields=["user", "project"], name="memory_project"),
             models.Index(fields=["user", "-access_count"], name="memory_hot"),
             models.Index(
+                fields=["user"], condition=Q(kind="constraint"), name="memory_constraints"
+            ),
+            models.Index(
                 fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_purge"
             ),
         ]

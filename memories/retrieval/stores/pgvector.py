@@ -75,7 +75,7 @@ class PgVectorStore:
         if many and kind == "memory" and (size := own_index.dimensions(own)) is not None:
             return _approximate(asked, own, size=size, eligible=eligible, limit=limit)
         values = [asked, user_id, space_id, kind, *eligible.values, limit]
-        found = statements.rows(_EXACT.format(eligible=eligible.text), values)
+        found = statements.rows(_EXACT.format(eligible=eligible.text), values, anew=many)
         return {target_id: -distance for target_id, distance in found}
 
 
@@ -86,7 +86,7 @@ def _approximate(
     text = _APPROXIMATE.format(
         size=size, user=own.user_id, space=own.space_id, eligible=eligible.text
     )
-    found = statements.rows(text, [asked, *eligible.values, limit])
+    found = statements.rows(text, [asked, *eligible.values, limit], anew=True)
     return {target_id: -distance for target_id, distance in sorted(found, key=_by_distance)}
 
 
