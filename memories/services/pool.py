@@ -150,7 +150,7 @@ def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRo
     if not wanted.values[0] and not shelf.also:
         return []
     if shelf.also:
-        text = f"({wanted.text} OR r.id IN ({shelf.ids.text} {shelf.also}))"
+        text = f"r.id = ANY(%s::bigint[] || ARRAY({shelf.ids.text} {shelf.also}))"
         wanted = Sql(text, (*wanted.values, *shelf.ids.values))
     found = statements.rows(
         f"""
@@ -321,6 +321,7 @@ def _words_of_many(query: Query, shelf: Shelf, *, user: User) -> tuple[int, _Mat
         " WHERE user_id = %s AND target_kind = %s AND terms && %s::text[]"
         f" AND target_id IN ({shelf.ids.text}) ORDER BY target_id DESC LIMIT {MATCHING}",
         [user.pk, shelf.kind.value, list(query.terms), *shelf.ids.values],
+        anew=True,
     )
     return total, matching
 
