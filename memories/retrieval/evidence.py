@@ -52,8 +52,9 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
     """0-1 for each text: the logistic function of its weighted signs.
 
     0.5 is the floor; `docs/retrieval.md` says how much of what bears on a question passes it, on
-    what it was learned on (over .9) and on fresh questions (.6 to .7). Each text is judged by itself: what else stands in the pool can't raise it, and it stays low where nothing
-    is related. Only how rare a word is comes from all the texts.
+    what it was learned on (over .9) and on fresh questions (.6 to .7). Each text is judged by
+    itself: what else stands in the pool can't raise it, and it stays low where nothing is
+    related. Only how rare a word is comes from all the texts.
     """
     odds: Floats = np.sum(list(_odds(query, signs, scale=scale, weights=weights).values()), axis=0)
     likely: Floats = 1 / (1 + np.exp(-odds))
