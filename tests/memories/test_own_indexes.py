@@ -1,6 +1,6 @@
 """An index of one's own: built by an operation, used, kept in step, and dropped again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import psycopg
 import pytest
@@ -80,11 +80,13 @@ def test_the_planner_takes_it(rich: User, monkeypatch: pytest.MonkeyPatch) -> No
     plans: list[str] = []
     run = statements.rows
 
-    def explained(text: str, values: list[object] | None = None) -> list[tuple[object, ...]]:
+    def explained(
+        text: str, values: Sequence[object] = (), *, anew: bool = False
+    ) -> list[tuple[object, ...]]:
         if "<#>" in text:
             run("SET LOCAL enable_sort = off")  # among ten rows sorting is as good
-            plans.append(str(run(f"EXPLAIN {text}", values or ())))
-        return run(text, values or ())
+            plans.append(str(run(f"EXPLAIN {text}", values)))
+        return run(text, values, anew=anew)
 
     monkeypatch.setattr(statements, "rows", explained)
     nearest(rich, "Which tea?", many=True)
