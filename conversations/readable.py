@@ -34,7 +34,7 @@ def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
 
 
 def _lines(user: User, conversation: Conversation, zone: ZoneInfo) -> Iterator[str]:
-    yield f"# {one_line(conversation.title) or _('Untitled conversation')}"
+    yield "# " + (one_line(conversation.title) or _("Untitled conversation"))
     yield ""
     count = conversation.message_count
     words = ngettext("%(n)s message", "%(n)s messages", count) % {"n": count}
@@ -52,7 +52,7 @@ def _summary(user: User, conversation: Conversation) -> Iterator[str]:
     summary = selectors.summary_of(user, conversation)
     if summary is None:
         return
-    yield f"## {_('Summary')}"
+    yield "## " + _("Summary")
     yield ""
     yield quoted(summary.text)
     yield ""
@@ -63,7 +63,7 @@ def _summary(user: User, conversation: Conversation) -> Iterator[str]:
     )
     yield f"*{words % {'n': summary.covered_message_count}}*"
     yield ""
-    yield f"## {pgettext('what was said', 'Messages')}"
+    yield "## " + pgettext("what was said", "Messages")
     yield ""
 
 

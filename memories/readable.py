@@ -32,7 +32,7 @@ def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
 
 
 def _memories(user: User, zone: ZoneInfo) -> Iterator[str]:
-    yield f"# {_('Memories')}"
+    yield "# " + _("Memories")
     for title, rows in _shelves(user):
         for kind in Kind:
             found = objects_out(rows.filter(kind=kind))
@@ -71,7 +71,7 @@ def _memory(memory: Memory, zone: ZoneInfo) -> Iterator[str]:
 
 
 def _notes(user: User) -> Iterator[str]:
-    yield f"# {_('Daily notes')}"
+    yield "# " + _("Daily notes")
     day = None
     for note in objects_out(DailyNote.objects.filter(user=user)):
         if note.day != day:

@@ -23,7 +23,8 @@ def first_page(user: User, conversation: int | None) -> Iterator[Page]:
 def _lines(user: User, conversation: int | None) -> Iterator[str]:
     own = users.settings_of(user)
     made_at = date_format(timezone.now(), "DATETIME_FORMAT")
-    yield f"# {_('What is remembered')}" if conversation is None else f"# {_('One conversation')}"
+    title = _("What is remembered") if conversation is None else _("One conversation")
+    yield f"# {title}"
     yield ""
     yield _("Exported on %(when)s (UTC).") % {"when": made_at}
     yield ""
@@ -32,7 +33,7 @@ def _lines(user: User, conversation: int | None) -> Iterator[str]:
         "imported again without loss."
     )
     yield ""
-    yield f"## {_('Switches')}"
+    yield "## " + _("Switches")
     yield ""
     on, off = _("on"), _("off")
     for name, title in _switches():
