@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
-from ops.services import users
+from ops.services import acting, users
 
 Handler = Callable[[HttpRequest], HttpResponse]
 _POLICY = (
@@ -40,6 +40,26 @@ def content_security_policy(get_response: Handler) -> Handler:
         return response
 
     return middleware
+
+
+def who_acts(get_response: Handler) -> Handler:
+    """For the audit log; the API says it by the key."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.path.startswith(("/api/", "/v1/")):
+            acting.comes_in("visitor", "api")
+        else:
+            acting.comes_in(*_actor_of(request))
+        return get_response(request)
+
+    return middleware
+
+
+def _actor_of(request: HttpRequest) -> tuple[str, str]:
+    surface = "admin" if request.path.startswith("/admin/") else "page"
+    if not request.user.is_authenticated:
+        return "visitor", surface
+    return (f"staff {request.user.pk}" if surface == "admin" else "user"), surface
 
 
 def personal_settings(get_response: Handler) -> Handler:

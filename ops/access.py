@@ -4,8 +4,9 @@ Row security is prepared: the policies compare rows with `memcenter.user`, and w
 users (claiming, sweeps, administration) takes a role of its own inside its transaction.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -13,6 +14,7 @@ from django.db import connection, transaction
 from ops.models import User
 
 _ENTER = "SELECT set_config('memcenter.user', %s, true)"
+_last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
 _ENTER_SOFTLY = f"{_ENTER}, set_config('synchronous_commit', 'off', true)"
 
 
@@ -26,7 +28,8 @@ def as_user(user: User, *, durable: bool = True) -> Iterator[None]:
     """
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute(_ENTER if durable else _ENTER_SOFTLY, [str(user.pk)])
-        yield
+        with _ending():
+            yield
         if connection.savepoint_ids:  # inside a test's transaction: it would outlive the block
             cursor.execute("SELECT set_config('memcenter.user', '', true)")
 
@@ -36,6 +39,32 @@ def as_system() -> Iterator[None]:
     """Open a transaction that may touch everybody's rows."""
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL ROLE {connection.ops.quote_name(settings.SYSTEM_ROLE)}")
-        yield
+        with _ending():
+            yield
         if connection.savepoint_ids:
             cursor.execute("SET LOCAL ROLE NONE")
+
+
+def before_commit(act: Callable[[], object]) -> None:
+    """Do it as the last thing of the transaction that is open, or at once where none of ours is.
+
+    For what holds a lock that everybody needs.
+    """
+    waiting = _last_acts.get()
+    if waiting is not None:
+        waiting.append(act)
+        return
+    with transaction.atomic():
+        act()
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    waiting: list[Callable[[], object]] = []
+    token = _last_acts.set(waiting)
+    try:
+        yield
+        for act in waiting:
+            act()
+    finally:
+        _last_acts.reset(token)

@@ -23,6 +23,7 @@ from memcenter.rest.pagination import CursorPage
 from memcenter.rest.throttling import KeyThrottle
 from ops.access import as_system, as_user
 from ops.models import ApiKey, User
+from ops.services import acting
 
 _PAGING = {"cursor", "limit"}
 
@@ -38,6 +39,7 @@ class MemcenterView(APIView):
     metadata_class = None
     endpoint: Endpoint | None = None
     own_transaction: ClassVar[bool] = True
+    surface: ClassVar[str] = "api"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.args, self.kwargs = args, kwargs
@@ -47,6 +49,8 @@ class MemcenterView(APIView):
         self.endpoint = getattr(handler, "endpoint", None)
         try:
             self.initial(wrapped, *args, **kwargs)
+            if isinstance(wrapped.auth, ApiKey):
+                acting.comes_in(f"key {wrapped.auth.pk}", self.surface)
             if self.endpoint is None or handler is None:
                 raise MethodNotAllowed(request.method or "")
             response = self._answer(handler, self.endpoint)

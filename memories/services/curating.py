@@ -16,6 +16,7 @@ from memories.services import remembering, writing
 from memories.services.remembering import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.services.writing import SourceInput
 from ops.models import User
+from ops.services import audit
 
 _PLAIN = (
     "tags",
@@ -81,57 +82,36 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
         _check_switch(memory, changes["status"])
         memory.status = changes["status"]
     memory.save()
+    details = {"fields": sorted(edit.changes)}
+    audit.record("memory.edited", subject=user.subject, target=memory.public_id, details=details)
     return memory
 
 
 def enable(*, user: User, memory: Memory) -> Memory:
-    return _set(user, memory, status=MemoryStatus.ACTIVE)
+    return _told("enabled", _set(user, memory, status=MemoryStatus.ACTIVE))
 
 
 def disable(*, user: User, memory: Memory) -> Memory:
     """Kept, not used, reversible."""
-    return _set(user, memory, status=MemoryStatus.DISABLED)
+    return _told("disabled", _set(user, memory, status=MemoryStatus.DISABLED))
 
 
 def pin(*, user: User, memory: Memory) -> Memory:
-    return _set(user, memory, pinned=True)
+    return _told("pinned", _set(user, memory, pinned=True))
 
 
 def unpin(*, user: User, memory: Memory) -> Memory:
-    return _set(user, memory, pinned=False)
+    return _told("unpinned", _set(user, memory, pinned=False))
 
 
 def recycle(*, user: User, memory: Memory) -> Memory:
     """To the recycle bin; after `RECYCLE_DAYS` it is forgotten. Again: nothing changes."""
-    memory = _lock(user, memory, visible=True)
-    if memory.deleted_at is None:
-        now = timezone.now()
-        memory.deleted_at = now
-        memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
-        memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
-    return memory
+    return _told("deleted", _recycle(user, memory))
 
 
 def take_back(*, user: User, memory: Memory) -> Memory:
     """Out of the recycle bin, as it was."""
-    memory = _lock(user, memory, visible=True)
-    memory.deleted_at = memory.purge_at = None
-    memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
-    return memory
-
-
-def tag(*, user: User, memory: Memory, tag: str) -> Memory:
-    tag = tag.strip()
-    if not 1 <= len(tag) <= MAX_TAG:
-        raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
-    tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]
-    if len(tags) > MAX_TAGS:
-        raise Invalid.field("tag", f"A memory has at most {MAX_TAGS} tags.")
-    return _set(user, memory, tags=tags)
-
-
-def untag(*, user: User, memory: Memory, tag: str) -> Memory:
-    return _set(user, memory, tags=[one for one in memory.tags if one != tag.strip()])
+    return _told("restored", _take_back(user, memory))
 
 
 def bulk(
@@ -139,14 +119,14 @@ def bulk(
 ) -> list[tuple[str, str]]:
     """The same act on many; gives each id with done or not_found. Raises `Invalid`."""
     acts: dict[str, Callable[[Memory], Memory]] = {
-        "enable": lambda one: enable(user=user, memory=one),
-        "disable": lambda one: disable(user=user, memory=one),
-        "pin": lambda one: pin(user=user, memory=one),
-        "unpin": lambda one: unpin(user=user, memory=one),
-        "tag": lambda one: tag(user=user, memory=one, tag=tag_name),
-        "untag": lambda one: untag(user=user, memory=one, tag=tag_name),
-        "recycle": lambda one: recycle(user=user, memory=one),
-        "restore": lambda one: take_back(user=user, memory=one),
+        "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
+        "disable": lambda one: _set(user, one, status=MemoryStatus.DISABLED),
+        "pin": lambda one: _set(user, one, pinned=True),
+        "unpin": lambda one: _set(user, one, pinned=False),
+        "tag": lambda one: _tag(user, one, tag_name),
+        "untag": lambda one: _untag(user, one, tag_name),
+        "recycle": lambda one: _recycle(user, one),
+        "restore": lambda one: _take_back(user, one),
     }
     if action not in acts:
         raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
@@ -162,7 +142,45 @@ def bulk(
         if memory is not None:
             acts[action](memory)
         results.append((public_id, "done" if memory else "not_found"))
+    details = {"action": action, "memories": list(found)}
+    audit.record("memory.bulk", subject=user.subject, details=details)
     return results
+
+
+def _told(what: str, memory: Memory) -> Memory:
+    audit.record(f"memory.{what}", subject=memory.user.subject, target=memory.public_id)
+    return memory
+
+
+def _recycle(user: User, memory: Memory) -> Memory:
+    memory = _lock(user, memory, visible=True)
+    if memory.deleted_at is None:
+        now = timezone.now()
+        memory.deleted_at = now
+        memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
+        memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    return memory
+
+
+def _take_back(user: User, memory: Memory) -> Memory:
+    memory = _lock(user, memory, visible=True)
+    memory.deleted_at = memory.purge_at = None
+    memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    return memory
+
+
+def _tag(user: User, memory: Memory, tag: str) -> Memory:
+    tag = tag.strip()
+    if not 1 <= len(tag) <= MAX_TAG:
+        raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
+    tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]
+    if len(tags) > MAX_TAGS:
+        raise Invalid.field("tag", f"A memory has at most {MAX_TAGS} tags.")
+    return _set(user, memory, tags=tags)
+
+
+def _untag(user: User, memory: Memory, tag: str) -> Memory:
+    return _set(user, memory, tags=[one for one in memory.tags if one != tag.strip()])
 
 
 def _set(user: User, memory: Memory, **fields: Any) -> Memory:

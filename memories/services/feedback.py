@@ -2,6 +2,7 @@
 
 from memories.models import Memory
 from ops.models import User
+from ops.services import audit
 
 
 def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
@@ -10,4 +11,5 @@ def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str 
     memory.feedback_reason = comment if rating else ""
     rows = Memory.visible.filter(user=user, pk=memory.pk)
     rows.update(feedback=memory.feedback, feedback_reason=memory.feedback_reason)
+    audit.record("memory.rated", subject=user.subject, target=memory.public_id)
     return memory

@@ -11,6 +11,7 @@ from memories.models import Memory, MemoryStatus
 from memories.services import forgetting, relating
 from memories.services.remembering import check_on
 from ops.models import User
+from ops.services import audit
 
 DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")
 
@@ -41,7 +42,11 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
     check_on(user)
-    return [_decide(user, one) for one in decisions]
+    reviewed = [_decide(user, one) for one in decisions]
+    found = {one.id for one in reviewed if one.result != "not_found"}
+    told = {one.id: one.decision for one in decisions if one.id in found}
+    audit.record("memory.confirmed", subject=user.subject, details={"decisions": told})
+    return reviewed
 
 
 def _decide(user: User, given: ReviewInput) -> Reviewed:

@@ -26,6 +26,7 @@ from memories.models import (
 )
 from memories.services import indexing
 from ops.models import User
+from ops.services import audit
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,9 @@ def restore_version(
     restored = _version(memory, change=Change.RESTORED, actor=Origin.USER)
     _keep_inputs(old, restored)
     indexing.store_memory(memory=memory, vectors=vectors, pieces=pieces)
+    details = {"version": number}
+    subject = memory.user.subject
+    audit.record("memory.reverted", subject=subject, target=memory.public_id, details=details)
     return memory
 
 

@@ -8,12 +8,12 @@ from django.db.models import Field, Lookup
 
 
 @Field.register_lookup
-class AnyOf(Lookup):  # type: ignore[type-arg]
+class AnyOf(Lookup[Any]):
     """Equal to any of a list of any length: a statement takes 65,535 values and no more."""
 
     lookup_name = "any_of"
     prepare_rhs = False
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, values = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s)", [*values, list(self.rhs)]
+        return f"{column} = ANY(%s)", (*values, list(self.rhs))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,10 +16,40 @@ import orjson
 from django.db import connection
 from django.utils import timezone
 
+from ops.access import before_commit
 from ops.models import AuditEvent, AuditHead, Receipt
+from ops.services import acting
 
 _LOCK = 0x4D435F4C4F47  # ours alone; any number would do
 _LATER = ("number", "disk")
+
+
+def record(
+    action: str,
+    *,
+    subject: UUID | None,
+    target: str = "",
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Write down what is being done, by whoever acts now, with the transaction that does it.
+
+    The event joins the chain as the transaction's last act, so that nobody waits for more than
+    its commit; if the transaction fails there is none. Turns and memories that are told or learned
+    are not written down here: they say themselves who made them, and come too often. `details`
+    holds ids, names of ours and counts only.
+    """
+    now = acting.who()
+    before_commit(
+        partial(
+            append,
+            action,
+            actor=now.actor,
+            surface=now.surface,
+            subject=subject,
+            target=target,
+            details=details,
+        )
+    )
 
 
 def append(

@@ -23,6 +23,7 @@ from ops.models import (
     User,
 )
 from ops.services import (
+    audit,
     disk,
     exporting,
     ledger,
@@ -79,6 +80,7 @@ def begin(
         requested_by_key=requested_by_key,
     )
     transaction.on_commit(partial(_write_down, operation), robust=True)
+    audit.record("forget.requested", subject=user.subject, target=operation.public_id)
     return operation
 
 

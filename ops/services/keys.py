@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 
 from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
 from ops.models import ApiKey, Operation, Scope, User
+from ops.services import acting, audit
 
 PREFIX = "mc_"
 _LAST_USE_GRAIN = timedelta(minutes=1)
@@ -39,6 +41,7 @@ def create(
         scopes=sorted(set(scopes)),
         expires_at=expires_at,
     )
+    _record("key.made", key, {"scopes": key.scopes})
     return key, text
 
 
@@ -53,7 +56,21 @@ def authenticate(text: str) -> ApiKey | None:
     key = _living(digest(text), now=now)
     if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+        _record_first_use(key, now=now)
     return key
+
+
+def _record_first_use(key: ApiKey, *, now: datetime) -> None:
+    """Once a day (UTC), by the key itself; two requests at once may both say it."""
+    before = key.last_used_at
+    if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
+        with acting.acting(f"key {key.pk}", acting.who().surface):
+            _record("key.used", key)
+
+
+def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) -> None:
+    subject = key.user.subject if key.user is not None else None
+    audit.record(action, subject=subject, target=f"key {key.pk}", details=details)
 
 
 def _living(digest: str, *, now: datetime) -> ApiKey | None:
@@ -82,4 +99,6 @@ def opens_receipt(operation: Operation, *, token: str) -> bool:
 
 
 def revoke(key: ApiKey) -> None:
-    ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    living = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True)
+    if living.update(revoked_at=timezone.now()):
+        _record("key.revoked", key)

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Theme, User, UserSettings
+from ops.services import audit
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 SWITCHES = (
@@ -92,6 +93,7 @@ def register(*, username: str, password: str, language: str = "") -> User:
             )
     except IntegrityError as error:
         raise Invalid.field("username", "This name is taken.") from error
+    audit.record("account.made", subject=user.subject)
     return user
 
 
@@ -124,6 +126,12 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
     for name, value in changes.items():
         setattr(row, name, value)
     row.save(update_fields=[*changes, "updated_at"])
+    switched = {name: changes[name] for name in SWITCHES if name in changes}
+    audit.record(
+        "settings.changed",
+        subject=user.subject,
+        details={"names": sorted(changes), **switched},
+    )
     return row
 
 

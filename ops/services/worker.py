@@ -19,7 +19,7 @@ from memcenter.lib.errors import ApplicationError, ProviderError
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Operation, User
-from ops.services import model_calls, outbox
+from ops.services import acting, model_calls, outbox
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ def run(operation: Operation) -> None:
     try:
         if handler is None:
             raise ApplicationError(f"Nothing handles {operation.kind}.")
-        with model_calls.on_behalf_of(operation):
+        with model_calls.on_behalf_of(operation), acting.acting("worker", "worker"):
             result = handler(Run(operation))
         with as_system():
             outbox.succeed(operation, result=result)

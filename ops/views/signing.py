@@ -19,7 +19,7 @@ from memcenter.lib.pages import way_back
 from ops.access import as_system
 from ops.forms import RegisterForm, SignInForm, add_problems
 from ops.models import User
-from ops.services import attempts, users
+from ops.services import attempts, audit, users
 
 FRESH_SECONDS = 10 * 60
 _SIGNED_IN_AT = "signed_in_at"
@@ -39,6 +39,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
     if not isinstance(user, User):
         attempts.note_failure(name, address=address)
+        _note_failure(name)
         form.add_error(None, _("The name and the password do not match. Please try again."))
         return _for_visitors(request, "ops/sign_in.html", form, status=422)
     attempts.forgive(name, address=address)
@@ -68,6 +69,8 @@ def register(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    if isinstance(request.user, User):
+        audit.record("signin.ended", subject=request.user.subject)
     auth.logout(request)
     messages.success(request, _("You are signed out."))
     return redirect("sign_in")
@@ -77,6 +80,14 @@ def begin(request: HttpRequest, user: User) -> None:
     """Sign in under a new session key; the session remembers when, for what needs it fresh."""
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session[_SIGNED_IN_AT] = timezone.now().timestamp()
+    audit.record("signin.succeeded", subject=user.subject)
+
+
+def _note_failure(name: str) -> None:
+    """Whose account was tried; never the name as it was typed, which may be a password."""
+    with as_system():
+        tried = User.objects.filter(username=name).first()
+    audit.record("signin.failed", subject=tried.subject if tried else None)
 
 
 def is_fresh(request: HttpRequest) -> bool:
