@@ -8,7 +8,7 @@ from django.db.models import Field, Lookup
 
 
 @Field.register_lookup
-class AnyOf(Lookup[Any]):
+class AnyOf(Lookup):
     """Equal to any of a list of any length: a statement takes 65,535 values and no more."""
 
     lookup_name = "any_of"
