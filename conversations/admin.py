@@ -24,7 +24,7 @@ class MessageAdmin(ReadOnlyAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
-    masked = ("tools",)
+    masked = ("tools", "labels")
     list_display = ("public_id", "user", "conversation", "extracted_at", "created_at")
     list_select_related = ("user", "conversation", "user_message", "assistant_message")
     search_fields = ("=public_id", "=conversation__public_id")

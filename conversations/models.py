@@ -121,10 +121,13 @@ class Message(models.Model):
 
 
 class Turn(models.Model):
-    """A user message with its completed reply: what memories and episodes rest on."""
+    """A user message with its completed reply: what memories and episodes rest on.
+
+    `labels` are given to what is learned from it: agent_id, app_id, run_id, metadata, valid_until.
+    """
 
     personal_data = True
-    words = ("tools",)
+    words = ("tools", "labels")
     codes = ("public_id", "project_key")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
@@ -138,6 +141,7 @@ class Turn(models.Model):
     )
     project_key = models.CharField(max_length=100, blank=True)
     tools = models.JSONField(default=list, blank=True)
+    labels = models.JSONField(default=dict, blank=True)
     extracted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)

@@ -55,6 +55,7 @@ def record_turn(
     assistant_message: MessageInput,
     project_key: str = "",
     tools: Sequence[Mapping[str, Any]] = (),
+    labels: Mapping[str, Any] | None = None,
     occurred_at: datetime | None = None,
     priority: Priority = Priority.TURN,
     forget_done: bool = False,
@@ -62,7 +63,8 @@ def record_turn(
     """Record a completed turn together with the operations that learn from it.
 
     Repeating it with the same client ids changes nothing and gives what is there. `forget_done`
-    says that what the message asks to be forgotten was forgotten already. Raises
+    says that what the message asks to be forgotten was forgotten already; `labels` are given to
+    what is learned. Raises
     `Invalid` naming the field, and `Conflict` when a client id comes with another text.
     """
     said = replace(user_message, role=Role.USER)
@@ -75,7 +77,7 @@ def record_turn(
     question, answer, known = _both(conversation, said, reply, moment=moment)
     if known is not None:
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
-    turn = _pair(question, answer, project_key=project_key, tools=tools)
+    turn = _pair(question, answer, project_key=project_key, tools=tools, labels=labels)
     _note_messages(conversation)
     operations = _enqueue(user, turn, priority, learns=learns, forget_done=forget_done)
     return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
@@ -254,6 +256,7 @@ def _pair(
     *,
     project_key: str = "",
     tools: Sequence[Mapping[str, Any]] = (),
+    labels: Mapping[str, Any] | None = None,
 ) -> Turn:
     turn = Turn(
         user_id=question.user_id,
@@ -262,6 +265,7 @@ def _pair(
         assistant_message=answer,
         project_key=project_key,
         tools=list(tools),
+        labels=dict(labels or {}),
         created_at=question.created_at,
     )
     statements.insert([turn])

@@ -183,13 +183,13 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
     if not any(outcomes[one.id].changed for one in own):
         return
     if memory.origin == Origin.EXTRACTED:
-        memory.data = {}
+        memory.data, memory.metadata = {}, {}  # labels of a turn that may be gone
     Arbitration.objects.filter(user=memory.user_id, target=memory).update(target_text="")
     current = current_text(graph, memory)
     if outcomes[current.id].changed:
         _give_text(graph, outcomes, memory, own)
     else:
-        memory.save(update_fields=["data", "updated_at"])
+        memory.save(update_fields=["data", "metadata", "updated_at"])
 
 
 def _give_text(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -149,7 +150,7 @@ def learn_one(
             vectors[0], user=user, content=candidate.content, project=project
         )
     meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
-    draft = _draft(candidate, vectors, pieces, project)
+    draft = labelled(_draft(candidate, vectors, pieces, project), turn.labels)
     merged = deciding.merged_draft(meeting, draft)
     with run.applying(user):
         still = _still_there(user, turn)
@@ -166,6 +167,8 @@ def learn_one(
             always_review=own.confirm_before_remembering and not candidate.explicit,
             merged=merged,
         )
+        if decided.result == "updated" and turn.labels:
+            _label(decided.memory, draft)
         if decided.result != "skipped":
             writing.join_sources(decided.memory, turn=still, others=needs)
         return decided
@@ -209,6 +212,30 @@ def _draft(
         project=project,
         origin=Origin.EXTRACTED,
         occurred_at=candidate.occurred_at,
+    )
+
+
+def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
+    """The draft with what the turn's labels give to all that is learned from it."""
+    until = labels.get("valid_until")
+    return replace(
+        draft,
+        agent_id=labels.get("agent_id", ""),
+        app_id=labels.get("app_id", ""),
+        run_id=labels.get("run_id", ""),
+        metadata=labels.get("metadata", {}),
+        valid_until=datetime.fromisoformat(until) if until else None,
+    )
+
+
+def _label(memory: Memory, draft: Draft) -> None:
+    """A known memory that got another text keeps whose it is and takes on the rest."""
+    for name in ("agent_id", "app_id", "run_id"):
+        setattr(memory, name, getattr(memory, name) or getattr(draft, name))
+    memory.metadata = {**memory.metadata, **draft.metadata}
+    memory.valid_until = draft.valid_until or memory.valid_until
+    memory.save(
+        update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
     )
 
 
