@@ -12,7 +12,15 @@ from pgvector.django import MaxInnerProduct
 from memcenter.lib import segment
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
-from memories.models import LexicalEntry, Memory, MemoryStatus, Project, TargetKind, Vector
+from memories.models import (
+    EmbeddingSpace,
+    LexicalEntry,
+    Memory,
+    MemoryStatus,
+    Project,
+    TargetKind,
+    Vector,
+)
 from memories.retrieval.stores.pgvector import joined_at_once
 from memories.services.indexing import space_of
 from ops.models import User
@@ -37,11 +45,11 @@ def similar_to(
     repeat from a contradiction.
     """
     eligible = Memory.objects.filter(user=user, status__in=_MET, project=project)
-    near = _cosines(vector, eligible, user=user).filter(distance__lte=-settings.SIMILARITY_GATE)[
-        :limit
-    ]
+    space = space_of(vector)
+    near = _cosines(vector, eligible, user=user, space=space)
+    near = near.filter(distance__lte=-settings.SIMILARITY_GATE)[:limit]
     alike = _sharing_words(content, eligible, user=user, limit=limit)
-    also = _cosines(vector, eligible.filter(pk__in=alike), user=user)
+    also = _cosines(vector, eligible.filter(pk__in=alike), user=user, space=space)
     with joined_at_once():
         similarity = {pk: -distance for pk, distance in [*near, *also]}
     found = Memory.objects.in_bulk(list(similarity))
@@ -49,11 +57,13 @@ def similar_to(
     return [_known(found[pk], similarity[pk]) for pk in order]
 
 
-def _cosines(vector: Vectors, eligible: QuerySet[Memory], *, user: User) -> QuerySet[Any]:
+def _cosines(
+    vector: Vectors, eligible: QuerySet[Memory], *, user: User, space: EmbeddingSpace
+) -> QuerySet[Any]:
     return (
         Vector.objects.filter(
             user=user,
-            space=space_of(vector),
+            space=space,
             target_kind=TargetKind.MEMORY,
             target_id__in=eligible.values("pk"),
         )

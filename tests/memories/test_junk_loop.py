@@ -21,9 +21,7 @@ from ops.services import worker
 from tests.chat_server import Answer, ChatServer, said, serving
 
 pytestmark = pytest.mark.django_db
-TURNS = (
-    30  # of each language, three rounds of every shape; bench/junk_loop.py goes through a thousand
-)
+TURNS = 10  # of each language, every shape once; bench/junk_loop.py goes through a thousand
 
 
 def tell(conversation: Conversation, text: str, reply: str) -> None:
@@ -113,7 +111,7 @@ def test_a_model_that_repeats_our_block_teaches_nothing(
     settings.LANGUAGE_METHOD = "model"
     skipped = said({"verdict": "ADD", "id": None, "content": None})
     block = ""
-    for turn, shape in zip(range(100), junk_loop.shapes("en"), strict=False):
+    for turn, shape in zip(range(20), junk_loop.shapes("en"), strict=False):
         if turn % 10 == 0:
             worker.drain()
             block = block_for(conversation, "What do you know about me?")
