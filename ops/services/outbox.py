@@ -31,11 +31,20 @@ UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at =
        AND (serial_key IS NULL OR NOT EXISTS (
             SELECT 1 FROM ops_operation running
              WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
-     ORDER BY priority, run_after, id
+           {whose}
+     ORDER BY priority, {order}run_after, id
        FOR UPDATE SKIP LOCKED
      LIMIT 1)
 RETURNING id
 """
+_OLDEST = _CLAIM.format(whose="", order="")
+_NEXT_PERSON = _CLAIM.format(
+    whose="""
+       AND subject > %(after)s AND priority = (
+            SELECT min(priority) FROM ops_operation
+             WHERE status = 'pending' AND run_after <= %(now)s AND kind = ANY(%(kinds)s))""",
+    order="subject, ",
+)
 
 
 def enqueue(
@@ -135,16 +144,19 @@ def enqueue_all(
     return len(made)
 
 
-def claim(kinds: Sequence[str], *, now: datetime) -> Operation | None:
+def claim(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Operation | None:
     """Take the most urgent due operation under a lease, or give None.
 
-    At most one operation of a `serial_key` runs at a time; the unique constraint decides when
-    two workers reach for it at once.
+    Among equally urgent ones it is the oldest; or, with `after`, the oldest of the person who
+    comes next after that one. At most one operation of a `serial_key` runs at a time; the unique
+    constraint decides when two workers reach for it at once.
     """
     values: dict[str, Any] = {"now": now, "lease": _lease(now), "kinds": list(kinds)}
+    if after is not None:
+        values["after"] = after
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_CLAIM, values)
+            cursor.execute(_OLDEST if after is None else _NEXT_PERSON, values)
             row = cursor.fetchone()
             if row is None:
                 return None
@@ -211,7 +223,8 @@ def expire(*, now: datetime) -> int:
     """RUNNING -> PENDING, or FAILED when the attempts are used up, where a lease ran out."""
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
-    for operation in lost.order_by("pk")[:500]:
+    # A worker that stands still may hold a row: the others don't wait for it.
+    for operation in lost.select_for_update(skip_locked=True).order_by("pk")[:500]:
         changes: dict[str, Any] = {
             "lease_until": None,
             "last_error": "The worker stopped in the middle.",
