@@ -126,11 +126,9 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Everything that was said and is still there, and what people wrote about it."""
+    """Everything that was said and is still there."""
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
-    comments = Feedback.objects.filter(user=user_id, message__hidden_at__isnull=True)
-    yield from comments.values_list("comment", flat=True)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from memcenter.lib.shingles import Resemblance
 from memories import derivation
+from memories.derivation import Outcome
 from memories.models import Change, Fragment, Memory, MemoryVersion, Origin, Source
 from memories.services import deriving
 from memories.services.erasing import texts_of
@@ -63,10 +65,8 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
             Fragment.objects.filter(user=user, memory__in=lost),
         ),
         staying=[
-            text
-            for outcome in outcomes.values()
-            for text in (outcome.content, outcome.candidate)
-            if text
+            *_still_said(outcomes.values()),
+            *_said_by_others(user, texts, without=[one.pk for one in graph.memories]),
         ],
     )
 
@@ -80,6 +80,23 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     versions = MemoryVersion.objects.filter(meant, user=user_id).order_by()
     for row in versions.values_list("content", "summary").distinct().iterator():
         yield from filter(None, row)
+
+
+def _still_said(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    for one in outcomes:
+        yield from filter(None, (one.content, one.candidate))
+
+
+def _said_by_others(user: User, texts: Sequence[str], *, without: Collection[int]) -> Iterator[str]:
+    """What memories say like this that rest on nothing that goes: they were learned elsewhere.
+
+    Told before anything is derived again, so that it never speaks for what deriving leaves behind.
+    """
+    wanted = Resemblance(texts)
+    others = Memory.objects.filter(user=user, origin=Origin.EXTRACTED).exclude(pk__in=without)
+    for content in others.order_by().values_list("content", flat=True).iterator():
+        if wanted.held_by(content):
+            yield content
 
 
 def _texts(memories: QuerySet[Memory]) -> Iterator[str]:
