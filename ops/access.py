@@ -13,8 +13,14 @@ from django.db import connection, transaction
 
 from ops.models import User
 
-_ENTER = "SELECT set_config('memcenter.user', %s, true)"
+# A process that stands still in the middle of a transaction would hold its rows for ever: the
+# database ends that transaction, and others go on.
+_PATIENCE = (
+    f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
+)
+_ENTER = f"SELECT set_config('memcenter.user', %s, true), {_PATIENCE}"
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
+_ENTER_AS_SYSTEM = f"SELECT set_config('role', %s, true), {_PATIENCE}"
 _ENTER_SOFTLY = f"{_ENTER}, set_config('synchronous_commit', 'off', true)"
 
 
@@ -38,7 +44,7 @@ def as_user(user: User, *, durable: bool = True) -> Iterator[None]:
 def as_system() -> Iterator[None]:
     """Open a transaction that may touch everybody's rows."""
     with transaction.atomic(durable=True), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL ROLE {connection.ops.quote_name(settings.SYSTEM_ROLE)}")
+        cursor.execute(_ENTER_AS_SYSTEM, [settings.SYSTEM_ROLE])
         with _ending():
             yield
         if connection.savepoint_ids:
