@@ -43,6 +43,9 @@ def trimmed(text: str) -> str:
     return _FLUFF.sub("", text)
 
 
+_ME = re.compile(r"(?<!自)我")
+
+
 def is_complete(text: str) -> bool:
     if not 2 <= len(text) <= 90 or _POINTING.search(text) or zh_dates.LEFT_OVER.search(text):
         return False
@@ -53,7 +56,7 @@ def is_complete(text: str) -> bool:
 
 
 def sentence_of(text: str, subject: Subject, speaker: str) -> str:
-    text = text.replace("我的", "自己的").replace("我", "自己")
+    text = _ME.sub("自己", text)
     text = re.sub(f"{SECRET}+", MARK, text)
     if subject.label:
         return f"{speaker}的{subject.label}{text}" if speaker else f"{subject.label}{text}"
