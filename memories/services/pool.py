@@ -13,19 +13,17 @@ from memcenter.lib import statements
 from memcenter.lib.statements import Sql
 from memories.models import TargetKind
 from memories.retrieval import lexical
-from memories.retrieval.lexical import Corpus, Counts
+from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.retrieval.units import Unit
-from memories.services import indexing
+from memories.services import words as keywords
 from memories.services.embedders import Identity
-from memories.services.indexing import active_space
+from memories.services.words import Words, read_words
 from ops.models import User
 
 NEAREST = 200
-MATCHING = 1_000
-WHOLE = 3_000  # up to this many of the person's texts of a type are all looked at
 
 
 @dataclass(frozen=True)
@@ -81,29 +79,6 @@ class Shelf:
 
 
 @dataclass(frozen=True)
-class Words:
-    """What the keyword index says: the matching targets, how often each has which query term.
-
-    `places` gives a target's row in `counts`. `fragmented`: the person has long memories, whose
-    pieces have vectors of their own.
-    """
-
-    places: Mapping[int, int]
-    counts: Counts
-    corpus: Corpus
-    space_id: int
-    fragmented: bool
-
-    def terms_of(self, target_id: int) -> list[str]:
-        """The query's terms in this target, repeated as often as they stand in it."""
-        place = self.places.get(target_id)
-        if place is None:
-            return []
-        found = zip(self.counts.terms, self.counts.frequency[place].tolist(), strict=True)
-        return [term for term, times in found for _ in range(int(times))]
-
-
-@dataclass(frozen=True)
 class Pool:
     """`rows` are the loaded rows by the units' ids; `others` came along without being found."""
 
@@ -122,12 +97,12 @@ def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
 
     Three statements: words, vectors, rows. More only where there are fragments or very many texts.
     """
-    words = _words(prepared, shelf, user=user)
+    words = read_words(prepared, shelf, user=user)
     if not words.corpus.total:
         return Pool([], words.corpus, {}, [row for row, _ in _load(shelf, (), user=user)])
     cosine = _nearest(prepared, shelf, words, user=user)
     ids = {*cosine, *_telling(words, shelf)}
-    if words.corpus.total > WHOLE:
+    if words.corpus.total > keywords.WHOLE:
         ids |= _on_dates(prepared.query, shelf)
         ids |= shelf.neighbours(ids) if shelf.neighbours else set()
     units: list[Unit] = []
@@ -200,8 +175,10 @@ def _nearest(
         space_id=words.space_id,
         kind=shelf.kind.value,
         eligible=shelf.ids,
-        limit=WHOLE if shelf.whole and words.corpus.total <= WHOLE else shelf.nearest,
-        many=words.corpus.total > WHOLE,
+        limit=keywords.WHOLE
+        if shelf.whole and words.corpus.total <= keywords.WHOLE
+        else shelf.nearest,
+        many=words.corpus.total > keywords.WHOLE,
     )
     if shelf.kind == TargetKind.MEMORY and words.fragmented:
         return _raised_by_fragments(found, prepared, shelf, words, user=user)
@@ -231,108 +208,3 @@ def _raised_by_fragments(
     for fragment, memory in owner:
         raised[memory] = max(near[fragment], raised.get(memory, -1.0))
     return raised
-
-
-_WORDS = """
-WITH eligible AS ({eligible}),
-     entries AS (SELECT target_id, length, terms FROM memories_lexicalentry
-                  WHERE user_id = %s AND target_kind = %s
-                  ORDER BY target_id DESC LIMIT {most})
-SELECT NULL::bigint, count(*)::int, sum(length)::int, NULL::text[],
-       (SELECT ARRAY[id, active::int] FROM memories_embeddingspace
-         WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
-       EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment')
-  FROM entries
- UNION ALL
-SELECT target_id, 0, length, terms, NULL, NULL FROM entries
- WHERE (SELECT count(*) FROM entries) < {most}
-   AND terms && %s::text[] AND target_id IN (SELECT id FROM eligible)
-"""
-
-
-def _words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
-    """One statement for a person with few texts of this type; more for one with many."""
-    # What is said around a message tells more than a list of concepts could.
-    query = prepared.query
-    sought = query.terms if shelf.whole else query.sought
-    found = statements.rows(
-        _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
-        [
-            *(*shelf.ids.values, user.pk, shelf.kind.value),
-            *(*prepared.made_by, user.pk, list(sought)),
-        ],
-    )
-    total, length, space, fragmented = next(
-        (total, length, space, fragmented)
-        for target, total, length, _, space, fragmented in found
-        if target is None
-    )
-    matching = [(pk, length, terms) for pk, _, length, terms, *_ in found if pk is not None]
-    if total > WHOLE:
-        # The newest tell how long texts are on average; only how many there are is counted.
-        average = (length or 0) / total
-        total, matching = _words_of_many(query, shelf, user=user)
-    else:
-        average = (length or 0) / max(1, total)
-    matching.sort()
-    counts = _counts(sought, matching)
-    here = (counts.frequency > 0).sum(axis=0).tolist()
-    return Words(
-        places={pk: place for place, (pk, *_) in enumerate(matching)},
-        counts=counts,
-        corpus=Corpus(
-            total=total,
-            average_length=average,
-            document_frequency=dict(zip(counts.terms, here, strict=True)),
-        ),
-        space_id=_space_id(space, prepared.made_by),
-        fragmented=fragmented,
-    )
-
-
-_NOWHERE = 0  # no space has this id
-
-
-def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
-    """The space that the query was embedded for.
-
-    Where it is gone, because another took over just now, words alone must do.
-    """
-    space_id, active = found or (_NOWHERE, False)
-    if active:
-        return space_id
-    if found is None and indexing.identity(space := active_space()) == made_by:
-        return space.pk
-    indexing.choose_again()
-    return space_id
-
-
-_Matching = list[tuple[int, int, list[str]]]
-
-
-def _words_of_many(query: Query, shelf: Shelf, *, user: User) -> tuple[int, _Matching]:
-    [(total,)] = statements.rows(
-        "SELECT count(*)::int FROM memories_lexicalentry"
-        " WHERE user_id = %s AND target_kind = %s",
-        [user.pk, shelf.kind.value],
-    )
-    matching: Any = statements.rows(
-        "SELECT target_id, length, terms FROM memories_lexicalentry e"
-        " WHERE user_id = %s AND target_kind = %s AND terms && %s::text[]"
-        f" AND target_id IN ({shelf.ids.text}) ORDER BY target_id DESC LIMIT {MATCHING}",
-        [user.pk, shelf.kind.value, list(query.terms), *shelf.ids.values],
-        anew=True,
-    )
-    return total, matching
-
-
-def _counts(sought: Sequence[str], matching: _Matching) -> Counts:
-    """As `lexical.count_terms`, in a third of the time: a thousand texts may match."""
-    place = {term: column for column, term in enumerate(sought)}
-    wanted = set(place)
-    frequency = np.zeros((len(matching), len(place)))
-    for row, (_, _, terms) in enumerate(matching):
-        for term in wanted.intersection(terms):
-            frequency[row, place[term]] = terms.count(term)
-    lengths = np.array([length for _, length, _ in matching], dtype=float)
-    return Counts(tuple(sought), frequency, lengths)

@@ -68,19 +68,22 @@ def recall_memories(
     filters = Filters(project=project, personal=True, kinds=kinds)
     shelf = memory_shelf(user, filters=filters, nearest=_CONSIDERED, also=_CONSTRAINTS)
     candidates = pool.fill(prepared, shelf, user=user)
+    always = {pk for pk, row in candidates.rows.items() if _is_constraint(row)}
     scored_by = _Scorer()
     scored = [
         scored_by.score(candidates.rows[one.unit.id], one.relevance, one.components)
-        for one in rank(prepared, candidates, limit=None)
+        for one in rank(
+            prepared, candidates, limit=None, least=settings.RELEVANCE_FLOOR, always=always
+        )
     ]
     constraints = _constraints(scored, [scored_by.score(row) for row in candidates.others])
-    others = [
-        one
-        for one in scored
-        if one.memory.kind != Kind.CONSTRAINT and one.relevance >= settings.RELEVANCE_FLOOR
-    ]
+    others = [one for one in scored if not _is_constraint(one.memory)]
     others.sort(key=lambda one: (not one.memory.pinned, -one.parts.total, one.memory.pk))
     return constraints + others[: min(top_k or settings.TOP_K, MAX_TOP_K)]
+
+
+def _is_constraint(row: FoundRow) -> bool:
+    return isinstance(row, MemoryRow) and row.kind == Kind.CONSTRAINT
 
 
 def _constraints(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -96,13 +96,22 @@ def search(
     return SearchResult(request_id, hits, took)
 
 
-def rank(prepared: PreparedQuery, candidates: pool.Pool, *, limit: int | None) -> list[Ranked]:
+def rank(
+    prepared: PreparedQuery,
+    candidates: pool.Pool,
+    *,
+    limit: int | None,
+    least: float = 0.0,
+    always: Collection[str] = (),
+) -> list[Ranked]:
     return hybrid.rank(
         prepared.query,
         candidates.units,
         corpus=candidates.corpus,
         scale=scale_of(prepared.made_by.model),
         limit=limit,
+        least=least,
+        always=always,
     )
 
 

@@ -11,7 +11,7 @@ from memories.models import Memory, Origin, Vector
 from memories.retrieval.stores import own_index
 from memories.retrieval.stores.own_index import OwnIndex
 from memories.retrieval.stores.pgvector import PgVectorStore
-from memories.services import indexing, own_indexes, pool, search, writing
+from memories.services import indexing, own_indexes, pool, search, words, writing
 from memories.services.shelves import Filters, memory_shelf
 from memories.services.writing import Draft, SourceInput
 from ops.access import as_user
@@ -161,7 +161,7 @@ def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPat
     shelf = memory_shelf(rich, filters=Filters())
     with as_user(rich):
         pool.fill(prepared, shelf, user=rich)
-        monkeypatch.setattr(pool, "WHOLE", 5)
+        monkeypatch.setattr(words, "WHOLE", 5)
         many = pool.fill(prepared, shelf, user=rich)
     assert asked == [False, True]
     assert {unit.text for unit in many.units} == {f"Is fond of {topic}" for topic in TOPICS}

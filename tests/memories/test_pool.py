@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from conversations.models import Message
-from memories.services import pool, search
+from memories.services import pool, search, words
 from memories.services.shelves import Filters, memory_shelf, shelves
 from ops.models import User
 from ops.services import users
@@ -21,7 +21,7 @@ def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(
         make_turn(row, said, "Nice.")
     lentils = Message.objects.get(user=alice, content="I cooked lentils.")
     Message.objects.filter(pk=lentils.pk).update(created_at=datetime(2024, 5, 3, 9, tzinfo=UTC))
-    monkeypatch.setattr(pool, "WHOLE", 2)
+    monkeypatch.setattr(words, "WHOLE", 2)
     own = users.settings_of(alice)
     [shelf] = shelves(["message"], user=alice, own=own, filters=Filters())
     narrow = replace(shelf, nearest=1, neighbours=None)
@@ -38,7 +38,7 @@ def test_a_memory_is_a_candidate_by_when_it_happened(
     make_memory(alice, "Cooked lentils.", occurred_at=datetime(2023, 7, 1, tzinfo=UTC))
     for number in range(3):
         make_memory(alice, f"Visited museum {number}.")
-    monkeypatch.setattr(pool, "WHOLE", 2)
+    monkeypatch.setattr(words, "WHOLE", 2)
     shelf = memory_shelf(alice, filters=Filters(), nearest=1)
     prepared = search.prepare_query("What did I visit in July 2023?")
     assert "Cooked lentils." in {unit.text for unit in pool.fill(prepared, shelf, user=alice).units}
@@ -52,3 +52,25 @@ def test_a_memory_without_a_common_word_is_a_candidate_by_what_is_asked_about(
     shelf = memory_shelf(alice, filters=Filters())
     [unit] = pool.fill(prepared, shelf, user=alice).units
     assert "护士" in unit.terms
+
+
+def test_words_are_counted_as_often_as_they_stand_in_each_text(alice: User) -> None:
+    twice = make_memory(alice, "Tea before tea in Leeds.")
+    once = make_memory(alice, "喜欢喝茶, and tea.")
+    make_memory(alice, "Repairs old radios.")
+    shelf = memory_shelf(alice, filters=Filters())
+    found = words.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
+    assert sorted(found.places) == sorted([twice.pk, once.pk])
+    assert sorted(found.terms_of(twice.pk)) == ["leed", "tea", "tea"]
+    assert found.terms_of(once.pk) == ["tea"]
+    assert found.corpus.total == 3
+    assert found.corpus.document_frequency["tea"] == 2
+
+
+def test_of_texts_that_are_not_eligible_no_words_are_read(alice: User, mallory: User) -> None:
+    make_memory(mallory, "Tea in Leeds.")
+    make_memory(alice, "Maps in Leeds.", status="archived")
+    shelf = memory_shelf(alice, filters=Filters())
+    found = words.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
+    assert not found.places
+    assert not found.counts.frequency.size

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import orjson
 from django.db import connection
 
@@ -70,7 +71,7 @@ class PgVectorStore:
         limit: int,
         many: bool = False,
     ) -> Mapping[int, float]:
-        asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+        asked = orjson.dumps(np.asarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
         own = OwnIndex(user_id, space_id)
         if many and kind == "memory" and (size := own_index.dimensions(own)) is not None:
             return _approximate(asked, own, size=size, eligible=eligible, limit=limit)

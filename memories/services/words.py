@@ -1,0 +1,180 @@
+"""What the keyword index says of one person's texts of one type, for one question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcenter.lib import statements
+from memories.retrieval.lexical import Corpus, Counts
+from memories.services import indexing
+from memories.services.embedders import Identity
+from memories.services.indexing import active_space
+from ops.models import User
+
+if TYPE_CHECKING:
+    from memories.services.pool import PreparedQuery, Shelf
+
+MATCHING = 1_000
+WHOLE = 3_000  # up to this many of the person's texts of a type are all looked at
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the keyword index says: the matching targets, how often each has which query term.
+
+    `places` gives a target's row in `counts`. `fragmented`: the person has long memories, whose
+    pieces have vectors of their own.
+    """
+
+    places: Mapping[int, int]
+    counts: Counts
+    corpus: Corpus
+    space_id: int
+    fragmented: bool
+
+    def terms_of(self, target_id: int) -> list[str]:
+        """The query's terms in this target, repeated as often as they stand in it."""
+        place = self.places.get(target_id)
+        if place is None:
+            return []
+        times = self.counts.frequency[place]
+        [columns] = times.nonzero()
+        terms = self.counts.terms
+        return [terms[column] for column in columns.tolist() for _ in range(int(times[column]))]
+
+
+# Up to that many, the words of all of them come as one text: PostgreSQL takes longer to compare
+# arrays, or to send a thousand, than Python to look for a dozen words in it.
+_TERM, _TEXT = "\x1f", "\x1e"
+_WORDS = """
+WITH eligible AS ({eligible}),
+     entries AS (SELECT target_id, length, terms FROM memories_lexicalentry
+                  WHERE user_id = %s AND target_kind = %s
+                  ORDER BY target_id DESC LIMIT {most}),
+     few AS (SELECT target_id, length, terms FROM entries
+              WHERE (SELECT count(*) FROM entries) < {most}
+                AND (target_id IN (SELECT id FROM eligible)) IS TRUE)
+SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entries),
+       array_agg(target_id), array_agg(length),
+       string_agg(E'\\x1f' || array_to_string(terms, E'\\x1f\\x1f') || E'\\x1f', E'\\x1e'),
+       (SELECT ARRAY[id, active::int] FROM memories_embeddingspace
+         WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
+       EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment')
+  FROM few
+"""
+
+
+def read_words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
+    """One statement for a person with few texts of this type; more for one with many."""
+    # What is said around a message tells more than a list of concepts could.
+    query = prepared.query
+    sought = query.terms if shelf.whole else query.sought
+    [(total, length, ids, lengths, terms, space, fragmented)] = statements.rows(
+        _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
+        [*shelf.ids.values, user.pk, shelf.kind.value, *prepared.made_by, user.pk],
+    )
+    average = (length or 0) / max(1, total)
+    if total > WHOLE:
+        # The newest tell how long texts are on average; only how many there are is counted.
+        total, places, counts = _words_of_many(prepared, shelf, user=user)
+    else:
+        places, counts = _found(sought, ids or [], lengths or [], terms or "")
+    here = (counts.frequency > 0).sum(axis=0).tolist()
+    return Words(
+        places=places,
+        counts=counts,
+        corpus=Corpus(
+            total=total,
+            average_length=average,
+            document_frequency=dict(zip(counts.terms, here, strict=True)),
+        ),
+        space_id=_space_id(space, prepared.made_by),
+        fragmented=fragmented,
+    )
+
+
+def _found(
+    sought: Sequence[str], ids: Sequence[int], lengths: Sequence[int], texts: str
+) -> tuple[Mapping[int, int], Counts]:
+    """Those that have one of the terms, by rising id, and how often they have each."""
+    ends = np.cumsum(_lengths(texts.split(_TEXT)) + 1)
+    frequency = np.zeros((len(ids), len(sought)))
+    for column, term in enumerate(sought):
+        inside = np.searchsorted(ends, _places_of(term, texts), side="right")
+        frequency[:, column] = np.bincount(inside, minlength=len(ids))
+    matching = np.flatnonzero(frequency.any(axis=1))
+    every = np.array(ids, dtype=np.int64)
+    matching = matching[np.argsort(every[matching], kind="stable")]
+    places = {pk: place for place, pk in enumerate(every[matching].tolist())}
+    length = np.array(lengths, dtype=float)[matching]
+    return places, Counts(tuple(sought), frequency[matching], length)
+
+
+def _places_of(term: str, texts: str) -> NDArray[np.int64]:
+    """Where it stands as a word: after each of the parts that it cuts the texts into."""
+    wanted = f"{_TERM}{term}{_TERM}"
+    before = _lengths(texts.split(wanted)[:-1])
+    return np.cumsum(before) + np.arange(before.size) * len(wanted)
+
+
+def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+
+
+_NOWHERE = 0  # no space has this id
+
+
+def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
+    """The space that the query was embedded for.
+
+    Where it is gone, because another took over just now, words alone must do.
+    """
+    space_id, active = found or (_NOWHERE, False)
+    if active:
+        return space_id
+    if found is None and indexing.identity(space := active_space()) == made_by:
+        return space.pk
+    indexing.choose_again()
+    return space_id
+
+
+_Matching = list[tuple[int, int, list[str]]]
+
+
+def _words_of_many(
+    prepared: PreparedQuery, shelf: Shelf, *, user: User
+) -> tuple[int, Mapping[int, int], Counts]:
+    """By the index of words: the newest of those that have one of the question's."""
+    query = prepared.query
+    [(total,)] = statements.rows(
+        "SELECT count(*)::int FROM memories_lexicalentry WHERE user_id = %s AND target_kind = %s",
+        [user.pk, shelf.kind.value],
+    )
+    matching: Any = statements.rows(
+        "SELECT target_id, length, terms FROM memories_lexicalentry e"
+        " WHERE user_id = %s AND target_kind = %s AND terms && %s::text[]"
+        f" AND target_id IN ({shelf.ids.text}) ORDER BY target_id DESC LIMIT {MATCHING}",
+        [user.pk, shelf.kind.value, list(query.terms), *shelf.ids.values],
+        anew=True,
+    )
+    matching.sort()
+    sought = query.terms if shelf.whole else query.sought
+    places = {pk: place for place, (pk, *_) in enumerate(matching)}
+    return total, places, _counts(sought, matching)
+
+
+def _counts(sought: Sequence[str], matching: _Matching) -> Counts:
+    """As `lexical.count_terms`, in a third of the time: a thousand texts may match."""
+    place = {term: column for column, term in enumerate(sought)}
+    wanted = set(place)
+    frequency = np.zeros((len(matching), len(place)))
+    for row, (_, _, terms) in enumerate(matching):
+        for term in wanted.intersection(terms):
+            frequency[row, place[term]] = terms.count(term)
+    lengths = np.array([length for _, length, _ in matching], dtype=float)
+    return Counts(tuple(sought), frequency, lengths)
