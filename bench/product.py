@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 
 ROOT = Path(__file__).resolve().parent.parent
 _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
-_START_SECONDS = 120
+_START_SECONDS = 400
 
 
 @dataclass
