@@ -37,6 +37,10 @@ _FILLER = re.compile(
     r"|(?:that'?s a )?(?:good|great) idea|(?:hi[,，]? )?i'?m back(?: to chat with you)?(?: again)?"
     r"|(?:嗯[，,]?|好的?[，,])?(?:谢谢[^，。]{0,8}[，,])?我会(?:去)?(?:试试|试一试|看一?看|考虑)(?:看|的)?"
     r"|好主意|真棒|没关系|我也同感|我也这么(?:想|觉得)"
+    r"|(?:hmm+[,，] )?(?:good|great) idea[,，] i'?ll try (?:it|that)(?: next time)?"
+    r"|(?:(?:不客气|好的?)[，,])?(?:我们)?互相[^，。]{1,9}|(?:做个?|祝)?好梦"
+    r"|(?:没有了[，,])?今天(?:就)?先(?:聊)?到这里?(?:吧|了)?|(?:我们)?(?:明天|下次)(?:再聊|见)(?:吧)?"
+    r"|(?:你好[，,])?(?:今天)?我又来(?:和|跟|找)你聊天(?:啦|了)?"
     r"|that'?s (?:great|nice|cool|awesome)|how are you(?: doing)?(?: today)?|my pleasure"
     r"|好的?|嗯+|哦+|行|可以|谢谢(?:你|您|啦)?|多谢|感谢|你好|您好|嗨|早上好|晚上好|晚安|早安|再见|拜拜"
     r"|哈哈+|不客气|没问题|当然(?:可以)?|明白了?|知道了|收到|太好了|是的|对的?|好吧|在吗)"
@@ -46,7 +50,8 @@ _FILLER = re.compile(
 _COURTESY = re.compile(
     r"\blet me know\b|\bfeel free\b|\bhappy to help\b|\bhope (?:this|that) helps\b|\bas an ai\b"
     r"|\bmakes? me want\b|\bi also want to\b|\bi(?:'d| would) love to\b|\bi feel like i'?ve\b"
-    r"|我也(?:很|好)?想|(?:真的?|听起来)(?:很|是|太)?(?:不错|棒|好)|谢谢你的(?:建议|分享)"
+    r"|我也(?:很|好)?想|(?:真的?|听起来)(?:已经)?(?:很|是|太)?(?:不错|棒|好|有趣)"
+    r"|谢谢你的(?:建议|分享)|^不客气"
     r"|\bis there anything else\b|\bwould you like\b|\bhow can i help\b|\bi'?m (?:sorry|glad)\b"
     r"|希望.{0,8}(?:帮助|帮到)|随时(?:告诉|问|联系)|还有(?:什么|其他).{0,10}(?:帮|问题)|很高兴|作为.{0,4}AI"
     r"|祝你|\bgood luck\b|\benjoy your\b|需要我.{0,12}吗|有什么可以帮|不用谢",

@@ -134,6 +134,10 @@ def test_a_previous_summary_in_prose_is_kept_without_a_speaker() -> None:
         [("user", "ok"), ("assistant", "Great! Is there anything else?")],
         [("user", "谢谢"), ("assistant", "不客气！")],
         [("user", "!!! ??? …"), ("assistant", "🙂")],
+        [("user", "没有了，今天先到这里吧。我们明天再聊。"), ("assistant", "好梦！")],
+        [("user", "你好，今天我又来和你聊天啦！"), ("assistant", "听起来已经很不错了。")],
+        [("user", "不客气，互相学习互相进步嘛。"), ("assistant", "不客气，我很乐意帮助你进步。")],
+        [("user", "ok"), ("assistant", "Hmm, good idea, I'll try it next time.")],
         [("system", "You are a helpful assistant."), ("tool", "42 rows")],
     ],
 )
