@@ -37,6 +37,13 @@ UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at =
      LIMIT 1)
 RETURNING id
 """
+_HELD = """
+SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s FOR UPDATE
+"""
+_ENDED = """
+UPDATE ops_attempt SET finished_at = %s, outcome = %s, error = %s
+ WHERE operation_id = %s AND number = %s
+"""
 _OLDEST = _CLAIM.format(whose="", order="")
 _NEXT_PERSON = _CLAIM.format(
     whose="""
@@ -161,7 +168,7 @@ def claim(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> 
             if row is None:
                 return None
             operation = Operation.objects.get(pk=row[0])
-            Attempt.objects.create(operation=operation, number=operation.attempt)
+            statements.insert([Attempt(operation=operation, number=operation.attempt)])
     except IntegrityError:
         return None
     return operation
@@ -271,7 +278,7 @@ def renew(operation: Operation) -> bool:
 
 def holds(operation: Operation) -> bool:
     """Whether this attempt still owns the operation; locks its row until the transaction ends."""
-    return bool(_running(operation).select_for_update().exists())
+    return bool(statements.rows(_HELD, [operation.pk, operation.attempt]))
 
 
 def note_progress(operation: Operation, *, step: str, done: int, total: int) -> None:
@@ -302,7 +309,6 @@ def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) ->
 
 def _ended(operation: Operation, moved: int, *, outcome: Outcome, error: str = "") -> bool:
     if moved:
-        Attempt.objects.filter(operation=operation, number=operation.attempt).update(
-            finished_at=timezone.now(), outcome=outcome, error=error[:500]
-        )
+        told = [timezone.now(), outcome.value, error[:500], operation.pk, operation.attempt]
+        statements.rows(_ENDED, told)
     return bool(moved)
