@@ -33,12 +33,20 @@ def items(answer: str, *, name: str, most: int) -> list[dict[str, Any]]:
     """The objects of the list `name`, also of one that was cut off. Raises `Unreadable`."""
     found = _object_with(answer, name)
     if found is not None and isinstance(found[name], list):
-        return [one for one in found[name] if isinstance(one, dict)][:most]
+        return _objects(found[name])[:most]
     opened = re.search(rf'"{name}"\s*:\s*\[|\A\s*(?:```\w*\s*)?\[', answer)
     whole = list(_whole_objects(answer, opened.end(), most=most)) if opened else []
     if not whole and not (opened and answer[opened.end() :].lstrip().startswith("]")):
         raise Unreadable
     return whole
+
+
+def _objects(given: list[Any]) -> list[dict[str, Any]]:
+    """Those of a list that may hold anything; other things alone don't mean "nothing"."""
+    found = [one for one in given if isinstance(one, dict)]
+    if given and not found:
+        raise Unreadable
+    return found
 
 
 def fields(answer: str, *, name: str) -> dict[str, Any]:
