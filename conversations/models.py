@@ -123,7 +123,8 @@ class Message(models.Model):
 class Turn(models.Model):
     """A user message with its completed reply: what memories and episodes rest on.
 
-    `labels` are given to what is learned from it: agent_id, app_id, run_id, metadata, valid_until.
+    `labels` are given to what is learned from it: agent_id, app_id, run_id,
+    metadata, valid_until, occurred_at; `call` marks the turns that came together.
     """
 
     personal_data = True

@@ -217,9 +217,10 @@ def _draft(
 
 def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
     """The draft with what the turn's labels give to all that is learned from it."""
-    until = labels.get("valid_until")
+    until, at = labels.get("valid_until"), labels.get("occurred_at")
     return replace(
         draft,
+        occurred_at=draft.occurred_at or (datetime.fromisoformat(at) if at else None),
         agent_id=labels.get("agent_id", ""),
         app_id=labels.get("app_id", ""),
         run_id=labels.get("run_id", ""),

@@ -15,7 +15,7 @@ from memcenter.lib.errors import Conflict, Invalid
 from memcenter.providers.base import Vectors
 from memories.extraction.sensitive import screen
 from memories.extraction.types import Candidate
-from memories.models import Kind, Memory, Origin, Project
+from memories.models import Kind, Memory, MemoryStatus, Origin, Project
 from memories.services import deciding, indexing, projects, providers, revising, similar, writing
 from memories.services.deciding import Decided
 from memories.services.writing import Draft, SourceInput
@@ -130,6 +130,18 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
     )
     revising.ask_later(decided.memory, verdict=decided.verdict)
     return Written(decided.memory, decided.result, prepared.redacted, decided)
+
+
+def store(prepared: Prepared, *, user: User) -> Memory:
+    """Write it as it is: a caller who wants no arbitration gets none.
+
+    Raises `Conflict` as `remember` does; what waits for confirmation waits here too.
+    """
+    own = users.settings_of(user)
+    check_on(user)
+    status = MemoryStatus.CANDIDATE if own.confirm_before_remembering else MemoryStatus.ACTIVE
+    source = SourceInput(origin=prepared.draft.origin)
+    return writing.create(prepared.draft, user=user, source=source, status=status)
 
 
 def check_on(user: User) -> None:
