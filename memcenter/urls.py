@@ -16,6 +16,7 @@ urlpatterns = [
     path("api/v1/", include("memories.api.urls")),
     path("api/v1/", include("ops.api.urls")),
     path("v1/", include("memcenter.compat.openai_chat.urls")),
+    path("", include("memcenter.compat.mem0.urls")),
     path("", include("conversations.urls")),
     path("admin/", admin.site.urls),
     path("memory/", include("memories.urls")),

@@ -1,0 +1,263 @@
+"""mem0's filters: read into a tree, from which a query over one person's memories is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from operator import and_, or_
+from typing import Any
+
+from django.db.models import Q
+
+from memcenter.compat.mem0 import values
+from memcenter.lib.errors import Invalid
+
+ENTITIES = ("user_id", "agent_id", "app_id", "run_id")
+OPERATORS = ("eq", "ne", "in", "gt", "gte", "lt", "lte", "contains", "icontains")
+_ORDER = ("gt", "gte", "lt", "lte")
+_TIMES = {
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+    "timestamp": "occurred_at",
+    "expiration_date": "valid_until",
+}
+_TEXTS = {
+    "agent_id": "agent_id",
+    "app_id": "app_id",
+    "run_id": "run_id",
+    "text": "content",
+    "keywords": "content",
+}
+KEYS = {*ENTITIES, *_TIMES, *_TEXTS, "categories", "metadata", "memory_ids"}
+_JOINS = ("AND", "OR", "NOT")
+_DEEPEST, _MOST = 10, 200
+ANY = "*"
+_ALL, _NONE = Q(), Q(pk__in=())
+
+
+@dataclass(frozen=True)
+class Condition:
+    key: str
+    operator: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Joined:
+    """AND: all hold; OR: one does; NOT: none does. Nothing at all holds for everything."""
+
+    how: str
+    parts: tuple[Node, ...]
+
+
+Node = Condition | Joined
+
+
+def parse(given: Any, *, depth: int = 0) -> Joined:
+    """Raises `Invalid` naming the key that can't be read."""
+    if given is None:
+        return Joined("AND", ())
+    if not isinstance(given, dict) or depth > _DEEPEST:
+        raise Invalid.field("filters", f"Must be an object, at most {_DEEPEST} deep.")
+    parts: list[Node] = []
+    for key, value in given.items():
+        if key in _JOINS:
+            listed = value if isinstance(value, list) else [value]
+            if len(listed) > _MOST:
+                raise Invalid.field("filters", f"At most {_MOST} in one {key}.")
+            parts.append(Joined(key, tuple(parse(one, depth=depth + 1) for one in listed)))
+        elif key in KEYS:
+            parts += _conditions(key, value)
+        else:
+            raise Invalid.field("filters", f"{str(key)[:50]!r} is no key to filter by.")
+    return Joined("AND", tuple(parts))
+
+
+def both(*nodes: Node) -> Joined:
+    return Joined("AND", nodes)
+
+
+def _conditions(key: str, value: Any) -> Iterator[Condition]:
+    if isinstance(value, dict) and (key != "metadata" or (value and set(value) <= set(OPERATORS))):
+        if not value:
+            raise Invalid.field(key, "An empty object says nothing.")
+        for operator, inner in value.items():
+            if operator not in OPERATORS:
+                known = ", ".join(OPERATORS)
+                raise Invalid.field(key, f"{str(operator)[:50]!r} is none of {known}.")
+            yield _condition(key, operator, inner)
+    else:
+        yield _condition(key, "in" if isinstance(value, list) else "eq", value)
+
+
+def _condition(key: str, operator: str, value: Any) -> Condition:
+    """Checked by making its query once; whose it is doesn't matter for that."""
+    made = Condition(key, operator, value)
+    _query_of(made, "")
+    return made
+
+
+def conditions(node: Node) -> Iterator[Condition]:
+    """Those that must hold or may hold: nothing under a NOT."""
+    if isinstance(node, Condition):
+        yield node
+    elif node.how != "NOT":
+        for part in node.parts:
+            yield from conditions(part)
+
+
+def named(node: Node, key: str) -> list[str]:
+    """The names that are asked for under this key, each once; `ANY` for all."""
+    found: list[str] = []
+    for one in conditions(node):
+        if one.key == key and one.operator in ("eq", "in"):
+            listed = one.value if isinstance(one.value, list) else [one.value]
+            found += [str(value) for value in listed if value is not None]
+    return list(dict.fromkeys(found))
+
+
+def names_somebody(node: Node) -> bool:
+    """Whether it names a user, agent, app or run: without, it would mean all there is."""
+    return any(named(node, key) for key in ENTITIES)
+
+
+def plain_entities(node: Node) -> Mapping[str, str] | None:
+    """The entities of a filter that asks for nothing else, None where it asks for more."""
+    if isinstance(node, Condition):
+        plain = node.key in ENTITIES and node.operator == "eq" and node.value != ANY
+        return {node.key: str(node.value)} if plain else None
+    found: dict[str, str] = {}
+    for part in node.parts:
+        inner = plain_entities(part) if node.how == "AND" else None
+        if inner is None:
+            return None
+        found |= inner
+    return found
+
+
+def query(node: Node, *, user_name: str) -> Q:
+    """What of the memories of this person, by the name that callers use, matches."""
+    if isinstance(node, Condition):
+        return _query_of(node, user_name)
+    parts = [query(part, user_name=user_name) for part in node.parts]
+    if not parts:
+        return _ALL
+    if node.how == "AND":
+        return reduce(and_, parts)
+    either = _ALL if any(part == _ALL for part in parts) else reduce(or_, parts)
+    if node.how == "OR":
+        return either
+    return _NONE if either == _ALL else ~either
+
+
+def _query_of(one: Condition, user_name: str) -> Q:
+    if one.operator == "in" and not isinstance(one.value, list):
+        raise Invalid.field(one.key, "“in” takes a list.")
+    if one.operator == "ne":
+        same = _query_of(Condition(one.key, "eq", one.value), user_name)
+        return _NONE if same == _ALL else ~same
+    if one.key in _TIMES:
+        return _of_time(one, _TIMES[one.key])
+    made: Callable[[Condition, str], Q] = {
+        "user_id": _of_user,
+        "categories": _of_categories,
+        "metadata": _of_metadata,
+        "memory_ids": _of_ids,
+    }.get(one.key, _of_text)
+    return made(one, user_name)
+
+
+def _of_user(one: Condition, user_name: str) -> Q:
+    if one.operator not in ("eq", "in"):
+        raise Invalid.field("user_id", "Ask for users by eq, ne, in or “*”.")
+    listed = one.value if isinstance(one.value, list) else [one.value]
+    names = [values.name(value, field="user_id") for value in listed]
+    return _ALL if ANY in names or user_name in names else _NONE
+
+
+def _of_text(one: Condition, _: str) -> Q:
+    column = _TEXTS[one.key]
+    if one.operator == "eq":
+        if one.value == ANY:
+            return ~Q(**{column: ""})
+        if one.key == "keywords":
+            return Q(content__icontains=_text(one.key, one.value))
+        return Q(**{column: "" if one.value is None else _text(one.key, one.value)})
+    if one.operator == "in":
+        texts = [_text(one.key, value) for value in one.value]
+        if one.key == "keywords":
+            return reduce(or_, (Q(content__icontains=text) for text in texts), _NONE)
+        return Q(**{f"{column}__in": texts})
+    return Q(**{f"{column}__{one.operator}": _text(one.key, one.value)})
+
+
+def _of_time(one: Condition, column: str) -> Q:
+    if one.operator in ("contains", "icontains"):
+        raise Invalid.field(one.key, "A time is compared by eq, ne, in, gt, gte, lt or lte.")
+    if one.operator == "in":
+        return reduce(
+            or_, (_of_time(Condition(one.key, "eq", value), column) for value in one.value), _NONE
+        )
+    if one.operator == "eq" and (one.value == ANY or one.value is None):
+        return Q(**{f"{column}__isnull": one.value is None})
+    begin, end = _span(one)
+    limits: dict[str, dict[str, datetime]] = {
+        "eq": {"gte": begin, "lt": end} if end > begin else {"exact": begin},
+        "gt": {"gte": end} if end > begin else {"gt": begin},
+        "gte": {"gte": begin},
+        "lt": {"lt": begin},
+        "lte": {"lt": end} if end > begin else {"lte": begin},
+    }
+    return Q(**{f"{column}__{how}": value for how, value in limits[one.operator].items()})
+
+
+def _span(one: Condition) -> tuple[datetime, datetime]:
+    """A date alone is the whole day; a moment begins and ends at once."""
+    whole = values.day(one.value)
+    if whole is not None:
+        return whole
+    at = values.moment(one.value, field=one.key)
+    return at, at
+
+
+def _of_categories(one: Condition, _: str) -> Q:
+    if one.operator in _ORDER:
+        raise Invalid.field("categories", "Categories have no order.")
+    if one.value == ANY:
+        return ~Q(tags=[])
+    listed = one.value if isinstance(one.value, list) else [one.value]
+    texts = [_text("categories", value) for value in listed]
+    if one.operator == "in":
+        return Q(tags__overlap=texts)
+    if one.operator == "icontains":
+        return reduce(and_, (Q(tags__icontains=text) for text in texts), _ALL)
+    return Q(tags__contains=texts)
+
+
+def _of_metadata(one: Condition, _: str) -> Q:
+    if one.value == ANY:
+        return ~Q(metadata={})
+    if one.operator not in ("eq", "in", "contains"):
+        raise Invalid.field("metadata", "Metadata is compared by eq, ne, in or contains.")
+    listed = one.value if one.operator == "in" else [one.value]
+    if not all(isinstance(value, dict) for value in listed):
+        raise Invalid.field("metadata", "Must be an object.")
+    return reduce(or_, (Q(metadata__contains=value) for value in listed), _NONE)
+
+
+def _of_ids(one: Condition, _: str) -> Q:
+    if one.operator not in ("eq", "in"):
+        raise Invalid.field("memory_ids", "Ask for ids by eq, ne or in.")
+    listed = one.value if isinstance(one.value, list) else [one.value]
+    return Q(public_id__in=[_text("memory_ids", value) for value in listed])
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Invalid.field(key, "Must be text.")
+    text = str(value)
+    if "\x00" in text:
+        raise Invalid.field(key, "The text must not contain NUL characters.")
+    return text

@@ -1,0 +1,45 @@
+"""Forgetting what a filter names, with the conversations that `add` kept for the same names."""
+
+from __future__ import annotations
+
+from django.db.models import Q
+
+from conversations.models import Conversation
+from conversations.services import forgetting as said
+from memcenter.compat.mem0 import filters
+from memcenter.compat.mem0.filters import Node
+from memcenter.compat.mem0.people import name_of
+from memcenter.compat.mem0.reading import THREADS
+from memories.models import Memory
+from memories.services import forgetting as known
+from ops.access import as_user
+from ops.models import Operation, User
+
+
+def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
+    """Forget all that matches, whatever its state; None where there is nothing.
+
+    Where only a user, agent, app or run is named, what was said in its name goes too. Gives the
+    first of the operations that do it.
+    """
+    with as_user(user):
+        matching = filters.query(tree, user_name=name_of(user))
+        memories = list(Memory.visible.filter(matching, user=user))
+        begun = [
+            said.forget_conversation(user=user, conversation=one, requested_by_key=key_id)
+            for one in _threads(user, tree)
+        ]
+        if memories:
+            begun.insert(
+                0, known.forget_memories(user=user, memories=memories, requested_by_key=key_id)
+            )
+    return begun[0] if begun else None
+
+
+def _threads(user: User, tree: Node) -> list[Conversation]:
+    names = filters.plain_entities(tree)
+    if names is None or names.get("user_id", name_of(user)) != name_of(user):
+        return []
+    labels = {f"turns__labels__{key}": name for key, name in names.items() if key != "user_id"}
+    rows = Conversation.objects.filter(user=user, external_id__startswith=THREADS)
+    return list(rows.filter(Q(**labels)).distinct().order_by("pk"))

@@ -1,0 +1,216 @@
+"""`add`, `get_all`, `search`, `delete_all`, and one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+
+from conversations.services import threads, turns
+from conversations.services.turns import MessageInput
+from memcenter.compat.mem0 import finding, forgetting, people, reading, showing, values
+from memcenter.compat.mem0.base import Mem0View, key_id
+from memcenter.compat.mem0.reading import Given
+from memcenter.lib.errors import Invalid
+from memcenter.rest.endpoint import Asked, endpoint
+from memories import selectors
+from memories.models import Memory, Origin
+from memories.services import curating, kinds, remembering, search
+from memories.services import forgetting as memory_forgetting
+from memories.services.remembering import MemoryInput
+from ops.access import as_user
+from ops.models import Operation, Scope, User
+
+_PAGE, _LARGEST_PAGE, _LAST_PAGE = 100, 200, 10_000
+_BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
+
+
+class AddView(Mem0View):
+    @endpoint(summary="Remember what was said", answers={}, idempotent=False)
+    def post(self, asked: Asked) -> Response:
+        given = reading.added(asked.data)
+        user = people.writer(asked, given.ids.user)
+        if given.infer:
+            operation = _record(given, user=user)
+            answer = {"event_id": operation.public_id, "status": "PENDING", "results": []}
+            return Response(answer)
+        stored = _store(given, user=user)
+        return Response(
+            {
+                "message": "Memories stored as they are.",
+                "status": "SUCCEEDED",
+                "event_id": stored[0].public_id,  # done already: nothing runs any more
+                "results": [showing.stored(one) for one in stored],
+            }
+        )
+
+
+class MemoriesView(Mem0View):
+    @endpoint(summary="List memories", answers={}, scope=Scope.READ, idempotent=False)
+    def post(self, asked: Asked) -> Response:
+        request = asked.request
+        number = values.number(
+            request.query_params.get("page") or asked.data.get("page"),
+            field="page",
+            default=1,
+            most=_LAST_PAGE,
+        )
+        size = values.number(
+            request.query_params.get("page_size") or asked.data.get("page_size"),
+            field="page_size",
+            default=_PAGE,
+            most=_LARGEST_PAGE,
+        )
+        what = finding.wanted(asked.data)
+        whose = people.readers(asked, what.tree)
+        count, found = finding.page(whose, what, number=number, size=size)
+        return Response(
+            {
+                "count": count,
+                "next": _link(request._request, number + 1) if number * size < count else None,
+                "previous": _link(request._request, number - 1) if number > 1 else None,
+                "results": [showing.found(one) for one in found],
+            }
+        )
+
+
+class SearchView(Mem0View):
+    @endpoint(summary="Search memories", answers={}, scope=Scope.READ, idempotent=False)
+    def post(self, asked: Asked) -> Response:
+        text = asked.data.get("query")
+        if not isinstance(text, str) or not text.strip():
+            raise Invalid.field("query", "Say what to search for.")
+        limit = values.number(asked.data.get("top_k"), field="top_k", default=_BEST, most=_MOST)
+        what = finding.wanted(asked.data)
+        whose = people.readers(asked, what.tree)
+        prepared = search.prepare_query(text.strip())
+        threshold = _threshold(asked.data.get("threshold"))
+        found = finding.best(prepared, whose, what, limit=limit, threshold=threshold)
+        return Response({"results": [showing.hit(one) for one in found]})
+
+
+class DeleteAllView(Mem0View):
+    @endpoint(summary="Forget the memories of a user, agent, app or run", answers={})
+    def delete(self, asked: Asked) -> Response:
+        what = finding.every(asked.data)
+        whose = people.readers(asked, what.tree)
+        begun = [forgetting.forget(user, what.tree, key_id=key_id(asked)) for user in whose]
+        first = next((one for one in begun if one is not None), None)
+        event_id = first.public_id if first else None
+        return Response({"message": "Memories deleted successfully!", "event_id": event_id})
+
+
+class MemoryView(Mem0View):
+    @endpoint(summary="One memory", answers={})
+    def get(self, asked: Asked) -> Response:
+        user = people.of_memory(asked, asked.ids["memory_id"])
+        with as_user(user):
+            row = selectors.memory_of(user, asked.ids["memory_id"], with_bin=False)
+        return Response(showing.memory(row, user=user))
+
+    @endpoint(summary="Change a memory", answers={}, idempotent=False)
+    def put(self, asked: Asked) -> Response:
+        user = people.of_memory(asked, asked.ids["memory_id"])
+        row = change(asked.ids["memory_id"], asked.data, user=user)
+        return Response(showing.memory(row, user=user))
+
+    @endpoint(summary="Forget a memory", answers={})
+    def delete(self, asked: Asked) -> Response:
+        user = people.of_memory(asked, asked.ids["memory_id"])
+        with as_user(user):
+            row = selectors.memory_of(user, asked.ids["memory_id"])
+            memory_forgetting.forget_memory(user=user, memory=row, requested_by_key=key_id(asked))
+        return Response({"message": "Memory deleted successfully!", "cascade_count": 0})
+
+
+class HistoryView(Mem0View):
+    @endpoint(summary="What a memory said before", answers={})
+    def get(self, asked: Asked) -> Response:
+        user = people.of_memory(asked, asked.ids["memory_id"])
+        with as_user(user):
+            row = selectors.memory_of(user, asked.ids["memory_id"])
+            versions = list(selectors.versions_of(row).order_by("number"))
+        return Response(showing.history(row, versions, user=user))
+
+
+def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
+    """Apply `text`, `metadata`, `timestamp` and `expiration_date`, those that are given."""
+    changes = _changes(given)
+    with as_user(user):
+        row = selectors.memory_of(user, memory_id, with_bin=False)
+    edit = curating.prepare_edit(changes, memory=row, actor=Origin.API)
+    with as_user(user):
+        return curating.edit(edit, user=user, memory=row, actor=Origin.API)
+
+
+def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    if given.get("text") is not None:
+        if not isinstance(given["text"], str):
+            raise Invalid.field("text", "Must be text.")
+        changes["content"] = given["text"]
+    if given.get("metadata") is not None:
+        changes["metadata"] = values.metadata(given["metadata"])
+    if given.get("timestamp") is not None:
+        changes["occurred_at"] = values.moment(given["timestamp"], field="timestamp")
+    if "expiration_date" in given:
+        changes["valid_until"] = values.expiry(given["expiration_date"])
+    if not changes:
+        raise Invalid.field("text", "Give text, metadata, timestamp or expiration_date.")
+    return changes
+
+
+def _record(given: Given, *, user: User) -> Operation:
+    """The messages as turns; what is learned from them follows by the operation given back."""
+    labels = given.labels()
+    learning: list[Operation] = []
+    with as_user(user):
+        remembering.check_on(user)
+        thread = threads.find_or_create(user=user, reference=given.ids.thread)
+        for said, reply in reading.pairs(given.messages):
+            recorded = turns.record_turn(
+                user=user,
+                conversation=thread,
+                user_message=MessageInput(said),
+                assistant_message=MessageInput(reply),
+                labels=labels,
+                occurred_at=given.at,
+            )
+            learning.append(recorded.operations[0])
+    return learning[-1]
+
+
+def _store(given: Given, *, user: User) -> list[Memory]:
+    prepared = [
+        remembering.prepare(
+            MemoryInput(
+                content=text,
+                kind=kinds.kind_of(text),
+                occurred_at=given.at,
+                valid_until=given.until,
+                agent_id=given.ids.agent,
+                app_id=given.ids.app,
+                run_id=given.ids.run,
+                metadata=given.metadata,
+            ),
+            origin=Origin.API,
+        )
+        for _, text in given.messages
+    ]
+    with as_user(user):
+        return [remembering.store(one, user=user) for one in prepared]
+
+
+def _threshold(value: Any) -> float:
+    if value is None:
+        return _THRESHOLD
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise Invalid.field("threshold", "Must lie between 0 and 1.")
+    return float(value)
+
+
+def _link(request: HttpRequest, number: int) -> str:
+    return replace_query_param(request.build_absolute_uri(), "page", number)

@@ -1,0 +1,104 @@
+"""Whose memories a call means. A key that is bound to one person reaches nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.conf import settings
+
+from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
+from memcenter.lib.errors import Invalid, NotFound
+from memcenter.rest import people
+from memcenter.rest.endpoint import CREATE, Asked, Endpoint
+from memories import owners
+from ops.models import User
+from ops.services import users
+
+_MOST = 100
+
+
+def name_of(user: User) -> str:
+    """What callers call the person: whoever registered here has a login only."""
+    return user.external_id or user.username or str(user.subject)
+
+
+def default_owner() -> str:
+    return settings.DEFAULT_OWNER or "default"
+
+
+def writer(asked: Asked, name: str | None) -> User:
+    """The person to write for, made on first write. Raises `NotFound`, `Conflict`."""
+    bound = _bound(asked)
+    if bound is not None:
+        if name not in (None, name_of(bound)):
+            raise NotFound("There is no such user.")
+        return people.present(bound, writes=True)
+    called = users.check_external_id(name or default_owner())
+    named_so = replace(asked, data={"user_id": called})
+    user = people.whose(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
+    if user is None:
+        raise AssertionError("only endpoints for all users have nobody")
+    return user
+
+
+def readers(asked: Asked, tree: Joined) -> Sequence[User]:
+    """The people whom a filter names, those that are there; else whoever is meant by default.
+
+    Raises `Invalid` when it names nothing at all, or everybody by an unbound key.
+    """
+    if not names_somebody(tree):
+        raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
+    names, bound = named(tree, "user_id"), _bound(asked)
+    if bound is not None:
+        if set(names) - {ANY, name_of(bound)}:
+            raise NotFound("There is no such user.")
+        return () if bound.hidden_at else (bound,)
+    if ANY in names:
+        raise Invalid.field("user_id", "“*” needs a key that is bound to one user: name them.")
+    if len(names) > _MOST:
+        raise Invalid.field("user_id", f"At most {_MOST} users at once.")
+    found = (find(name) for name in names or [default_owner()])
+    return [user for user in found if user is not None and user.hidden_at is None]
+
+
+def find(name: str) -> User | None:
+    try:
+        return people.reachable(users.find(name))
+    except NotFound:
+        return None
+
+
+def of_memory(asked: Asked, memory_id: str) -> User:
+    """Whose memory it is, if the key reaches them. Raises `NotFound`."""
+    bound = _bound(asked)
+    user = bound or people.reachable(owners.of_memory(memory_id))
+    return people.present(user, writes=asked.writes)
+
+
+def entity(asked: Asked, name: str) -> User:
+    """The person of this name, also while being forgotten. Raises `NotFound`."""
+    bound = _bound(asked)
+    user = find(name) if bound is None else bound if name == name_of(bound) else None
+    if user is None:
+        raise NotFound("There is no such user.")
+    return user
+
+
+def _bound(asked: Asked) -> User | None:
+    return asked.key.user if asked.key else None
+
+
+def check_reach(asked: Asked, user: User) -> None:
+    """Raises `NotFound` where the key can't reach this person."""
+    bound = _bound(asked)
+    if bound is None:
+        people.reachable(user)
+    elif bound.pk != user.pk:
+        raise NotFound("There is nothing of this id.")
+    people.present(user, writes=asked.writes)
+
+
+def default_name(asked: Asked) -> str:
+    bound = _bound(asked)
+    return name_of(bound) if bound is not None else default_owner()
