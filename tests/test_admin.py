@@ -11,7 +11,18 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from ops.models import ApiKey, AuditEvent, Kind, Operation, Status, User
+from ops.models import (
+    ApiKey,
+    AuditEvent,
+    AuditHead,
+    ErasedRows,
+    ErasedText,
+    ErasureKey,
+    Kind,
+    Operation,
+    Status,
+    User,
+)
 from ops.services import audit, keys, outbox
 from tests.factories import (
     make_conversation,
@@ -24,6 +35,9 @@ from tests.factories import (
 from tests.rows import personal_models
 from tests.rules.test_personal_data import our_models
 
+# Keys and hashes of a forget under way, and the end of the audit log's chain: nobody's to see.
+INNER = (AuditHead, ErasedRows, ErasedText, ErasureKey)
+SHOWN = [model for model in our_models() if model not in INNER]
 SECRET = "Mein Hund heißt Wölfchen"
 
 
@@ -53,13 +67,13 @@ def address(model: type[Model], page: str, *args: object) -> str:
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=args)
 
 
-@pytest.mark.parametrize("model", our_models(), ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", SHOWN, ids=lambda model: model.__name__)
 def test_every_model_has_a_page(model: type[Model], browser: Client) -> None:
     assert model in admin.site._registry
     assert browser.get(address(model, "changelist")).status_code == 200
 
 
-@pytest.mark.parametrize("model", our_models(), ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", SHOWN, ids=lambda model: model.__name__)
 def test_what_people_said_is_masked_in_lists_and_on_pages(
     model: type[Model], browser: Client, said: None
 ) -> None:

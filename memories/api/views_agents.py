@@ -15,7 +15,7 @@ from memories.models import Project
 from memories.services import projects, search, writing
 from memories.services.pool import PreparedQuery
 from memories.services.shelves import Filters
-from ops.models import Scope, User
+from ops.models import User
 
 NEXT_ACTION = "use_ids_to_call_mem_get"
 EVERYTHING = "all"
@@ -34,18 +34,6 @@ class AgentSearchView(MemcenterView):
         prepare=_prepare,
     )
     def get(self, call: Call) -> Response:
-        return _found(call)
-
-    @endpoint(
-        summary="Find memories, with the query in the body",
-        scope=Scope.READ,
-        takes=serializers.AgentSearch,
-        answers={200: answers.AgentFound},
-        whose=people.whose_owner,
-        prepare=_prepare,
-        idempotent=False,
-    )
-    def post(self, call: Call) -> Response:
         return _found(call)
 
 

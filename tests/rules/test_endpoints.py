@@ -146,7 +146,8 @@ def called(route: Route, key: str | None, ids: dict[str, str], **whose: str) -> 
     if route.method == "delete":
         return Api(key).delete(path, **whose)
     if route.method == "get":
-        return Api(key).get(path, query="chess", conversation_id=ids["conversation_id"], **whose)
+        asked = {"query": "chess", "ids": ids["memory_id"]}
+        return Api(key).get(path, **asked, conversation_id=ids["conversation_id"], **whose)
     return Api(key).call(route.method, path, {**_body(route.path, ids), **whose})
 
 

@@ -45,12 +45,6 @@ def test_project_content_type_and_scope_narrow_what_agents_find(
     assert find(alice_key, project_name="Nowhere")["results"] == []
 
 
-def test_a_query_may_stand_in_the_body(alice: User, alice_key: str) -> None:
-    make_memory(alice, "Plays chess.")
-    found = answer(Api(alice_key).post("/memories/search", {"query": "chess", "limit": 1}))
-    assert [one["snippet"] for one in found["results"]] == ["Plays chess."]
-
-
 def test_whole_memories_come_in_the_order_of_their_ids(alice: User, alice_key: str) -> None:
     one, two = make_memory(alice, "Plays chess."), make_memory(alice, "Has a cat.")
     ids = f"{two.public_id},mem_none,{one.public_id}"
@@ -89,7 +83,6 @@ def test_finding_needs_a_key_that_may_read(alice: User) -> None:
     secret = keys.create(name="writer", scopes=["write"], user=alice)[1]
     for response in (
         Api(secret).get("/memories/search", query="chess"),
-        Api(secret).post("/memories/search", {"query": "chess"}),
         Api(secret).get("/memories", ids="mem_x"),
     ):
         assert response.status_code == 403
