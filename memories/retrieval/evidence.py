@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 class Signs:
     """What speaks for each text: cosine, share of the question's words, a rare word, its date.
 
-    `concept` is the share of the question's concepts that it speaks of; 0 where not looked at.
+    `concept` is the share of the question's concepts that it speaks of, `personal` is 1 where the
+    question is about the one who asks; both are 0 where not looked at.
     """
 
     dense: Floats
@@ -27,6 +28,7 @@ class Signs:
     rare: Floats
     on_date: Floats
     concept: Floats
+    personal: Floats
 
 
 def signs(
@@ -45,6 +47,7 @@ def signs(
         rare=lexical.rare_match(counts, corpus=corpus, terms=query.unusual),
         on_date=dates.matches(query.dates, [unit.at for unit in units]),
         concept=_spoken_of(query, units) if with_concepts else np.zeros(len(units)),
+        personal=np.full(len(units), float(with_concepts and query.asks_of_oneself)),
     )
 
 
@@ -52,7 +55,7 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
     """0-1 for each text: the logistic function of its weighted signs.
 
     0.5 is the floor; `docs/retrieval.md` says how much of what bears on a question passes it, on
-    what it was learned on (over .9) and on fresh questions (.6 to .7). Each text is judged by
+    what it was learned on and on fresh questions. Each text is judged by
     itself: what else stands in the pool can't raise it, and it stays low where nothing is
     related. Only how rare a word is comes from all the texts.
     """
@@ -88,6 +91,7 @@ def _odds(
         "rare": weights.rare * signs.rare,
         "on_date": weights.on_date * signs.on_date,
         "concept": weights.concept * signs.concept,
+        "personal": weights.personal * signs.personal,
     }
 
 

@@ -21,6 +21,15 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 
+# A question about the one who asks ("Which car do I have?"); chatter hardly is both.
+_ONES_OWN = re.compile(
+    r"\b(?:my|mine|our)\b"
+    r"|\b(?:do|did|am|was|have|can|could|should|may|would|will|must) (?:i|we)\b"
+    r"|\bi (?:\w+ )?(?:have|do|like|want|own|use|live|work|take|play|need)\b"
+    r"|我(?!觉得|想知道|同意|明白|没听懂|说的)"
+)
+_ASKS = re.compile(r"\?\s*$|吗|什么|哪|谁|几|多少|怎么|多大|多久")
+
 _QUESTION_MARKS = "?？ "
 
 
@@ -41,6 +50,7 @@ class Query:
     dates: tuple[Date, ...] = ()
     asks_when: bool = False
     asks_how_many: bool = False
+    asks_of_oneself: bool = False
     concepts: tuple[Asked, ...] = ()
 
     @property
@@ -51,6 +61,7 @@ class Query:
 
 
 def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
+    plain = segment.normalise(text)
     named = tuple(name for name in dict.fromkeys(speakers) if _names(name, text))
     nameless = _without(text, names=named) or text
     return Query(
@@ -63,6 +74,7 @@ def analyse(text: str, *, speakers: Sequence[str] = ()) -> Query:
         dates=dates.mentioned(text),
         asks_when=_WHEN.search(text) is not None,
         asks_how_many=_HOW_MANY.search(text) is not None,
+        asks_of_oneself=all(sign.search(plain) for sign in (_ONES_OWN, _ASKS)),
         concepts=concepts.asked_about(text),
     )
 

@@ -27,7 +27,7 @@ def relevance(
     found = signs(query, units, counts=counts, corpus=statistics, with_concepts=True)
     features = {"lexical": lexical.bm25(counts, corpus=statistics), **asdict(found)}
     return Judged(
-        evidence(query, found, scale=scale, weights=weights.evidence),
+        evidence(query, found, scale=scale.of_statements, weights=weights.statement),
         features,
-        parts(query, found, scale=scale, weights=weights.evidence),
+        parts(query, found, scale=scale.of_statements, weights=weights.statement),
     )

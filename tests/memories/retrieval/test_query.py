@@ -57,3 +57,20 @@ def test_the_query_vector_is_that_of_the_dense_text() -> None:
     query = analyse("What does Ann's black cat eat?", speakers=["Ann"])
     expected = embedder.embed(["What does black cat eat"])[0]
     assert np.allclose(query_vector(query, embedder=embedder), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "of_oneself"),
+    [
+        ("What's my job?", True),
+        ("Do I have siblings?", True),
+        ("我开什么车", True),
+        ("我住哪裡？", True),
+        ("What is the capital of Peru?", False),
+        ("I agree with you", False),
+        ("秘鲁有多少人口？", False),
+        ("我同意你的看法", False),
+    ],
+)
+def test_a_question_about_the_one_who_asks_is_told_from_others(text: str, of_oneself: bool) -> None:
+    assert analyse(text).asks_of_oneself is of_oneself

@@ -1,0 +1,186 @@
+"""Learns how questions find short statements: a map of the question's vector, and the evidence.
+
+    .venv/bin/python bench/train_statements.py [--write]
+
+From `learn` of `bench/data/retrieval/floor-*.txt`, the samples of the tests and the 60 bilingual
+pairs of `pairs-learn.tsv`. The map is a ridge regression from a question's vector to what is
+missing to the vector of its memory, cut to `RANK` dimensions. The evidence is a logistic
+regression over vectors whose map didn't see the person, so that it isn't trusted too much.
+`held-out` and `pairs.tsv` are never learned from. The same input gives the same numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import floor
+from bench.floor import Line
+from bench.product import print_result
+from memcenter.lib import segment
+from memcenter.providers.bundled import BundledEmbedder
+from memories.retrieval import lexical
+from memories.retrieval.evidence import Signs, signs
+from memories.retrieval.query import analyse
+from memories.retrieval.units import Unit
+from memories.retrieval.weights import COSINE_SCALES
+
+Floats = NDArray[np.float64]
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "memories/retrieval/data"
+SAMPLES = ROOT / "tests/memories/retrieval/data"
+RIDGE, RANK = 8.0, 64
+LEARNED = ("bias", "cosine", "share", "concept", "personal")
+RARE = 8.0  # chosen: such a word is enough alone, also where a vector is missing
+BORE_ON, CHATTER = 20.0, 10.0  # how often a related memory and one beside chatter count
+# Each pair of files is the same situation in both languages, so they are left out together.
+TWINS = {"xuesheng": "student", "tuixiu": "retired", "siji": "trucker", "mama": "parent"}
+
+# A person: the memories by number, and the lines that are asked.
+Person = tuple[str, dict[int, str], list[Line]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to one person: its vector, those of the memories, and which bear on it."""
+
+    situation: str
+    question: Floats
+    memories: Floats
+    wanted: NDArray[np.bool_]
+    signs: Signs
+    chinese: bool
+
+
+def main(*, write: bool) -> None:
+    cases = [case for person in _people() for case in _cases(person)]
+    extra = list(_pairs())
+    into, out = _map(cases, extra)
+    weights = _evidence(cases, extra)
+    if write:
+        np.savez(TARGET / "question_map.npz", into=into, out=out)
+        text = json.dumps(weights, indent=1) + "\n"
+        (TARGET / "statement_weights.json").write_text(text, encoding="utf-8")
+    print_result({"weights": weights, "questions": len(cases), "pairs": len(extra)})
+
+
+def _people() -> Iterator[Person]:
+    for path in sorted(floor.FOLDER.glob("floor-*.txt")):
+        memories, lines = floor.read(path)
+        known = path.stem.rpartition("-")[2]
+        learn = [line for line in lines if line.part == "learn"]
+        yield TWINS.get(known, known if known in TWINS.values() else ""), memories, learn
+    for path in sorted(SAMPLES.glob("samples.*.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        asked = [Line("learn", question, frozenset([told])) for told, question in data["asked"]]
+        chatter = [Line("learn", said, frozenset()) for said in data["unrelated"]]
+        yield "", dict(enumerate(told for told, _ in data["asked"])), asked + chatter
+
+
+def _cases(person: Person) -> Iterator[Case]:
+    situation, memories, lines = person
+    texts = list(memories.values())
+    vectors = _embed(texts)
+    terms = [segment.terms(text) for text in texts]
+    for line in lines:
+        query = analyse(line.query)
+        question = _embed([query.dense_text])[0]
+        units = [
+            Unit("memory", text, text, words, float(cosine), len(words))
+            for text, words, cosine in zip(texts, terms, vectors @ question, strict=True)
+        ]
+        counts = lexical.count_terms(query.terms, terms)
+        corpus = lexical.corpus_of(counts)
+        found = signs(query, units, counts=counts, corpus=corpus, with_concepts=True)
+        wanted = np.array([text in line.wanted for text in texts])
+        yield Case(situation, question, vectors, wanted, found, query.language == "zh")
+
+
+def _pairs() -> Iterator[tuple[Floats, Floats]]:
+    """Each question with its memory, within a language and across."""
+    rows = (floor.FOLDER / "pairs-learn.tsv").read_text(encoding="utf-8").splitlines()
+    columns = list(zip(*(row.split("\t") for row in rows), strict=True))
+    for questions in columns[2:]:
+        asked = _embed([analyse(question).dense_text for question in questions])
+        for memories in columns[:2]:
+            yield from zip(asked, _embed(memories), strict=True)
+
+
+def _embed(texts: Sequence[str]) -> Floats:
+    return BundledEmbedder().embed(list(texts)).astype(float)
+
+
+def _map(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Two thin matrices; a question's vector times both is what to add to it."""
+    told = [(case.question, case.memories[row]) for case in cases for row in _rows(case)]
+    asked, answers = (np.array(side) for side in zip(*told, *extra, strict=True))
+    inner = asked.T @ asked + RIDGE * np.eye(asked.shape[1])
+    left, size, right = np.linalg.svd(np.linalg.solve(inner, asked.T @ (answers - asked)))
+    root = np.sqrt(size[:RANK])
+    return (left[:, :RANK] * root).astype(np.float16), (root[:, None] * right[:RANK]).astype(
+        np.float16
+    )
+
+
+def _rows(case: Case) -> list[int]:
+    rows: list[int] = np.flatnonzero(case.wanted).tolist()
+    return rows
+
+
+def _evidence(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> dict[str, float]:
+    tables, marks, rare = [], [], []
+    for situation in sorted({case.situation for case in cases}):
+        learned = _map([case for case in cases if case.situation != situation], extra)
+        for case in cases:
+            if case.situation == situation:
+                tables.append(_table(case, learned))
+                marks.append(np.stack([case.wanted, _counting(case)]))
+                rare.append(RARE * case.signs.rare)
+    wanted, counting = np.concatenate(marks, axis=1)
+    weights = _logistic(np.vstack(tables), wanted, counting, given=np.concatenate(rare))
+    return {"rare": RARE, **dict(zip(LEARNED, weights.round(2).tolist(), strict=True))}
+
+
+def _counting(case: Case) -> Floats:
+    beside = 1.0 if case.wanted.any() else CHATTER
+    return np.where(case.wanted, BORE_ON, beside)
+
+
+def _table(case: Case, learned: tuple[Floats, Floats]) -> Floats:
+    into, out = (side.astype(float) for side in learned)
+    vector = case.question + case.question @ into @ out
+    cosine = case.memories @ (vector / np.linalg.norm(vector))
+    scale = COSINE_SCALES["usem3"].of_statements
+    shift = scale.chinese if case.chinese else 0.0
+    relation = (cosine - shift - scale.unrelated) / (scale.related - scale.unrelated)
+    found = case.signs
+    one = np.ones(cosine.size)
+    return np.stack([one, relation, found.matched, found.concept, found.personal], axis=1)
+
+
+def _logistic(table: Floats, wanted: Floats, counting: Floats, *, given: Floats) -> Floats:
+    """Newton's method, with a small penalty for all but the bias; `given` is decided already."""
+    weights = np.zeros(table.shape[1])
+    penalty = np.ones(weights.size)
+    penalty[0] = 1e-6
+    for _ in range(40):
+        likely = 1 / (1 + np.exp(-np.clip(table @ weights + given, -40, 40)))
+        slope = table.T @ (counting * (likely - wanted)) + penalty * weights
+        bend = (table * (counting * likely * (1 - likely))[:, None]).T @ table + np.diag(penalty)
+        weights -= np.linalg.solve(bend, slope)
+    return weights
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    main(write=parser.parse_args().write)
