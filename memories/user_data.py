@@ -36,7 +36,7 @@ from memories.restored_rows import (
     OfMemory,
     SourceRows,
 )
-from memories.services import hot_cache
+from memories.services import hot_cache, own_indexes
 from ops.models import User
 from ops.personal_rows import DerivedRows, RowsUnder
 from ops.registry import Rows, register
@@ -67,6 +67,15 @@ class HotCache:
         return 0
 
 
+class VectorRows(DerivedRows):
+    """What a person's own index was built over; without them it goes too."""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        counts = super().erase(user_id)
+        own_indexes.let_go(user_id)
+        return counts
+
+
 register(
     HotCache(),
     HitRows(RecallHit, order=10, inside=("trace",)),
@@ -78,7 +87,7 @@ register(
         parents=("memory", "target", "turn"),
     ),
     OfMemory(Relation, order=13, inside=("memory",), parents=("memory", "other")),
-    DerivedRows(Vector, order=14),
+    VectorRows(Vector, order=14),
     DerivedRows(LexicalEntry, order=15),
     DerivedRows(Fragment, order=16),
     SourceRows(Source, order=17, leave_out=("hidden_at",), inside=("memory",)),

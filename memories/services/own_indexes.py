@@ -18,6 +18,17 @@ def request() -> Operation | None:
     state = own_index.state(at_least=settings.OWN_INDEX_FROM)
     if not settings.OWNER_DATABASE_URL or (state.wanted == state.built and not state.broken):
         return None
+    return _enqueue()
+
+
+def let_go(user_id: int) -> Operation | None:
+    """Ask for it where this person, whose vectors were erased just now, had an index."""
+    if not settings.OWNER_DATABASE_URL or not own_index.of(user_id):
+        return None
+    return _enqueue()
+
+
+def _enqueue() -> Operation:
     return outbox.enqueue(
         Kind.BUILD_INDEX,
         subject=None,

@@ -25,7 +25,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import embedders, indexing
+from memories.services import embedders, indexing, own_indexes
 from memories.services.embedders import identity_of
 from memories.services.shelves import episode_text
 from ops.access import as_system, as_user
@@ -79,6 +79,8 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
         filled += _pass(run, space, embedder)
         if _switched(run, space):
             indexing.choose_again()
+            with as_system():
+                own_indexes.request()
             _drop_the_others(run, space)
             return {"embedded": filled}
 

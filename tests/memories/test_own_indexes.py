@@ -7,16 +7,26 @@ import pytest
 from django.conf import LazySettings
 
 from memcenter.lib import statements
+from memcenter.providers.fake import HashingEmbedder
 from memories.models import Memory, Origin, Vector
 from memories.retrieval.stores import own_index
 from memories.retrieval.stores.own_index import OwnIndex
 from memories.retrieval.stores.pgvector import PgVectorStore
-from memories.services import indexing, own_indexes, pool, search, words, writing
+from memories.services import (
+    embedders,
+    indexing,
+    own_indexes,
+    pool,
+    reindexing,
+    search,
+    words,
+    writing,
+)
 from memories.services.shelves import Filters, memory_shelf
 from memories.services.writing import Draft, SourceInput
 from ops.access import as_user
 from ops.models import Operation, Status, User
-from ops.services import users, worker
+from ops.services import forgetting, users, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOPICS = ("cats", "boats", "tea", "chess", "maps", "violins", "orchids", "kites", "radios", "bread")
@@ -170,3 +180,28 @@ def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPat
 def test_without_the_owners_address_nothing_is_built(rich: User, settings: LazySettings) -> None:
     settings.OWNER_DATABASE_URL = ""
     assert own_indexes.request() is None
+
+
+def test_it_goes_at_once_with_everything_of_the_person(rich: User) -> None:
+    build()
+    index = index_of(rich)
+    with as_user(rich):
+        forgetting.forget_user(user=rich)
+    worker.drain()
+    assert own_index.dimensions(index) is None
+    assert index not in own_index.state(at_least=1).built
+
+
+def test_after_a_change_of_the_embedder_it_is_built_for_the_new_one(
+    rich: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build()
+    before = index_of(rich)
+    other = HashingEmbedder(dimensions=64)
+    monkeypatch.setattr(embedders, "configured", lambda: other)
+    reindexing.request()
+    worker.drain()
+    after = index_of(rich)
+    assert after != before
+    assert own_index.state(at_least=1).built == {after}
+    indexing.choose_again()

@@ -72,6 +72,15 @@ def state(*, at_least: int) -> State:
     return State(wanted, built, frozenset(_named(name) for name, valid in there if not valid))
 
 
+def of(user_id: int) -> list[OwnIndex]:
+    """This person's, whether built or broken."""
+    start = f"{_PREFIX}{user_id}_"
+    found = statements.rows(
+        "SELECT relname FROM pg_class WHERE relkind = 'i' AND starts_with(relname, %s)", [start]
+    )
+    return [_named(name) for (name,) in found]
+
+
 def _named(name: str) -> OwnIndex:
     user, space = name.removeprefix(_PREFIX).split("_")
     return OwnIndex(int(user), int(space))
