@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/arbitration.py [--arbiter bundled|configured] [--show dev]
 
-Each pair of `bench/data/arbitration` goes through the bundled embedder and the gate of the product
-and then to the arbiter. Several verdicts may be acceptable. The part `report` is for reporting
-only: its texts are never printed.
+Each pair of `bench/data/arbitration` goes through the bundled embedder to the arbiter: a lone
+memory is among the nearest, which always meet. Several verdicts may be acceptable.
+The part `report` is for reporting only: its texts are never printed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,9 @@ from bench.labelled import (
     share,
 )
 from bench.product import print_result
-from memcenter.lib import segment
 from memcenter.providers.bundled import BundledEmbedder
 from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
 
-# MEMCENTER_SIMILARITY_GATE: what is less alike and shares no word never meets.
-GATE = 0.2
 NOW = datetime(2025, 10, 1, 12, tzinfo=UTC)
 _BOTH = (Verdict.ADD, Verdict.KEEP_BOTH)
 
@@ -118,9 +115,6 @@ def judge(
 
 
 def _decide(pair: LabelledPair, *, similarity: float, arbiter: Arbiter) -> Decision:
-    words = set(segment.terms(pair.candidate.content)) & set(segment.terms(pair.known))
-    if similarity < GATE and not words:
-        return Decision(Verdict.ADD, reasons=("never_met",))
     known = Known(
         id="mem_known",
         kind=pair.known_kind,

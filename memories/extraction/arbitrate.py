@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 from memories.extraction.arbitration.chinese import read_chinese
 from memories.extraction.arbitration.combining import combine
-from memories.extraction.arbitration.comparing import compare
 from memories.extraction.arbitration.english import read_english
 from memories.extraction.arbitration.pairing import (
     APART,
@@ -15,6 +14,7 @@ from memories.extraction.arbitration.pairing import (
     Finding,
     Pair,
 )
+from memories.extraction.arbitration.settling import settle
 from memories.extraction.arbitration.statement import Statement
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 
@@ -30,7 +30,7 @@ _GONE = frozenset(["superseded", "archived"])
 
 
 class BundledArbiter:
-    """Decides by rules for Chinese and English, without a model.
+    """Decides by rules for Chinese and English and a small learned judge, without a model.
 
     `known` is taken as it comes (most similar first); of equal findings the first wins. Only a
     repeat counts against a disabled memory, since what the user switched off must neither grow
@@ -68,7 +68,7 @@ def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
         finding = _long(candidate, memory)
     else:
         old = read(memory.content)
-        finding = compare(
+        finding = settle(
             Pair(
                 new=new, old=old, similarity=memory.similarity, decided=decided,
                 corrects=candidate.corrects or new.corrects,
@@ -123,6 +123,6 @@ def _decision(
         target_id=memory.id,
         content=text if merged else None,
         kind="constraint" if keeps_kind else candidate.kind,
-        reasons=(finding.reason,),
+        reasons=tuple(filter(None, (finding.reason, finding.evidence))),
         beside=beside,
     )

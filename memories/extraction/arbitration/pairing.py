@@ -13,10 +13,14 @@ SAME_ACROSS_LANGUAGES = 0.70
 
 @dataclass(frozen=True)
 class Finding:
-    """How one known memory stands to the candidate; `verdict` None: they don't touch."""
+    """How one known memory stands to the candidate; `verdict` None: they don't touch.
+
+    `evidence` is the feature that weighed most where the learned judge spoke.
+    """
 
     verdict: Verdict | None
     reason: str = ""
+    evidence: str = ""
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,9 @@ def test_only_a_merge_brings_its_own_text() -> None:
     decisions = [decide(candidate(pair.candidate), pair.known) for pair in ALL]
 
     assert all((d.content is not None) == (d.verdict is Verdict.MERGE) for d in decisions)
-    assert all(len(d.reasons) == 1 for d in decisions)
+    judged = [d for d in decisions if d.reasons[0].startswith("judged_")]
+    assert all(len(d.reasons) == 2 for d in judged)
+    assert all(len(d.reasons) == 1 for d in decisions if d not in judged)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""The rules first; where they have no strong evidence, the learned judge."""
+
+from memories.extraction.arbitration.comparing import compare
+from memories.extraction.arbitration.pair_judge import Judged, decide, judge
+from memories.extraction.arbitration.pairing import Finding, Pair
+from memories.extraction.types import Verdict
+
+# What the rules say when they found nothing that decides.
+_OPEN = frozenset(["", "both_hold", "not_joined"])
+# The rules' "contradicts" may rest on wording alone; so sure must the judge be to lift it.
+_SURE_IT_IS_THE_SAME = 0.85
+
+
+def settle(pair: Pair) -> Finding:
+    """How the known statement stands to the new one, and what that rests on."""
+    finding = compare(pair)
+    if pair.across or not (is_open(finding) or _is_contested(finding)):
+        return finding
+    return settled(pair, finding, judge(pair, finding))
+
+
+def settled(pair: Pair, finding: Finding, judged: Judged) -> Finding:
+    if is_open(finding):
+        return decide(pair, finding, judged)
+    if _is_contested(finding) and judged.shares["same"] >= _SURE_IT_IS_THE_SAME:
+        return Finding(Verdict.SKIP, "judged_same", judged.evidence["same"])
+    return finding
+
+
+def is_open(finding: Finding) -> bool:
+    return finding.reason in _OPEN
+
+
+def _is_contested(finding: Finding) -> bool:
+    return finding.verdict is Verdict.REVIEW
