@@ -45,7 +45,7 @@ def forget_message(run: Run) -> Mapping[str, Any]:
         conversation = Conversation.objects.filter(user=user, pk=pk).first()
         emptied = Summary.everything.filter(user=user, conversation=pk, text="")
         if conversation is not None and emptied.exists():
-            summaries.request(user=user, conversation=conversation)
+            summaries.request(user=user, conversation_id=conversation.pk)
 
     return erasing.finish(run, user=user, scope="message", then=summarize_again)
 

@@ -32,9 +32,9 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
     vectors = indexing.embed(episodes.texts_of(found))
     with run.applying(user):
         episode = episodes.store(found, user=user, vectors=vectors)
-        conversation = Conversation.objects.filter(pk=found.messages[0].conversation_id).first()
-        if conversation is not None and summaries.due(user=user, conversation=conversation):
-            summaries.request(user=user, conversation=conversation)
+        conversation = found.messages[0].conversation_id
+        if summaries.are_due(user=user, conversation_id=conversation):
+            summaries.request(user=user, conversation_id=conversation)
     return {"episode": episode.public_id if episode else None}
 
 

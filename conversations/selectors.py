@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -79,6 +80,35 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
         .select_related("turn__user_message", "turn__assistant_message")
         .order_by("-created_at", "-pk")
     )
+
+
+def whole_turn(user: User, pk: int) -> Turn | None:
+    """A turn with both its messages and its conversation, in one statement."""
+    parts = ((Turn, "t"), (Message, "q"), (Message, "a"), (Conversation, "c"))
+    told = ", ".join(statements.columns(model, alias) for model, alias in parts)
+    found = statements.rows(
+        f"SELECT {told} FROM conversations_turn t"
+        "  JOIN conversations_message q ON q.id = t.user_message_id"
+        "  JOIN conversations_message a ON a.id = t.assistant_message_id"
+        "  JOIN conversations_conversation c ON c.id = t.conversation_id"
+        " WHERE t.id = %s AND t.user_id = %s AND t.hidden_at IS NULL",
+        [pk, user.pk],
+    )
+    if not found:
+        return None
+    turn, rest = _taken(Turn, found[0])
+    turn.user_message, rest = _taken(Message, rest)
+    turn.assistant_message, rest = _taken(Message, rest)
+    turn.conversation, _ = _taken(Conversation, rest)
+    return turn
+
+
+def _taken(
+    model: type[statements.Row], values: Sequence[object]
+) -> tuple[statements.Row, Sequence[object]]:
+    """A row from the beginning of the values, and the values after it."""
+    width = statements.width(model)
+    return statements.instance(model, values[:width]), values[width:]
 
 
 def turn_of(user: User, message: Message) -> Turn | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from conversations import selectors
 from conversations.models import Episode, Message, Turn
+from memcenter.lib import statements
 from memcenter.providers.base import Vectors
 from memories.models import TargetKind
 from memories.services import indexing
 from memories.services.indexing import Entry
 from memories.services.shelves import episode_text
 from ops.models import User
-from ops.services import users
 
 _EPISODE_CHARS = 4_000
 
@@ -27,11 +28,7 @@ class ToIndex:
 def read(*, user: User, turn_id: int | None, message_id: int | None) -> ToIndex | None:
     """What is there of it; None when it is gone."""
     if turn_id is not None:
-        turn = (
-            Turn.objects.filter(user=user, pk=turn_id)
-            .select_related("user_message", "assistant_message", "conversation")
-            .first()
-        )
+        turn = selectors.whole_turn(user, turn_id)
         return ToIndex((turn.user_message, turn.assistant_message), turn) if turn else None
     message = Message.objects.filter(user=user, pk=message_id or 0).first()
     return ToIndex((message,), None) if message else None
@@ -49,7 +46,12 @@ def store(found: ToIndex, *, user: User, vectors: Vectors) -> Episode | None:
     An episode is made unless episodes are switched off.
     """
     ids = [message.pk for message in found.messages]
-    present = set(Message.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    present = {
+        pk
+        for (pk,) in statements.rows(
+            "SELECT id FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL", [ids]
+        )
+    }
     entries = [
         Entry(TargetKind.MESSAGE, message.pk, message.content, message.conversation_id)
         for message in found.messages
@@ -67,15 +69,18 @@ def store(found: ToIndex, *, user: User, vectors: Vectors) -> Episode | None:
 
 
 def _episode(turn: Turn, *, user: User) -> Episode | None:
-    locked = Turn.objects.select_for_update(of=("self",)).filter(pk=turn.pk).first()
-    if locked is None or not users.settings_of(user).episodic_enabled:
-        return None
-    episode, _ = Episode.objects.get_or_create(
-        turn=locked,
-        defaults={
-            "user": user,
-            "conversation_id": locked.conversation_id,
-            "created_at": locked.created_at,
-        },
+    """The turn's, made if need be; None where the turn went or episodes are switched off."""
+    locked = statements.rows(
+        "SELECT s.episodic_enabled FROM conversations_turn t"
+        "  LEFT JOIN ops_usersettings s ON s.user_id = t.user_id"
+        " WHERE t.id = %s AND t.hidden_at IS NULL FOR UPDATE OF t",
+        [turn.pk],
     )
-    return episode
+    if not locked or locked[0][0] is False:
+        return None
+    episode = Episode(
+        user=user, conversation_id=turn.conversation_id, turn=turn, created_at=turn.created_at
+    )
+    if statements.insert_unless(episode, conflict="(turn_id)"):
+        return episode
+    return Episode.objects.filter(turn=turn).first()

@@ -9,7 +9,7 @@ from django.db.models import Max
 
 from conversations import selectors
 from conversations.models import Conversation, Message, Summary
-from memcenter.lib import tokens
+from memcenter.lib import statements, tokens
 from memcenter.providers.base import Vectors
 from memories.models import TargetKind
 from memories.services import indexing, providers
@@ -49,6 +49,42 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
     messages = tuple(left.order_by("number")[:500])
     enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
     return Due(conversation, previous, messages) if len(messages) >= enough else None
+
+
+# The window as `selectors.window_of` takes it: the newest message, and as many before it as fit.
+_DUE = """
+WITH newest AS (
+    SELECT number, token_count FROM conversations_message
+     WHERE conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL
+     ORDER BY number DESC LIMIT %s),
+fitting AS (
+    SELECT number, row_number() OVER further AS place, sum(token_count) OVER further AS total
+      FROM newest WINDOW further AS (ORDER BY number DESC)),
+previous AS (
+    SELECT version, through_number FROM conversations_summary
+     WHERE conversation_id = %s AND user_id = %s AND hidden_at IS NULL
+     ORDER BY version DESC LIMIT 1),
+outside AS (
+    SELECT 1 FROM conversations_message
+     WHERE conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL
+       AND number > coalesce((SELECT through_number FROM previous), 0)
+       AND number < (SELECT min(number) FROM fitting WHERE place = 1 OR total <= %s)
+     LIMIT %s)
+SELECT (SELECT count(*) FROM outside),
+       EXISTS (SELECT 1 FROM conversations_summary
+                WHERE conversation_id = %s AND hidden_at IS NOT NULL
+                  AND version > coalesce((SELECT version FROM previous), 0)),
+       (SELECT summary_enabled FROM ops_usersettings WHERE user_id = %s)
+"""
+
+
+def are_due(*, user: User, conversation_id: int) -> bool:
+    """Whether `due` would give something, without reading any text: one statement."""
+    of = (conversation_id, user.pk)
+    window, every = (settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS), settings.SUMMARY_EVERY
+    values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
+    left, lost, enabled = statements.rows(_DUE, values)[0]
+    return bool(enabled is not False and left >= (1 if lost else every))
 
 
 def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
@@ -98,14 +134,14 @@ def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
     indexing.store(user=user, entries=[entry], vectors=vectors)
 
 
-def request(*, user: User, conversation: Conversation) -> Operation:
+def request(*, user: User, conversation_id: int) -> Operation:
     """Enqueue summarizing; one that already waits does it."""
     return outbox.enqueue(
         Kind.SUMMARIZE,
         subject=user.subject,
-        payload={"conversation": conversation.pk},
+        payload={"conversation": conversation_id},
         priority=Priority.INDEX,
-        dedupe_key=f"summarize:{conversation.pk}",
+        dedupe_key=f"summarize:{conversation_id}",
         serial_key=str(user.subject),
     )
 

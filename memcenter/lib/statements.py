@@ -5,6 +5,7 @@ The ORM takes longer to write such a statement than PostgreSQL to run it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Model
+from django.db.models import JSONField, Model
 
 Row = TypeVar("Row", bound=Model)
 _TIMES: Any = psycopg.adapters.get_loader(
@@ -59,27 +60,64 @@ def insert(instances: Sequence[Row]) -> None:
 
     As `bulk_create`, in a fraction of its time: it knows no conflicts and no inheritance.
     """
-    model = type(instances[0])
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-    values = [
+    made = rows(_insertion(type(instances[0]), len(instances)), _values(instances))
+    for one, (pk,) in zip(instances, made, strict=True):
+        _is_stored(one, pk)
+
+
+def insert_unless(instance: Model, *, conflict: str) -> bool:
+    """Insert one row unless one is there already; `conflict` is the target of ON CONFLICT.
+
+    False where another stands in its place.
+    """
+    text = _insertion(type(instance), 1, f" ON CONFLICT {conflict} DO NOTHING")
+    made = rows(text, _values([instance]))
+    if made:
+        _is_stored(instance, made[0][0])
+    return bool(made)
+
+
+def upsert(instances: Sequence[Row], *, unique: Sequence[str], update: Sequence[str]) -> None:
+    """Insert rows of one model, or change `update` of those that are there (columns).
+
+    They don't get their ids.
+    """
+    rows(
+        _upsertion(type(instances[0]), len(instances), *map(tuple, (unique, update))),
+        _values(instances),
+    )
+
+
+def _values(instances: Sequence[Model]) -> list[Any]:
+    return [
         field.get_db_prep_save(field.pre_save(one, True), connection)
         for one in instances
-        for field in fields
+        for field in one._meta.concrete_fields
+        if not field.primary_key
     ]
-    made = rows(_insertion(model, len(instances)), values)
-    for one, (pk,) in zip(instances, made, strict=True):
-        one.pk = pk
-        one._state.adding, one._state.db = False, DEFAULT_DB_ALIAS
+
+
+def _is_stored(one: Model, pk: int) -> None:
+    one.pk = pk
+    one._state.adding, one._state.db = False, DEFAULT_DB_ALIAS
 
 
 @cache
-def _insertion(model: type[Model], count: int) -> str:
+def _upsertion(
+    model: type[Model], count: int, unique: tuple[str, ...], update: tuple[str, ...]
+) -> str:
+    changes = ", ".join(f'"{name}" = excluded."{name}"' for name in update)
+    return _insertion(model, count, f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}")
+
+
+@cache
+def _insertion(model: type[Model], count: int, conflict: str = "") -> str:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     names = ", ".join(f'"{field.column}"' for field in fields)
     one = f"({', '.join(['%s'] * len(fields))})"
     return (
         f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join([one] * count)}'
-        f' RETURNING "{model._meta.pk.column}"'
+        f'{conflict} RETURNING "{model._meta.pk.column}"'
     )
 
 
@@ -94,8 +132,18 @@ def width(model: type[Model]) -> int:
 
 
 def instance(model: type[Row], values: Sequence[object]) -> Row:
-    """A loaded row. For models without JSON: those columns need the ORM's conversion."""
-    return model.from_db(DEFAULT_DB_ALIAS, _names(model), values)
+    """A loaded row; its JSON is read as the ORM would."""
+    given = list(values)
+    for place in _json_places(model):
+        told = given[place]
+        given[place] = json.loads(told) if isinstance(told, str) else told
+    return model.from_db(DEFAULT_DB_ALIAS, _names(model), given)
+
+
+@cache
+def _json_places(model: type[Model]) -> tuple[int, ...]:
+    fields = enumerate(model._meta.concrete_fields)
+    return tuple(place for place, field in fields if isinstance(field, JSONField))
 
 
 @cache

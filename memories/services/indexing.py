@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memcenter.lib import segment, tokens
+from memcenter.lib import segment, statements, tokens
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Embedder, Vectors
 from memories.models import (
@@ -96,8 +96,11 @@ def space_of(vectors: Vectors) -> EmbeddingSpace:
 
 def active_space() -> EmbeddingSpace:
     """The space that is searched and written; made on first use."""
-    found = EmbeddingSpace.objects.filter(active=True).first()
-    return found or _first_space()
+    found = statements.rows(
+        f"SELECT {statements.columns(EmbeddingSpace, 's')} FROM memories_embeddingspace s"
+        " WHERE s.active"
+    )
+    return statements.instance(EmbeddingSpace, found[0]) if found else _first_space()
 
 
 def _first_space() -> EmbeddingSpace:
@@ -117,8 +120,7 @@ def _space_to_write(vectors: Vectors) -> EmbeddingSpace:
 
     Raises `ProviderError` (retryable) for vectors of an embedder that isn't in use any more.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
+    statements.rows("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
     space = active_space()
     made = getattr(vectors, "made_by", None)
     if made is not None and made != identity(space):
@@ -132,7 +134,7 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     space = _space_to_write(vectors)
     store_words(user=user, entries=entries)
     _forget_other_spaces(space, user=user, entries=entries)
-    Vector.objects.bulk_create(
+    statements.upsert(
         [
             Vector(
                 space=space,
@@ -144,28 +146,30 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
             )
             for entry, vector in zip(entries, vectors, strict=True)
         ],
-        update_conflicts=True,
-        unique_fields=["user", "space", "target_kind", "target_id"],
-        update_fields=["embedding", "conversation"],
+        unique=("user_id", "space_id", "target_kind", "target_id"),
+        update=("embedding", "conversation_id"),
     )
 
 
 def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]) -> None:
     """What a space being filled holds of these is out of date; filling it comes back to them."""
-    targets: dict[str, list[int]] = {}
-    for entry in entries:
-        targets.setdefault(entry.kind, []).append(entry.target_id)
-    for kind, ids in targets.items():
-        others = Vector.objects.filter(user=user, target_kind=kind, target_id__in=ids)
-        others.exclude(space=space).delete()
+    statements.rows(
+        "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"
+        " WHERE v.user_id = %s AND v.target_kind = one.kind AND v.target_id = one.id"
+        " AND v.space_id <> %s",
+        [
+            [str(entry.kind) for entry in entries],
+            [entry.target_id for entry in entries],
+            *(user.pk, space.pk),
+        ],
+    )
 
 
-def store_words(*, user: User, entries: Iterable[Entry]) -> None:
-    LexicalEntry.objects.bulk_create(
+def store_words(*, user: User, entries: Sequence[Entry]) -> None:
+    statements.upsert(
         [_lexical(user, entry) for entry in entries],
-        update_conflicts=True,
-        unique_fields=["user", "target_kind", "target_id"],
-        update_fields=["terms", "length", "conversation"],
+        unique=("user_id", "target_kind", "target_id"),
+        update=("terms", "length", "conversation_id"),
     )
 
 
@@ -219,9 +223,7 @@ def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
 def index_later(memory: Memory) -> None:
     """Words at once; vectors by an operation, for the embedder may be far away."""
     user = memory.user
-    old = list(Fragment.objects.filter(memory=memory).values_list("pk", flat=True))
-    erase(user_id=user.pk, kind=TargetKind.FRAGMENT, target_ids=old)
-    Fragment.objects.filter(pk__in=old).delete()
+    _erase_fragments(memory)
     erase(user_id=user.pk, kind=TargetKind.MEMORY, target_ids=[memory.pk])
     store_words(user=user, entries=[Entry(TargetKind.MEMORY, memory.pk, memory.content)])
     outbox.enqueue(
@@ -234,12 +236,19 @@ def index_later(memory: Memory) -> None:
     )
 
 
+def _erase_fragments(memory: Memory) -> None:
+    found = statements.rows("SELECT id FROM memories_fragment WHERE memory_id = %s", [memory.pk])
+    if not found:
+        return
+    old = [pk for (pk,) in found]
+    erase(user_id=memory.user_id, kind=TargetKind.FRAGMENT, target_ids=old)
+    Fragment.objects.filter(pk__in=old).delete()
+
+
 def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> None:
     """Make the memory findable as it reads now; what was stored of it before is replaced."""
     user = memory.user
-    old = list(Fragment.objects.filter(memory=memory).values_list("pk", flat=True))
-    erase(user_id=user.pk, kind=TargetKind.FRAGMENT, target_ids=old)
-    Fragment.objects.filter(pk__in=old).delete()
+    _erase_fragments(memory)
     fragments = Fragment.objects.bulk_create(
         [
             Fragment(
@@ -253,4 +262,7 @@ def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> 
     store(user=user, entries=entries, vectors=vectors)
     memory.chunk_count = len(fragments)
     memory.indexed_at = timezone.now()
-    memory.save(update_fields=["chunk_count", "indexed_at"])
+    statements.rows(
+        "UPDATE memories_memory SET chunk_count = %s, indexed_at = %s WHERE id = %s",
+        [memory.chunk_count, memory.indexed_at, memory.pk],
+    )

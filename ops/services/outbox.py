@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,32 +11,40 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict
-from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
+from ops.models import Kind, Operation, Outcome, Priority, Status, User
 from ops.services import broker
 
 logger = logging.getLogger(__name__)
 _AFTER_GIVING_WAY = 2
+_TWIN = "(dedupe_key) WHERE status = 'pending'"
 
-_CLAIM = """
-UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %(now)s,
-       lease_until = %(lease)s, last_error = ''
- WHERE status = 'pending' AND id = (
-    SELECT id FROM ops_operation waiting
-     WHERE status = 'pending' AND run_after <= %(now)s AND kind = ANY(%(kinds)s)
-       AND (serial_key IS NULL OR NOT EXISTS (
-            SELECT 1 FROM ops_operation running
-             WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
-           {whose}
-     ORDER BY priority, {order}run_after, id
-       FOR UPDATE SKIP LOCKED
-     LIMIT 1)
-RETURNING id
+# The person comes along: nearly every handler begins with them.
+_CLAIM = f"""
+WITH taken AS (
+    UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %s,
+           lease_until = %s, last_error = ''
+     WHERE status = 'pending' AND id = (
+        SELECT id FROM ops_operation waiting
+         WHERE status = 'pending' AND run_after <= %s AND kind = ANY(%s)
+           AND (serial_key IS NULL OR NOT EXISTS (
+                SELECT 1 FROM ops_operation running
+                 WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
+               {{whose}}
+         ORDER BY priority, {{order}}run_after, id
+           FOR UPDATE SKIP LOCKED
+         LIMIT 1)
+    RETURNING *),
+tried AS (
+    INSERT INTO ops_attempt (operation_id, number, started_at, error)
+    SELECT id, attempt, %s, '' FROM taken)
+SELECT {statements.columns(Operation, "taken")}, {statements.columns(User, "u")}
+  FROM taken LEFT JOIN ops_user u ON u.subject = taken.subject
 """
 _HELD = """
 SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s FOR UPDATE
@@ -47,11 +56,30 @@ UPDATE ops_attempt SET finished_at = %s, outcome = %s, error = %s
 _OLDEST = _CLAIM.format(whose="", order="")
 _NEXT_PERSON = _CLAIM.format(
     whose="""
-       AND subject > %(after)s AND priority = (
-            SELECT min(priority) FROM ops_operation
-             WHERE status = 'pending' AND run_after <= %(now)s AND kind = ANY(%(kinds)s))""",
+           AND subject > %s AND priority = (
+                SELECT min(priority) FROM ops_operation
+                 WHERE status = 'pending' AND run_after <= %s AND kind = ANY(%s))""",
     order="subject, ",
 )
+_SUCCEED = """
+WITH moved AS (
+    UPDATE ops_operation SET status = 'succeeded', lease_until = NULL, finished_at = %s,
+           updated_at = %s, result = %s, progress_done = progress_total
+     WHERE id = %s AND status = 'running' AND attempt = %s
+    RETURNING id, attempt),
+ended AS (
+    UPDATE ops_attempt tried SET finished_at = %s, outcome = 'succeeded', error = ''
+      FROM moved WHERE tried.operation_id = moved.id AND tried.number = moved.attempt)
+SELECT count(*) FROM moved
+"""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """An operation under a lease, and the person it is about, if there still is one."""
+
+    operation: Operation
+    user: User | None
 
 
 def enqueue(
@@ -80,14 +108,18 @@ def enqueue(
         "max_attempts": settings.OPERATION_ATTEMPTS,
         "requested_by_key": requested_by_key,
     }
-    if dedupe_key is None:
-        operation = Operation.objects.create(**fields)
-    else:
-        operation, _ = Operation.objects.get_or_create(
-            dedupe_key=dedupe_key, status=Status.PENDING, defaults=fields
-        )
+    operation = _written(Operation(dedupe_key=dedupe_key, **fields))
     if run_after is None:
         transaction.on_commit(broker.wake, robust=True)
+    return operation
+
+
+def _written(operation: Operation) -> Operation:
+    """The same, or its twin that already waits; which may begin to run at any moment."""
+    while not statements.insert_unless(operation, conflict=_TWIN):
+        twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
+        if twin := twins.first():
+            return twin
     return operation
 
 
@@ -158,34 +190,37 @@ def claim(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> 
     comes next after that one. At most one operation of a `serial_key` runs at a time; the unique
     constraint decides when two workers reach for it at once.
     """
-    values: dict[str, Any] = {"now": now, "lease": _lease(now), "kinds": list(kinds)}
-    if after is not None:
-        values["after"] = after
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_OLDEST if after is None else _NEXT_PERSON, values)
-            row = cursor.fetchone()
-            if row is None:
-                return None
-            operation = Operation.objects.get(pk=row[0])
-            statements.insert([Attempt(operation=operation, number=operation.attempt)])
+        with transaction.atomic():
+            claimed = take(kinds, now=now, after=after)
     except IntegrityError:
         return None
-    return operation
+    return claimed.operation if claimed else None
+
+
+def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
+    """As `claim`, with the person; raises `IntegrityError` where another worker was faster.
+
+    Then nothing of the caller's transaction stands.
+    """
+    due = [now, list(kinds)]
+    following = [] if after is None else [after, *due]
+    text = _OLDEST if after is None else _NEXT_PERSON
+    found = statements.rows(text, [now, _lease(now), *due, *following, now])
+    if not found:
+        return None
+    width = statements.width(Operation)
+    operation = statements.instance(Operation, found[0][:width])
+    person = found[0][width:]
+    return Claimed(operation, statements.instance(User, person) if person[0] else None)
 
 
 def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) -> bool:
     """RUNNING -> SUCCEEDED; False when the lease was lost meanwhile."""
     now = timezone.now()
-    moved = _running(operation).update(
-        status=Status.SUCCEEDED,
-        lease_until=None,
-        finished_at=now,
-        updated_at=now,
-        result=dict(result or {}),
-        progress_done=F("progress_total"),
-    )
-    return _ended(operation, moved, outcome=Outcome.SUCCEEDED)
+    told = json.dumps(dict(result or {}))
+    values = [now, now, told, operation.pk, operation.attempt, now]
+    return bool(statements.rows(_SUCCEED, values)[0][0])
 
 
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:

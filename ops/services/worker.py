@@ -6,14 +6,15 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, ProviderError
@@ -21,10 +22,12 @@ from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Operation, User
 from ops.services import acting, model_calls, outbox
+from ops.services.outbox import Claimed
 
 logger = logging.getLogger(__name__)
 _NOBODY = UUID(int=0)
 _ROUND_ROBIN_EVERY = 4
+Ending = Callable[[], bool]
 
 
 class LeaseLost(Exception):
@@ -38,15 +41,17 @@ class GiveWay(Exception):
 class Run:
     """One attempt at an operation, as its handler sees it."""
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: Operation, *, user: User | None) -> None:
         self.operation = operation
         self.payload: dict[str, Any] = operation.payload
+        self._user = user
 
     def user(self) -> User | None:
-        """The person it is about, also while being forgotten; None when the account is gone."""
-        with as_system():
-            subject = self.operation.subject
-            return User.objects.filter(subject=subject).first() if subject else None
+        """The person it is about, as they were when this attempt was claimed.
+
+        Also while being forgotten; None when the account is gone.
+        """
+        return self._user
 
     @contextmanager
     def applying(self, user: User) -> Iterator[None]:
@@ -79,14 +84,13 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
     """
     stop_at = None if seconds is None else time.monotonic() + seconds
     count = 0
-    while limit is None or count < limit:
-        if stop_at is not None and time.monotonic() > stop_at:
-            break
-        operation = _turns.claim()
-        if operation is None:
-            break
-        run(operation)
+    claimed = _finish_and_take(None, more=limit is None or limit > 0)
+    while claimed is not None:
+        ending = _attempt(claimed)
         count += 1
+        in_time = stop_at is None or time.monotonic() <= stop_at
+        ended = (claimed.operation, ending)
+        claimed = _finish_and_take(ended, more=in_time and (limit is None or count < limit))
     return count
 
 
@@ -100,28 +104,54 @@ class _Turns:
         self._count = 0
         self._last = _NOBODY
 
-    def claim(self) -> Operation | None:
+    def take(self) -> Claimed | None:
+        """Within a transaction of the system's. Raises as `outbox.take`."""
         self._count += 1
         if self._count % _ROUND_ROBIN_EVERY:
-            return self._claimed(after=None)
-        operation = self._claimed(after=self._last)
-        if operation is None:  # the end of the row of people
+            return self._taken(after=None)
+        claimed = self._taken(after=self._last)
+        if claimed is None:  # the end of the row of people
             self._last = _NOBODY
-            return self._claimed(after=None)
-        self._last = operation.subject or _NOBODY
-        return operation
+            return self._taken(after=None)
+        self._last = claimed.operation.subject or _NOBODY
+        return claimed
 
-    def _claimed(self, *, after: UUID | None) -> Operation | None:
+    def _taken(self, *, after: UUID | None) -> Claimed | None:
         kinds = sorted(registry.handled_kinds())
-        with as_system():
-            return outbox.claim(kinds, now=timezone.now(), after=after)
+        return outbox.take(kinds, now=timezone.now(), after=after)
 
 
 _turns = _Turns()
 
 
-def run(operation: Operation) -> None:
-    """Run one claimed operation's handler and record how it ended. Never raises."""
+def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
+    """Record how one operation ended and claim the next, in one transaction.
+
+    Where another worker was faster the ending is recorded alone; nothing is claimed then.
+    """
+    try:
+        with as_system():
+            if ended is not None:
+                ended[1]()
+            return _turns.take() if more else None
+    except IntegrityError:
+        if ended is not None:
+            _record(*ended)
+    except TypeError as error:  # a result that isn't JSON
+        if ended is None:
+            raise
+        _record(ended[0], _broke_off(ended[0], error))
+    return None
+
+
+def _record(operation: Operation, ending: Ending) -> None:
+    with as_system():
+        ending()
+
+
+def _attempt(claimed: Claimed) -> Ending:
+    """Run one claimed operation's handler; gives what records how it ended. Never raises."""
+    operation = claimed.operation
     handler = registry.handler_of(operation.kind)
     renewal = _Renewal(operation)
     renewal.start()
@@ -129,31 +159,33 @@ def run(operation: Operation) -> None:
         if handler is None:
             raise ApplicationError(f"Nothing handles {operation.kind}.")
         with model_calls.on_behalf_of(operation), acting.acting("worker", "worker"):
-            result = handler(Run(operation))
-        with as_system():
-            outbox.succeed(operation, result=result)
+            result = handler(Run(operation, user=claimed.user))
+        return partial(outbox.succeed, operation, result=result)
     except LeaseLost:
         logger.warning("operation %s: lost its lease", operation.public_id)
+        return lambda: False
     except GiveWay:
-        with as_system():
-            outbox.give_back(operation)
+        return partial(outbox.give_back, operation)
     except ApplicationError as error:
-        _failed(operation, error.message, permanent=True)
+        return _failed(operation, error.message, permanent=True)
     except ProviderError as error:
         counts = error.uses_up or not error.retryable
-        _failed(operation, str(error), permanent=not error.retryable, counts=counts)
+        return _failed(operation, str(error), permanent=not error.retryable, counts=counts)
     except Exception as error:
-        # The message of a database error may quote rows: only its class may be kept.
-        _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
-        logger.error("operation %s broke off at %s", operation.public_id, _where(error))
+        return _broke_off(operation, error)
     finally:
         renewal.stop()
 
 
-def _failed(operation: Operation, error: str, *, permanent: bool, counts: bool = True) -> None:
+def _broke_off(operation: Operation, error: Exception) -> Ending:
+    """The message of a database error may quote rows: only its class may be kept."""
+    logger.error("operation %s broke off at %s", operation.public_id, _where(error))
+    return _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
+
+
+def _failed(operation: Operation, error: str, *, permanent: bool, counts: bool = True) -> Ending:
     logger.warning("operation %s (%s): %s", operation.public_id, operation.kind, error)
-    with as_system():
-        outbox.fail(operation, error=error, permanent=permanent, counts=counts)
+    return partial(outbox.fail, operation, error=error, permanent=permanent, counts=counts)
 
 
 def _where(error: Exception) -> str:
