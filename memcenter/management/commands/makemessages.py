@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.management.commands import makemessages
 
 _RAISED = {"ApplicationError", "Conflict", "Invalid", "NotAllowed", "NotFound", "field"}
+_FOR_PROGRAMS = {"api", "rest", "mem0"}
 _APPS = ("memcenter", "ops", "conversations", "memories")
 
 
@@ -27,7 +28,7 @@ def said_by_services() -> Iterator[str]:
     """The messages of errors, in all apps; those with values in them can't be translated."""
     for app in _APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
-            if "api" not in path.parts and "rest" not in path.parts:
+            if not _FOR_PROGRAMS & set(path.relative_to(settings.BASE_DIR).parts):
                 yield from _raised_in(path)
 
 
