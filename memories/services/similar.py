@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -27,6 +27,8 @@ from ops.models import User
 
 _MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
 _LOOKED_AT = 300
+# An event and the state that it ends may share neither words nor much meaning (怀孕了, 生了个儿子).
+_ALWAYS_MET = 5
 
 
 def similar_to(
@@ -39,22 +41,31 @@ def similar_to(
 ) -> list[Known]:
     """Active, disabled and waiting memories that may speak of the same, most similar first.
 
-    `vector` is one unit vector of shape (dimensions,). Over the gate by meaning, or sharing the
-    most words: short statements that differ in a name ("Lives in Leeds", "Lives in Hangzhou") are
-    far apart for the embedder. Both only say "perhaps the same subject"; no threshold tells a
-    repeat from a contradiction.
+    `vector` is one unit vector of shape (dimensions,). Over the gate by meaning or among the
+    nearest few, or sharing the most words: short statements that differ in a name ("Lives in
+    Leeds", "Lives in Hangzhou") are far apart for the embedder. All only say
+    "perhaps the same subject"; no threshold tells a repeat from a contradiction.
     """
     eligible = Memory.objects.filter(user=user, status__in=_MET, project=project)
     space = space_of(vector)
-    near = _cosines(vector, eligible, user=user, space=space)
-    near = near.filter(distance__lte=-settings.SIMILARITY_GATE)[:limit]
+    nearest = _cosines(vector, eligible, user=user, space=space)[:limit]
     alike = _sharing_words(content, eligible, user=user, limit=limit)
     also = _cosines(vector, eligible.filter(pk__in=alike), user=user, space=space)
     with joined_at_once():
+        near = _near(nearest)
         similarity = {pk: -distance for pk, distance in [*near, *also]}
     found = Memory.objects.in_bulk(list(similarity))
     order = sorted(found, key=lambda pk: (-similarity[pk], pk))
     return [_known(found[pk], similarity[pk]) for pk in order]
+
+
+def _near(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Those over the gate, and the first few in any case."""
+    return [
+        row
+        for at, row in enumerate(rows)
+        if at < _ALWAYS_MET or -row[1] >= settings.SIMILARITY_GATE
+    ]
 
 
 def _cosines(
