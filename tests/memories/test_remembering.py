@@ -9,12 +9,13 @@ from memories.models import (
     Origin,
     Relation,
     Source,
+    Tombstone,
 )
-from memories.services import curating, remembering, review
+from memories.services import curating, forgetting, remembering, review
 from memories.services.remembering import MemoryInput, Written
 from memories.services.review import ReviewInput
 from ops.models import User
-from ops.services import users
+from ops.services import users, worker
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +39,28 @@ def test_writing_creates_then_skips_then_updates(alice: User) -> None:
     assert (newer.result, newer.memory) == ("updated", first.memory)
     assert Memory.objects.count() == 1
     assert MemoryVersion.objects.count() == 2
+
+
+@pytest.mark.parametrize("origin", [Origin.API, Origin.USER])
+def test_what_was_forgotten_may_be_written_anew(alice: User, origin: Origin) -> None:
+    first = remember(alice, "Lives in Leeds").memory
+    forgetting.forget_memory(user=alice, memory=first)
+    worker.drain()
+    assert Tombstone.objects.filter(user=alice).exists()
+
+    again = remember(alice, "Lives in Leeds", origin=origin)
+
+    assert again.result == "created"
+    assert again.memory.public_id != first.public_id
+
+
+def test_the_nearest_memory_meets_a_statement_however_far_it_is(alice: User) -> None:
+    first = remember(alice, "怀孕了").memory
+
+    remember(alice, "Prefers window seats")
+
+    assert Arbitration.objects.filter(decided_by="bundled", memory__isnull=False).exists()
+    assert Memory.objects.get(pk=first.pk).content == "怀孕了"
 
 
 def test_every_verdict_is_logged_with_its_reasons(alice: User) -> None:
