@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from django.contrib.auth import get_user
+from rest_framework.request import Request
+
 from memcenter.lib.errors import NotFound
 from memcenter.rest.endpoint import Asked
 from memcenter.rest.people import reachable
+from memcenter.rest.permissions import HasScope
 from ops import selectors
 from ops.access import as_system
 from ops.models import ApiKey, Operation, Scope, User
 from ops.services import keys
 
+if TYPE_CHECKING:  # the framework's views import permissions
+    from rest_framework.views import APIView
+
+    from memcenter.rest.base import MemcenterView
+
 TOKEN = "receipt_token"
+
+
+class MayWatch(HasScope):
+    """As everywhere; also whoever is signed in, for the pages: it only reads."""
+
+    def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
+        signed_in = request.auth is None and _signed_in(request) is not None
+        return signed_in or super().has_permission(request, view)
+
+
+def _signed_in(request: Request) -> User | None:
+    user = get_user(request._request)  # the framework has put its own "nobody" there
+    return user if isinstance(user, User) else None
 
 
 def check(asked: Asked) -> None:
@@ -21,6 +45,10 @@ def check(asked: Asked) -> None:
     token = asked.data.get(TOKEN)
     if token is not None and keys.opens_receipt(operation, token=token):
         return
+    if asked.key is None:
+        watching = _signed_in(asked.request)
+        if watching is not None and user == watching:
+            return
     if asked.key is None or not _reaches(asked.key, operation, user, user_id=asked.user_id):
         raise NotFound("There is no such operation.")
 

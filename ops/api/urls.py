@@ -6,6 +6,7 @@ urlpatterns = routes(
     ("memory/settings", views_settings.SettingsView),
     ("memory/ops", operations.OperationsView),
     ("memory/ops/<str:op_id>", operations.OperationView),
+    ("memory/ops/<str:op_id>/events", operations.OperationEventsView),
     ("memory/ops/<str:op_id>/retry", operations.OperationRetryView),
     ("memory/ops/<str:op_id>/cancel", operations.OperationCancelView),
     ("memory/ops/<str:op_id>/receipt", operations.OperationReceiptView),

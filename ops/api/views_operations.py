@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.response import Response
 
 from memcenter.lib.errors import Conflict
@@ -10,11 +17,17 @@ from memcenter.rest.endpoint import Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order
 from memcenter.rest.schema import page_of
+from memcenter.rest.sharing import Share
 from ops import selectors
-from ops.api import access, serializers, shown
+from ops.api import access, events, serializers, shown
 from ops.services import outbox
 
 _NEWEST = Order("id")
+_share = Share(settings.LONG_ANSWERS)
+_EVENTS: dict[Any, Any] = {
+    (200, "text/event-stream"): OpenApiTypes.STR,
+    204: OpenApiResponse(description="The caller has seen how it ended."),
+}
 
 
 class OperationsView(MemcenterView):
@@ -54,6 +67,26 @@ class OperationReceiptView(MemcenterView):
     def get(self, call: Call, op_id: str) -> Response:
         operation = selectors.operation_by(op_id)
         return Response(shown.receipt(selectors.receipt_of(operation), op_id=op_id))
+
+
+class OperationEventsView(MemcenterView):
+    permission_classes = (access.MayWatch,)
+
+    @endpoint(
+        summary="How an operation goes on, as server-sent events; also with a session's cookie",
+        takes=serializers.OneOperationQuery,
+        answers=_EVENTS,
+        whose=access.check,
+        without_key=access.TOKEN,
+    )
+    def get(self, call: Call, op_id: str) -> HttpResponseBase:
+        operation = selectors.operation_by(op_id)
+        seen = call.asked.request.headers.get("Last-Event-ID", "")
+        if events.is_over(operation) and events.id_of(operation) == seen:
+            return HttpResponse(status=204)  # a browser then asks no more
+        stream = events.Events(op_id, seen=seen, place=_share.take())
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
 
 class OperationRetryView(MemcenterView):
