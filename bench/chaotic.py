@@ -1,0 +1,287 @@
+"""People who write, recall, export, import and forget at random, and keep book of what must be.
+
+Whatever breaks, they repeat a call until it has been answered, as a careful client does: what
+counts as recorded or forgotten is only what the product said yes to.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from bench import planted
+
+_PATIENCE = 120.0
+_TURNS = (
+    "I'm allergic to {0}.",
+    "My colleague {0} lives in Porto.",
+    "我对{0}过敏。",
+    "I'm learning to play the {0}, by the way.",
+    "我住在{0}，喜欢爬山。",
+    "What do you think of {0}?",
+)
+_MEMORIES = ("Likes the band {0}", "Drinks {0} every morning", "喜欢{0}的书", "Works with {0}")
+
+
+class Unanswered(Exception):
+    """The product gave no answer within the patience of a person."""
+
+
+@dataclass
+class Client:
+    port: int
+    key: str
+
+    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
+        """Asked again until it is answered; 409 while being forgotten and 429 wait too."""
+        once = uuid.uuid4().hex
+        until = time.monotonic() + _PATIENCE
+        last: object = ""
+        while time.monotonic() < until:
+            try:
+                status, answer = self._once(method, path, body, query, once)
+            except (OSError, http.client.HTTPException) as error:
+                last = error
+            else:
+                waits = status == 409 and "being_forgotten" in str(answer)
+                if status < 500 and status != 429 and not waits:
+                    return status, answer
+                last = (status, answer)
+            time.sleep(0.1)
+        raise Unanswered(f"{method} {path}: {last}")
+
+    def _once(
+        self, method: str, path: str, body: Any, query: dict[str, Any], once: str
+    ) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        if isinstance(body, bytes):
+            headers["Content-Type"] = "multipart/form-data; boundary=mark"
+        if method != "GET":
+            headers["Idempotency-Key"] = once
+        address = f"/api/v1{path}" + (f"?{urlencode(query)}" if query else "")
+        try:
+            connection.request(method, address, body=content, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read() or b"null")
+        finally:
+            connection.close()
+
+
+@dataclass
+class Book:
+    """By word: what must be there (`turns`, `memories`), what may, and what must be gone."""
+
+    turns: dict[str, str] = field(default_factory=dict)  # word -> its conversation
+    memories: dict[str, str] = field(default_factory=dict)  # word -> its memory's id
+    imports: dict[str, str] = field(default_factory=dict)  # word -> the import's operation
+    gone: set[str] = field(default_factory=set)
+    unlearned: set[str] = field(default_factory=set)  # may be said, may not be known
+    written: int = 0
+    forgets: int = 0
+
+    def all_gone(self) -> None:
+        self.gone |= {*self.turns, *self.memories, *self.imports}
+        for kept in (self.turns, self.memories, self.imports):
+            kept.clear()
+
+    def forget_conversation(self, name: str) -> None:
+        words = [word for word, where in self.turns.items() if where == name]
+        self.gone.update(words)
+        for word in words:
+            del self.turns[word]
+
+
+@dataclass
+class Person:
+    client: Client
+    user_id: str
+    words: Iterator[str]
+    book: Book = field(default_factory=Book)
+    messages: dict[str, str] = field(default_factory=dict)  # word -> assistant message
+    accepted: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+
+    def live(self, *, seconds: float, leave: bool) -> None:
+        """Random acts, and in the end perhaps everything forgotten."""
+        until = time.monotonic() + seconds
+        acts = self._acts()
+        self._turn()
+        while time.monotonic() < until:
+            random.choice(acts)()
+        if leave:
+            self._forget_user()
+
+    def _acts(self) -> list[Callable[[], object]]:
+        writing: list[Callable[[], object]] = [
+            *[self._turn] * 5,
+            *[self._memory] * 3,
+            self._twins,
+            self._import,
+        ]
+        asking: list[Callable[[], object]] = [
+            *[self._recall] * 2,
+            self._export,
+            self._comment,
+        ]
+        forgetting: list[Callable[[], object]] = [
+            *[self._forget_message] * 2,
+            *[self._forget_memory] * 2,
+            self._forget_conversation,
+            self._clear,
+            self._unlearn,
+        ]
+        return writing + asking + forgetting
+
+    def _post(self, path: str, **body: Any) -> tuple[int, Any]:
+        return self.client.ask("POST", path, {"user_id": self.user_id, **body})
+
+    def _turn(self) -> None:
+        word, where = next(self.words), f"talk-{random.randrange(3)}"
+        status, answer = self._post(
+            "/turns",
+            conversation_id=where,
+            user_message=random.choice(_TURNS).format(word),
+            assistant_message=f"I see, {word}.",
+            user_message_id=f"u-{word}"[:2] + uuid.uuid4().hex,
+            assistant_message_id="a-" + uuid.uuid4().hex,
+        )
+        if self._said_yes(status, answer, word):
+            self.book.turns[word] = where
+            self.messages[word] = answer["assistant_message_id"]
+
+    def _memory(self, text: str = "", word: str = "") -> str:
+        word = word or next(self.words)
+        content = (text or random.choice(_MEMORIES)).format(word)
+        status, answer = self._post(
+            "/memory/long_term", content=content, tags=[f"tag-{word}"], data={"note": word}
+        )
+        if not self._said_yes(status, answer, word):
+            return ""
+        self.book.memories[word] = answer["id"]
+        return str(answer["id"])
+
+    def _twins(self) -> None:
+        """Two that are nearly the same: one may take the other in."""
+        shared = next(self.words)
+        first = self._memory("Has a rowing boat called {0}", shared)
+        other = next(self.words)
+        second = self._memory(f"Has a rowing boat called {shared} built by {{0}}", other)
+        if first != second:  # told twice, so it may outlive the forgetting of one
+            self.book.memories.pop(shared, None)
+
+    def _import(self) -> None:
+        words = [next(self.words) for _ in range(3)]
+        lines = [
+            json.dumps(
+                {
+                    "conversation": "brought",
+                    "user_message": f"I met {one}.",
+                    "assistant_message": "Nice.",
+                }
+            )
+            for one in words
+        ]
+        parts = (
+            f'--mark\r\nContent-Disposition: form-data; name="user_id"\r\n\r\n{self.user_id}\r\n'
+            '--mark\r\nContent-Disposition: form-data; name="file"; '
+            f'filename="{words[0]}.jsonl"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n" + "\n".join(lines) + "\r\n--mark--\r\n"
+        )
+        status, answer = self.client.ask("POST", "/memory/import", parts.encode())
+        if self._said_yes(status, answer, *words):
+            self.accepted.append(answer["op_id"])
+            self.book.imports |= dict.fromkeys(words, answer["op_id"])
+
+    def _recall(self) -> None:
+        words = [*self.book.turns, *self.book.memories]
+        if words:
+            word = random.choice(words)
+            self._post("/memory/context", message=f"What about {word}?", conversation_id="talk-0")
+            self.client.ask("GET", "/search", user_id=self.user_id, query=f"my {word}")
+
+    def _comment(self) -> None:
+        if self.book.turns:
+            word = random.choice(list(self.book.turns))
+            ids = {"message_id": self.messages[word], "rating": "negative"}
+            self._post("/feedback", **ids, comment=f"Not {word}!")
+
+    def _export(self) -> None:
+        status, answer = self._post("/memory/export", format=random.choice(["json", "zip"]))
+        if self._said_yes(status, answer):
+            self.accepted.append(answer["op_id"])
+
+    def _forget_message(self) -> None:
+        if not self.book.turns:
+            return
+        word = random.choice(list(self.book.turns))
+        if self._forget("message", message_id=self.messages[word], cascade=True):
+            self.book.gone.add(word)
+            del self.book.turns[word]
+
+    def _forget_memory(self) -> None:
+        if not self.book.memories:
+            return
+        memory = random.choice(list(self.book.memories.values()))
+        if self._forget("memory", memory_id=memory):
+            for word in [one for one, where in self.book.memories.items() if where == memory]:
+                self.book.gone.add(word)
+                del self.book.memories[word]
+
+    def _unlearn(self) -> None:
+        """Forget what was learned from a turn; what was said stays."""
+        _, answer = self.client.ask("GET", "/memory/long_term", user_id=self.user_id, limit=50)
+        for row in answer["results"]:
+            words = [word for word in self.book.turns if word in row["content"]]
+            if len(words) == 1 and self._forget("memory", memory_id=row["id"]):
+                self.book.unlearned.add(words[0])
+                return
+
+    def _forget_conversation(self) -> None:
+        name = f"talk-{random.randrange(3)}"
+        if name in self.book.turns.values() and self._forget("conversation", conversation_id=name):
+            self.book.forget_conversation(name)
+
+    def _clear(self) -> None:
+        name = f"talk-{random.randrange(3)}"
+        if name in self.book.turns.values():
+            status, answer = self._post("/clear", conversation_id=name)
+            if self._accepted(status, answer):
+                self.book.forget_conversation(name)
+
+    def _forget_user(self) -> None:
+        if self._forget("user"):
+            self.book.all_gone()
+
+    def _forget(self, scope: str, **what: Any) -> bool:
+        return self._accepted(*self._post("/memory/forget", scope=scope, **what))
+
+    def _accepted(self, status: int, answer: Any) -> bool:
+        """404: the answer to a first try was lost on its way, or it went with something else."""
+        if status == 202:
+            self.accepted.append(answer["op_id"])
+        elif status != 404:
+            self.odd.append(f"{status} {answer}")
+        self.book.forgets += status in (202, 404)
+        return status in (202, 404)
+
+    def _said_yes(self, status: int, answer: Any, *words: str) -> bool:
+        if status in (200, 201, 202):
+            self.book.written += len(words)
+            return True
+        self.odd.append(f"{status} {answer}")
+        return False
+
+
+def people(client: Client, *, run: int, count: int) -> list[Person]:
+    numbers = iter(range(4096))
+    words = (planted.word(run, number) for number in numbers)
+    return [Person(client, f"person-{run}-{which}", words) for which in range(count)]

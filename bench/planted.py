@@ -1,0 +1,106 @@
+"""Words that are found again wherever they are: in every table, key and file of a product."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+import psycopg
+import redis
+from psycopg import sql
+
+from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.postgres import EmbeddedPostgres
+from memcenter.embedded.redis import EmbeddedRedis
+
+_LETTERS = "bcdfghjklmnprstv"
+
+
+def word(run: int, number: int) -> str:
+    """Unlike any other, and one word to every segmenter."""
+    return f"qx{_spelled(run, 3)}w{_spelled(number, 3)}"
+
+
+def _spelled(number: int, length: int) -> str:
+    return "".join(_LETTERS[number // 16**at % 16] for at in reversed(range(length)))
+
+
+class Store:
+    """The insides of a running product, read beside it. It outlives restarts of the databases."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+
+    def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        url = EmbeddedPostgres(self._folder).url("app")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("SET ROLE memcenter_system")
+            found = connection.execute(query.encode(), values or None)
+            return found.fetchall() if found.description else []
+
+    def places(self, run: int | None = None) -> dict[str, set[str]]:
+        """Where each planted word is (of one run, or of all), by word."""
+        pattern = f"qx{'[b-v]{3}' if run is None else _spelled(run, 3)}w[b-v]{{3}}"
+        found: dict[str, set[str]] = defaultdict(set)
+        for place, word_ in (*self._tables(pattern), *self._keys(pattern), *self._files(pattern)):
+            found[word_].add(place)
+        return found
+
+    def tables(self) -> list[str]:
+        names = self.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+        return [str(name) for (name,) in names]
+
+    def fingerprint(self, users: list[int]) -> dict[str, str]:
+        """A hash of all rows of these people, by table."""
+        owned = self.rows(
+            "SELECT c.table_name FROM information_schema.columns c JOIN pg_tables t"
+            " ON t.tablename = c.table_name AND t.schemaname = 'public'"
+            " WHERE c.table_schema = 'public' AND c.column_name = 'user_id' ORDER BY 1"
+        )
+        hashes = {}
+        for (name,) in owned:
+            rows = self.rows(
+                f'SELECT t::text FROM "{name}" t WHERE user_id = ANY(%s) ORDER BY 1', users
+            )
+            hashes[str(name)] = hashlib.sha256(repr(rows).encode()).hexdigest()
+        return hashes
+
+    def _tables(self, pattern: str) -> Iterator[tuple[str, str]]:
+        for name in self.tables():
+            query = sql.SQL(
+                "SELECT DISTINCT found[1] FROM {} t,"
+                " LATERAL regexp_matches(lower(t::text), {}, 'g') found"
+            ).format(sql.Identifier(name), sql.Literal(f"({pattern})"))
+            for (one,) in self.rows(query.as_string(None)):
+                yield name, str(one)
+
+    def _keys(self, pattern: str) -> Iterator[tuple[str, str]]:
+        with redis.Redis.from_url(EmbeddedRedis(self._folder).url()) as client:
+            for key in client.scan_iter(count=1_000):
+                held = repr(key) + _value(client, key)
+                for one in re.findall(pattern, held):
+                    yield f"redis {key.decode(errors='replace')[:40]}", one
+
+    def _files(self, pattern: str) -> Iterator[tuple[str, str]]:
+        outside = (self._folder.postgres, self._folder.static)
+        for path in self._folder.path.rglob("*"):
+            if path.is_file() and not any(path.is_relative_to(one) for one in outside):
+                for one in re.findall(
+                    pattern.encode(), str(path.name).encode() + path.read_bytes()
+                ):
+                    yield f"file {path.relative_to(self._folder.path)}", one.decode()
+
+
+def _value(client: redis.Redis, key: bytes) -> str:
+    readers: dict[object, Callable[[], object]] = {
+        b"string": lambda: client.get(key),
+        b"list": lambda: client.lrange(key, 0, -1),
+        b"hash": lambda: client.hgetall(key),
+        b"set": lambda: client.smembers(key),
+        b"zset": lambda: client.zrange(key, 0, -1),
+        b"stream": lambda: client.xrange(key),
+    }
+    reader = readers.get(client.type(key))  # a key may expire meanwhile
+    return repr(reader()) if reader else ""
