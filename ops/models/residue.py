@@ -1,4 +1,4 @@
-"""What a forget keeps of what it erases, to find what is left: hashes and ids, until it succeeds."""
+"""What a forget keeps of what it erases until it succeeds: hashes and ids, to find what is left."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -26,7 +26,8 @@ def hits(api: Api, request_id: str) -> list[dict[str, Any]]:
 
 
 def added(hit: dict[str, Any]) -> float:
-    return sum(value for name, value in hit["components"].items() if name.startswith("part_"))
+    parts: dict[str, float] = hit["components"]
+    return sum(value for name, value in parts.items() if name.startswith("part_"))
 
 
 @pytest.mark.usefixtures("known")

@@ -154,7 +154,7 @@ def test_changing_or_losing_a_receipt_is_noticed() -> None:
     operation = outbox.enqueue(Kind.FORGET_MEMORY, subject=None, payload={})
     receipt = receipts.issue(operation, scope="memory")
     with as_owner() as owner:
-        owner.execute("UPDATE ops_receipt SET erased = '{\"database\": {\"memories_memory\": 9}}'")
+        owner.execute('UPDATE ops_receipt SET erased = \'{"database": {"memories_memory": 9}}\'')
         assert audit.first_break() == receipt.public_id
         owner.execute("DELETE FROM ops_receipt")
         assert audit.first_break() == receipt.public_id
@@ -167,8 +167,6 @@ def test_a_receipt_that_nobody_logged_is_noticed() -> None:
     with as_owner() as owner:
         owner.execute("DELETE FROM ops_auditevent")
     assert audit.first_break() == receipt.public_id
-
-
 
 
 def test_a_receipt_is_issued_once(operation: Operation) -> None:

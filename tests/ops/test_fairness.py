@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -17,12 +16,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[UUID | None]]:
+def served(monkeypatch: pytest.MonkeyPatch) -> list[UUID | None]:
     """Whose operations were run, in that order."""
     order: list[UUID | None] = []
     handlers = {Kind.REINDEX.value: lambda run: order.append(run.operation.subject)}
     monkeypatch.setattr(registry, "_handlers", handlers)
-    yield order
+    return order
 
 
 def enqueue_many(subject: UUID, count: int) -> None:

@@ -1,5 +1,6 @@
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -126,7 +127,8 @@ def test_every_module_that_writes_to_redis_says_which_keys() -> None:
 
 def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
     """Under the data folder, where the scan reads whatever there is."""
-    for name, storage in settings.STORAGES.items():
+    storages: dict[str, dict[str, Any]] = settings.STORAGES
+    for name, storage in storages.items():
         if name != "staticfiles":
             location = Path(str(storage["OPTIONS"]["location"]))
             assert location.is_relative_to(settings.DATA_DIR), name

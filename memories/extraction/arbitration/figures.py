@@ -37,8 +37,10 @@ _ORDINALS = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     "eleventh", "twelfth",
 ]  # fmt: skip
-_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})(?= (?:floor|grade|year|child|place"
-rf"|of [a-z]+)\b)")
+_ORDINAL = re.compile(
+    rf"\b({'|'.join(_ORDINALS)})(?= (?:floor|grade|year|child|place"
+    rf"|of [a-z]+)\b)"
+)
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("date", re.compile(r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})")),
     ("date", re.compile(r"(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?P<d>\d{1,2})[日号]?")),

@@ -198,9 +198,7 @@ def opposed(left: frozenset[str], right: frozenset[str]) -> bool:
 def opposite_traits(left: frozenset[str], right: frozenset[str]) -> bool:
     """What excludes the other, unless each is told of another occasion."""
     elsewhere = left - TRAITS and right - TRAITS and not (left - TRAITS) & (right - TRAITS)
-    return not elsewhere and opposed(
-        with_kinds(left) & TRAITS, with_kinds(right) & TRAITS
-    )
+    return not elsewhere and opposed(with_kinds(left) & TRAITS, with_kinds(right) & TRAITS)
 
 
 # How Chinese names the kind at the end of the word: 红烧肉 is meat, 岩茶 is tea.

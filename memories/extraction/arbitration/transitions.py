@@ -54,8 +54,11 @@ _TRANSITIONS: tuple[tuple[str, str], ...] = (
         r"|独自)住|独居",
     ),
     (r"住院", r"出院"),
-    (r"\bin (?:the )?hospital\b|\bhospitali[sz]ed", r"\b(?:discharged|released|left the hospital"
-     r"|home from)"),
+    (
+        r"\bin (?:the )?hospital\b|\bhospitali[sz]ed",
+        r"\b(?:discharged|released|left the hospital"
+        r"|home from)",
+    ),
     (
         r"实习|试用期|\b(?:intern|internship|trainee|probation|apprentice)\b",
         r"转正|\b(?:permanent|full[- ]time|passed (?:the |her |his |my )?probation|hired as)\b",
