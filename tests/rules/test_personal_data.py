@@ -127,7 +127,7 @@ def test_every_module_that_writes_to_redis_says_which_keys() -> None:
 
 def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
     """Under the data folder, where the scan reads whatever there is."""
-    storages: dict[str, dict[str, Any]] = settings.STORAGES
+    storages: Any = settings.STORAGES
     for name, storage in storages.items():
         if name != "staticfiles":
             location = Path(str(storage["OPTIONS"]["location"]))
