@@ -66,7 +66,10 @@ def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
 
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
+    """Erase that these were found, and the words of the questions that found them."""
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
+    asked = RecallTrace.objects.filter(user=user, pk__in=hits.values("trace")).exclude(query="")
+    asked.update(query="")
     return by_table(hits.delete())
 
 

@@ -103,7 +103,7 @@ def test_a_forgotten_memory_is_erased_with_all_that_was_made_of_it(
     assert not Vector.objects.filter(**left).exists()
     assert not LexicalEntry.objects.filter(**left).exists()
     assert [hit.target_public_id for hit in RecallHit.objects.all()] == [other.public_id]
-    assert RecallTrace.objects.get().query == "what does she drink?"
+    assert RecallTrace.objects.get().query == ""  # what was asked may tell what was known
 
 
 def test_the_messages_of_a_forgotten_memory_stay(alice: User) -> None:

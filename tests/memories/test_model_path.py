@@ -238,7 +238,11 @@ def test_the_model_summarizes_what_left_the_window(
     conversation: Conversation, server: ChatServer, settings: Settings
 ) -> None:
     settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 2, 2
-    server.by_step = {"memories": NOTHING, "summary": said({"summary": "Plans a trip to Kyoto."})}
+    server.by_step = {
+        "memories": NOTHING,
+        "over_turns": said({"over_turns": []}),
+        "summary": said({"summary": "Plans a trip to Kyoto."}),
+    }
     for text in ("I plan a trip to Kyoto", "In May", "For a week"):
         say(conversation, text)
     worker.drain()

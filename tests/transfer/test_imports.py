@@ -113,6 +113,17 @@ def test_the_same_file_again_adds_nothing(alice: User) -> None:
     assert len(said(alice)) == 2
 
 
+def test_two_files_that_number_their_messages_alike_both_come_in_whole(alice: User) -> None:
+    first, second = (
+        b'{"conversation": "c", "role": "user", "content": "%s"}\n' % text
+        for text in (b"I play chess.", b"I have a cat.")
+    )
+    for raw in (first, second, second):
+        report(bring_in(alice, raw))
+    texts = Message.objects.filter(user=alice).order_by("number")
+    assert list(texts.values_list("content", flat=True)) == ["I play chess.", "I have a cat."]
+
+
 def test_mem0_memories_come_with_their_times_tags_and_metadata(alice: User) -> None:
     row = {
         "id": "1f",

@@ -44,12 +44,17 @@ def trimmed(text: str) -> str:
 
 
 _ME = re.compile(r"(?<!自)我")
+# When somebody leaves, without where to: half of what was asked.
+_WITHOUT_PLACE = re.compile(
+    r"(?:\d{4}年)?(?:\d{1,2}月)?(?:\d{1,2}[日号])?(?:早上|上午|中午|下午|晚上)?[就要会]*"
+    r"(?:出发|动身|启程|回来|回去)$"
+)
 
 
 def is_complete(text: str) -> bool:
     if not 2 <= len(text) <= 90 or _POINTING.search(text) or zh_dates.LEFT_OVER.search(text):
         return False
-    if _WITHOUT_OBJECT.match(text):
+    if _WITHOUT_OBJECT.match(text) or _WITHOUT_PLACE.match(text):
         return False
     third = _THIRD.search(text)
     return third is None or bool(re.search(RELATIONS, text[: third.start()]))
