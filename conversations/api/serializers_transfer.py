@@ -12,7 +12,7 @@ from conversations.importing.opening import Format
 from memcenter.rest.fields import OneOf, Personal, Text
 from ops.services.exporting import FORMATS
 
-__all__ = ["FILE", "Accepted", "ExportInput", "ImportInput", "Personal"]
+__all__ = ["FILE", "ExportInput", "ImportInput", "Personal", "Started"]
 FILE: dict[int, Any] = {
     200: OpenApiTypes.BINARY,
     304: OpenApiResponse(description="The caller has this very file."),
@@ -29,7 +29,7 @@ class ImportInput(Personal):
     format = OneOf(choices=[one.value for one in Format], required=False)
 
 
-class Accepted(serializers.Serializer[Any]):
+class Started(serializers.Serializer[Any]):
     """The operation tells how far it is; the one of an import carries a `report` in the end."""
 
     status = serializers.ChoiceField(choices=("accepted",))

@@ -25,7 +25,7 @@ class ExportView(MemcenterView):
     @endpoint(
         summary="Export one conversation, or everything of a user",
         takes=serializers.ExportInput,
-        answers={202: serializers.Accepted},
+        answers={202: serializers.Started},
         scope=Scope.EXPORT,
         owners={"conversation_id": owners.of_conversation},
     )
@@ -72,7 +72,7 @@ class ImportView(TakesUploads, MemcenterView):
     @endpoint(
         summary="Import a file; what it is is found out unless it is said",
         takes=serializers.ImportInput,
-        answers={202: serializers.Accepted},
+        answers={202: serializers.Started},
         unknown_user=CREATE,
         media="multipart/form-data",
     )

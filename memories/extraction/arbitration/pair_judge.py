@@ -20,7 +20,7 @@ WEIGHTS = Path(__file__).resolve().parent.parent / "data" / "pairs.npz"
 # The order is that of the columns of the table.
 CLASSES = ("same", "update", "clash", "more", "different")
 # Chosen by cross-validation over topics (`bench/train_pairs.py`).
-SURE_SAME = 0.6
+SURE_SAME = 0.8
 SURE_OF_CONFLICT = 0.55
 SURE_UPDATE = 0.5
 SURE_MORE = 0.7
