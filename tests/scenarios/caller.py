@@ -93,8 +93,10 @@ class Caller:
         return operation
 
     def _over(self, op_id: str) -> Any:
-        operation = self.get(f"/memory/ops/{op_id}")
-        return operation if operation["status"] in _OVER else None
+        """None also while a store that was killed is coming back: clients are told to try again."""
+        told = self.ask("GET", f"/memory/ops/{op_id}", query={"user_id": self.user_id})
+        operation = None if told.status == 503 else self._ok(told)
+        return operation if operation and operation["status"] in _OVER else None
 
     def _ok(self, answer: Answer) -> Any:
         assert answer.status < 400, answer.body
