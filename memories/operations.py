@@ -13,6 +13,7 @@ from memories.services import (
     consolidation,
     indexing,
     ingest,
+    notes,
     own_indexes,
     providers,
     reindexing,
@@ -71,9 +72,12 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.INDEX_MEMORY)
 def index_memory(run: Run) -> None:
-    """Make one memory findable as it reads when this runs; running it again writes the same."""
+    """Make one memory or note findable as it reads when this runs; again it writes the same."""
     user = run.user()
     if user is None:
+        return
+    if "note" in run.payload:
+        notes.index(run, user=user, note_id=run.payload["note"])
         return
     with as_user(user):
         memory = Memory.objects.filter(user=user, pk=run.payload["memory"]).first()

@@ -183,6 +183,15 @@ class Metrics(serializers.Serializer[Any]):
     cache_hit_rate = serializers.FloatField(allow_null=True)
 
 
+class AppendedLine(serializers.Serializer[Any]):
+    path = serializers.CharField(help_text="The day's note, by the day where the person is.")
+    line = serializers.IntegerField(help_text="Its number in that note.")
+    id = serializers.CharField()
+    text = serializers.CharField(help_text="The line as the note shows it.")
+    redacted = serializers.BooleanField(required=False)
+    created_at = serializers.DateTimeField()
+
+
 class AgentHit(serializers.Serializer[Any]):
     id = serializers.CharField()
     snippet = serializers.CharField(help_text="At most 200 characters.")

@@ -136,6 +136,13 @@ class BulkInput(Personal):
         return attrs
 
 
+class NoteLine(Personal):
+    text = Prose(max_length=settings.MAX_MEMORY_CHARS)
+    source = Text(
+        required=False, max_length=200, help_text="Who says so, as the line shows it; else “api”."
+    )
+
+
 class _Owned(Personal):
     owner_id = Text(
         required=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from memories.models import (
     Memory,
@@ -12,8 +13,11 @@ from memories.models import (
     Relation,
     Source,
 )
+from memories.services import notes
+from memories.services.notes import Appended
 from memories.services.search import SearchHit
 from ops.models import User
+from ops.services import users
 
 
 def memory(row: Memory, *, user: User) -> dict[str, Any]:
@@ -143,6 +147,18 @@ def found(row: Memory, hit: SearchHit) -> dict[str, Any]:
         "score": hit.score,
         "updated_at": row.updated_at,
     }
+
+
+def line(appended: Appended, *, user: User) -> dict[str, Any]:
+    note = appended.note
+    answer = {
+        "path": notes.path_of(note.day),
+        "line": note.number,
+        "id": note.public_id,
+        "text": notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone)),
+        "created_at": note.created_at,
+    }
+    return {**answer, "redacted": True} if appended.redacted else answer
 
 
 def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:

@@ -2,6 +2,7 @@ from memcenter.rest.routing import routes
 from memories.api import views_agents as agents
 from memories.api import views_history as history
 from memories.api import views_memories as memories
+from memories.api import views_notes as notes
 from memories.api import views_review as review
 from memories.api import views_search as search
 
@@ -11,6 +12,7 @@ urlpatterns = routes(
     ("memory/metrics", search.MetricsView),
     ("memories", agents.AgentMemoriesView),
     ("memories/search", agents.AgentSearchView),
+    ("memory/append", notes.AppendView),
     ("memory/long_term", memories.LongTermView),
     ("memory/long_term/confirm", review.ConfirmView),
     ("memory/long_term/bulk", review.BulkView),
