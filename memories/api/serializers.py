@@ -138,7 +138,7 @@ class BulkInput(Personal):
 
 class NoteLine(Personal):
     text = Prose(max_length=settings.MAX_MEMORY_CHARS)
-    source = Text(
+    source = Text(  # type: ignore[assignment] # the contract's own name
         required=False, max_length=200, help_text="Who says so, as the line shows it; else “api”."
     )
 

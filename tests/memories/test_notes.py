@@ -98,7 +98,7 @@ def test_fifty_writers_at_once_lose_no_line_and_share_no_number() -> None:
         with as_user(bob):
             notes.append(text, user=bob)
 
-    assert at_once(*[lambda n=n: write(f"Line {n}.") for n in range(50)]) == []  # type: ignore[misc]
+    assert at_once(*[lambda n=n: write(f"Line {n}.") for n in range(50)]) == []
     lines = DailyNote.objects.filter(user=bob).order_by("number")
     assert [one.number for one in lines] == list(range(1, 51))
     assert {one.text for one in lines} == {f"Line {n}." for n in range(50)}
