@@ -12,6 +12,7 @@ from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
 from conversations.models import Episode, Message, Summary
 from memcenter.lib.errors import NotFound
 from memories.models import (
+    Arbitration,
     DailyNote,
     Memory,
     MemoryStatus,
@@ -127,6 +128,15 @@ def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
     if found is None:
         raise NotFound("There is no such memory.")
     return found
+
+
+def version_in_use(memory: Memory) -> MemoryVersion | None:
+    return MemoryVersion.objects.filter(memory=memory, number=memory.current_version).first()
+
+
+def last_verdict_on(memory: Memory) -> Arbitration | None:
+    """The newest verdict that this memory came of, or that put it aside again."""
+    return Arbitration.objects.filter(user=memory.user_id, memory=memory).order_by("-pk").first()
 
 
 def versions_of(memory: Memory) -> QuerySet[MemoryVersion]:

@@ -19,7 +19,7 @@ from memories.extraction.rules.rule import OPEN, Found, Rule
 KEEP_FROM = {"en": 0.85, "zh": 0.985}
 VETO_BELOW = 0.04
 WEAK = 0.85  # rules at or under this confidence may be overruled
-_IMPORTANCE = {
+IMPORTANCE_OF = {
     "constraint": 0.75,
     "fact": 0.6,
     "preference": 0.55,
@@ -79,7 +79,7 @@ def _rule(kind: str, keep: float) -> Rule:
     return Rule(
         code=f"classifier.{kind}",
         kind=kind,
-        importance=_IMPORTANCE[kind],
+        importance=IMPORTANCE_OF[kind],
         confidence=round(min(_SURE_AT_MOST, keep), 2),
         pattern=OPEN.pattern,
     )

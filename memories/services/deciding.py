@@ -83,7 +83,9 @@ def apply(
         memory, result = _rewritten(verdict, target, draft, merged, source, meeting), "updated"
     else:
         similarity = meeting.met.similarity if meeting.met else 0.0
-        memory = _created(verdict, draft, target, user, source, always_review, similarity)
+        memory = _created(
+            verdict, draft, target, user, source, always_review, similarity, _because(meeting)
+        )
         result = "created"
     _log(meeting, memory=memory, target=target, verdict=verdict, user=user, turn=turn)
     superseded: tuple[str, ...] = ()
@@ -123,8 +125,13 @@ def _rewritten(
         source=source,
         change=Change.MERGED if is_merge else Change.REPLACED,
         candidate_text=meeting.candidate.content,
-        reason=", ".join(meeting.decision.reasons),
+        reason=_because(meeting),
     )
+
+
+def _because(meeting: Meeting) -> str:
+    """Codes: why it was decided so, then how the candidate was heard."""
+    return ", ".join(dict.fromkeys((*meeting.decision.reasons, *meeting.candidate.reasons)))
 
 
 def _created(
@@ -135,6 +142,7 @@ def _created(
     source: SourceInput,
     always_review: bool,
     similarity: float,
+    reason: str,
 ) -> Memory:
     contested = verdict == Verdict.REVIEW
     overruled = verdict in (Verdict.REPLACE, Verdict.MERGE)
@@ -146,6 +154,7 @@ def _created(
         source=source,
         status=MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE,
         conflicts_with=target if contested or (overruled and waits) else None,
+        reason=reason,
     )
     if target is not None:
         relating.relate(memory, target, verdict=verdict, similarity=similarity)

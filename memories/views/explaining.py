@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message, Turn
 from memories.models import (
+    Arbitration,
     Change,
     Memory,
     MemoryStatus,
@@ -20,6 +22,7 @@ from memories.models import (
     Relation,
     Source,
 )
+from memories.views import reason_words
 from memories.worddiff import Part, diff_words
 
 _AROUND = 240  # characters of the message on either side of the quote
@@ -56,6 +59,7 @@ class Step:
     version: MemoryVersion
     title: str
     parts: Sequence[Part]
+    because: Sequence[str]
     is_current: bool
     can_be_restored: bool
 
@@ -150,9 +154,32 @@ def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) 
         version=version,
         title=_title(version),
         parts=parts or [Part("same", version.content)],
+        because=because_of(version),
         is_current=is_current,
         can_be_restored=not is_current and version.erased_at is None,
     )
+
+
+def because_of(version: MemoryVersion | None) -> list[str]:
+    """How its text was heard and why it was taken in as it was, in sentences."""
+    return reason_words.in_words(version.reason.split(", ")) if version else []
+
+
+def waits_because(
+    memory: Memory,
+    version: MemoryVersion | None,
+    verdict: Arbitration | None,
+    *,
+    confirms_all: bool,
+) -> list[str]:
+    """Why a candidate is in the inbox: what was decided last, how it was heard, how surely."""
+    decided = reason_words.in_words(verdict.reasons) if verdict else []
+    found = [*decided, *because_of(version)]
+    if memory.conflicts_with_id is None and memory.confidence < settings.CONFIDENCE_FLOOR:
+        found.insert(0, _("I am not sure that I heard right."))
+    elif memory.conflicts_with_id is None and confirms_all:
+        found.insert(0, _("You asked to confirm everything before it is remembered."))
+    return list(dict.fromkeys(found))
 
 
 def _title(version: MemoryVersion) -> str:

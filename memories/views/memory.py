@@ -37,6 +37,7 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
     return {
         "memory": memory,
         "reasons": reasons[:_SHOWN_REASONS],
+        "because": explaining.because_of(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
         "is_in_use": memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
         and memory.deleted_at is None,

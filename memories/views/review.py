@@ -24,6 +24,7 @@ from memories.services.review import ReviewInput
 from memories.views import explaining
 from memories.worddiff import diff_words
 from ops.models import User
+from ops.services import users
 
 _ALSO_WAITING = 20
 
@@ -69,7 +70,18 @@ def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
     known = candidate.conflicts_with
     if known is not None and (known.hidden_at or known.deleted_at):
         known = None
-    sides = {"candidate": candidate, "known": known, "heard": _first_reason(candidate)}
+    version, verdict = selectors.version_in_use(candidate), selectors.last_verdict_on(candidate)
+    sides = {
+        "candidate": candidate,
+        "known": known,
+        "heard": _first_reason(candidate),
+        "because": explaining.waits_because(
+            candidate,
+            version,
+            verdict,
+            confirms_all=users.settings_of(user).confirm_before_remembering,
+        ),
+    }
     if known is None:
         return sides
     parts = diff_words(known.content, candidate.content)

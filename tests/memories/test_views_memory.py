@@ -5,6 +5,7 @@ from memories.models import (
     Change,
     Memory,
     MemoryStatus,
+    MemoryVersion,
     Origin,
     RecallHit,
     Relation,
@@ -214,3 +215,23 @@ def test_a_section_asked_by_htmx_stands_in_the_page_it_selects_from(alice: User)
     url = address("memory_page", memory.public_id, show="related")
     page = text_of(signed_in(alice).get(url, headers=htmx("details")))
     assert 'id="details"' in page
+
+
+def test_why_says_how_it_was_heard_and_decided(alice: User) -> None:
+    memory = make_memory(alice, "Allergic to peanuts")
+    MemoryVersion.objects.filter(memory=memory).update(reason="newer_value, en.allergy, hedged")
+    page = shown(alice, memory)
+    assert "You said something newer about the same thing." in page
+    assert "A rule for what one tells of health and the body recognised it." in page
+    assert "newer_value" not in page and "en.allergy" not in page
+
+
+def test_the_history_says_why_each_text_came(alice: User) -> None:
+    memory = make_memory(alice, "Lives in Bremen")
+    MemoryVersion.objects.filter(memory=memory).update(reason="nothing_similar")
+    make_version(memory, "Lives in Leeds", change=Change.REPLACED)
+    MemoryVersion.objects.filter(memory=memory, number=2).update(reason="judged_newer, plan:new")
+    page = shown(alice, memory, show="history")
+    assert "I knew nothing like it." in page
+    assert "It reads like a newer state of the same thing." in page
+    assert "What counted most is that one of them is a plan." in page

@@ -1,7 +1,7 @@
 import pytest
 from django.utils import timezone
 
-from memories.models import Memory, MemoryStatus, Relation
+from memories.models import Arbitration, Memory, MemoryStatus, Relation
 from ops.models import User
 from ops.services import users
 from tests.factories import make_memory
@@ -111,3 +111,20 @@ def test_a_known_memory_that_went_leaves_a_lone_candidate(
     page = text_of(signed_in(alice).get(address("memory_review")))
     assert "I think I heard" in page
     assert "Hamburg" not in page
+
+
+def test_the_inbox_says_why_it_asks(alice: User, known: Memory, heard: Memory) -> None:
+    Arbitration.objects.create(
+        user=alice, memory=heard, target=known, verdict="REVIEW", candidate_text="",
+        decided_by="bundled", reasons=["contradicts"],
+    )  # fmt: skip
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "Why I ask you" in page
+    assert "It contradicts what I knew" in page
+
+
+def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:
+    candidate = make_candidate(alice, "Lives in Bremen")
+    Memory.objects.filter(pk=candidate.pk).update(confidence=0.2)
+    page = text_of(signed_in(alice).get(address("memory_review")))
+    assert "I am not sure that I heard right." in page

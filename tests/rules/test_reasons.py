@@ -1,0 +1,85 @@
+"""Every code that extraction or arbitration gives as a reason can be read as a sentence."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.utils import translation
+
+from memories.extraction import judging, rules
+from memories.extraction.arbitration import pair_judge
+from memories.extraction.rules.rule import Rule
+from memories.views.reason_words import sentence_for
+from tests.catalog import ROOT
+
+_GIVE_A_REASON = ("Finding", "_for_review", "_because", "Turned", "Rule")
+
+
+def said_in_code() -> set[str]:
+    """Codes as they stand in calls, keywords and constants of what extracts and decides."""
+    files = [
+        *(ROOT / "memories/extraction").rglob("*.py"),
+        *(ROOT / "memories/services").glob("*.py"),
+    ]
+    return {code for file in files for code in _codes_of(file)}
+
+
+def _codes_of(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.keyword) and node.arg in ("reasons", "reason"):
+            yield from _words(node.value)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in _GIVE_A_REASON:
+            yield from (word for one in node.args for word in _words(one))
+        elif isinstance(node, ast.FunctionDef) and node.name in ("_doubt", "_doubts", "_reasons"):
+            given = [one for one in ast.walk(node) if isinstance(one, (ast.Return, ast.Assign))]
+            yield from (word for one in given for word in _words(one))
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in (
+            "_REASON", "_UNPROVEN",
+        ):  # fmt: skip
+            yield from _words(node.value)
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """The words of an expression; what it looks up by a word isn't one of them."""
+    if isinstance(node, ast.Subscript):
+        return
+    word = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(word, str) and word.islower() and word.replace("_", "").isalpha():
+        yield word
+    for one in ast.iter_child_nodes(node):
+        yield from _words(one)
+
+
+def codes_of_rules() -> set[str]:
+    for module in pkgutil.iter_modules(rules.__path__):
+        importlib.import_module(f"{rules.__name__}.{module.name}")
+    return {one.code for one in gc.get_objects() if isinstance(one, Rule)}
+
+
+# Words that stand in those calls and are no codes.
+_NO_CODES = {"fact", "task", "user", "assistant", "zh", "en", "kind", "content", "event"}
+
+
+def codes() -> set[str]:
+    known = said_in_code() - _NO_CODES
+    assert {"same_meaning", "contradicts", "model_unclear", "hedged", "unproven_words"} <= known
+    assert {"accepted", "answer", "dated_later", "over_turns", "revised", "workflow"} <= known
+    assert {"bundled_stood_in", "said_earlier", "nothing_like_it", "same_words"} <= known
+    kinds = {f"classifier.{kind}" for kind in judging.IMPORTANCE_OF}
+    return known | kinds | codes_of_rules() | set(pair_judge.load().names)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_every_reason_has_words(language: str) -> None:
+    with translation.override(language):
+        assert [code for code in sorted(codes()) if not sentence_for(code)] == []
+
+
+def test_a_code_that_nobody_knows_has_none() -> None:
+    assert sentence_for("xyzzy") == ""
