@@ -58,6 +58,20 @@ class RegisterForm(forms.Form):
     )
 
 
+class PasswordForm(forms.Form):
+    current = forms.CharField(
+        label=_("Your present password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    password = forms.CharField(
+        label=_("New password"),
+        strip=False,
+        help_text=_("At least 8 characters."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+
 def _time_zones() -> list[tuple[str, Any]]:
     """Grouped by continent, which comes first in their names."""
     names = sorted(name for name in zoneinfo.available_timezones() if _is_usual(name))

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from ops.views import data, forgetting, keys, preferences, receipts, signing
+from ops.views import data, forgetting, keys, preferences, receipts, sessions, signing
 
 urlpatterns = [
     path("signin/", signing.sign_in, name="sign_in"),
@@ -10,6 +10,10 @@ urlpatterns = [
     path("settings/theme/", preferences.set_theme, name="set_theme"),
     path("settings/keys/", keys.api_keys, name="api_keys"),
     path("settings/keys/<int:pk>/revoke/", keys.api_key_revoke, name="api_key_revoke"),
+    path("settings/sessions/", sessions.session_list, name="session_list"),
+    path("settings/sessions/others/end/", sessions.session_end_others, name="session_end_others"),
+    path("settings/password/", sessions.password_change, name="password_change"),
+    path("settings/sessions/<int:pk>/end/", sessions.session_end, name="session_end"),
     path("i18n/setlang/", preferences.set_language, name="set_language"),
     path("memory/data/", data.data_management, name="data_management"),
     path("memory/data/preferences/", preferences.save_preferences, name="save_preferences"),

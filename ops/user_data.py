@@ -19,6 +19,7 @@ from ops.models import (
     Export,
     IdempotencyRecord,
     Import,
+    SignIn,
     SignInLink,
     User,
     UserSettings,
@@ -145,6 +146,7 @@ register(
         Import, order=61, leave_out=("path", "position", "hidden_at"), stays=STAYS, kept_in=IMPORTS
     ),
     Rows(SignInLink, order=62, leave_out=("digest",), stays=STAYS),
+    Rows(SignIn, order=62, leave_out=("session_key",), stays=STAYS),
     WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
     AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),
     KeyRows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),

@@ -11,14 +11,18 @@ from urllib.parse import urlsplit
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from memcenter.lib.errors import NotFound
 from ops.access import as_user
 from ops.models import User
+from ops.services import sign_ins
 
 Given = ParamSpec("Given")
+SEEN = "seen_at"  # in the session, once somebody has signed in
+_SEEN_SECONDS = 10 * 60
 
 
 def personal_page(
@@ -34,6 +38,7 @@ def personal_page(
     def guarded(request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs) -> HttpResponse:
         if is_htmx(request) and not request.user.is_authenticated:
             return HttpResponse(status=401)
+        _note_presence(request)
         try:
             response = for_members(request, *args, **kwargs)
         except NotFound as error:
@@ -44,6 +49,16 @@ def personal_page(
 
     for_members = login_required(view)
     return cast("Callable[Concatenate[HttpRequest, Given], HttpResponse]", guarded)
+
+
+def _note_presence(request: HttpRequest) -> None:
+    """For the list of where one is signed in; every ten minutes is enough."""
+    last, now = request.session.get(SEEN), timezone.now().timestamp()
+    if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
+        return
+    with own_transaction(request):
+        sign_ins.seen(str(request.session.session_key))
+    request.session[SEEN] = now
 
 
 def person(request: HttpRequest) -> User:

@@ -10,6 +10,7 @@ from ops.models.operation import (
 )
 from ops.models.receipt import AuditEvent, Receipt
 from ops.models.residue import AuditHead, ErasedRows, ErasedText, ErasureKey
+from ops.models.sign_in import SignIn
 from ops.models.transfer import Export, Import
 from ops.models.user import ApiKey, Scope, SignInLink, Theme, User, UserSettings
 from ops.models.webhook import Delivery, Webhook
@@ -33,6 +34,7 @@ __all__ = [
     "Priority",
     "Receipt",
     "Scope",
+    "SignIn",
     "SignInLink",
     "Status",
     "Theme",

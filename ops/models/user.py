@@ -10,6 +10,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib.rows import one_of
@@ -36,7 +37,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     `external_id` is the chat product's own name for the person; whoever registers on the web
     has none, and no unbound key can reach them. `subject` names the person in operations and
     receipts and means nothing once this row is gone. `hidden_at` is set while everything of
-    the person is being forgotten.
+    the person is being forgotten. A new `session_epoch` ends every session.
     """
 
     personal_data = True
@@ -55,6 +56,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     hidden_at = models.DateTimeField(null=True, blank=True)
+    session_epoch = models.UUIDField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -76,6 +78,14 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.username or self.external_id or f"user {self.pk}"
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Sessions carry it: it changes with the password, as Django's own, and the epoch."""
+        own = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
+        if self.session_epoch is None:
+            return str(own)
+        salted = salted_hmac("ops.session_epoch", f"{own}{self.session_epoch}", algorithm="sha256")
+        return salted.hexdigest()
 
     @property
     def shown_name(self) -> str:

@@ -81,10 +81,7 @@ def register(*, username: str, password: str, language: str = "") -> User:
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
-    try:
-        validate_password(password, User(username=username))
-    except ValidationError as error:
-        raise Invalid("The password is too weak.", fields={"password": error.messages}) from error
+    _check_password(password, User(username=username))
     try:
         with transaction.atomic():
             user = User.objects.create_user(username, password)
@@ -95,6 +92,21 @@ def register(*, username: str, password: str, language: str = "") -> User:
         raise Invalid.field("username", "This name is taken.") from error
     audit.record("account.made", subject=user.subject)
     return user
+
+
+def change_password(*, user: User, password: str) -> None:
+    """Sessions that carry the old one end. Raises `Invalid`."""
+    _check_password(password, user)
+    user.set_password(password)
+    user.save(update_fields=["password", "updated_at"])
+    audit.record("password.changed", subject=user.subject)
+
+
+def _check_password(password: str, user: User) -> None:
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise Invalid("The password is too weak.", fields={"password": error.messages}) from error
 
 
 def settings_of(user: User) -> UserSettings:

@@ -19,7 +19,8 @@ from memcenter.lib.pages import way_back
 from ops.access import as_system
 from ops.forms import RegisterForm, SignInForm, add_problems
 from ops.models import User
-from ops.services import attempts, audit, users
+from ops.services import attempts, audit, sign_ins, users
+from ops.views import sessions
 
 FRESH_SECONDS = 10 * 60
 _SIGNED_IN_AT = "signed_in_at"
@@ -71,6 +72,7 @@ def register(request: HttpRequest) -> HttpResponse:
 def sign_out(request: HttpRequest) -> HttpResponse:
     if isinstance(request.user, User):
         audit.record("signin.ended", subject=request.user.subject)
+        sign_ins.forget(request.session.session_key)
     auth.logout(request)
     messages.success(request, _("You are signed out."))
     return redirect("sign_in")
@@ -80,6 +82,7 @@ def begin(request: HttpRequest, user: User) -> None:
     """Sign in under a new session key; the session remembers when, for what needs it fresh."""
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session[_SIGNED_IN_AT] = timezone.now().timestamp()
+    sessions.note(request)
     audit.record("signin.succeeded", subject=user.subject)
 
 

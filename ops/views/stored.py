@@ -72,6 +72,7 @@ LABELS = {
     "webhook": gettext_lazy("Webhooks"),
     "usersettings": gettext_lazy("Settings"),
     "session": gettext_lazy("Sign-ins"),
+    "signin": gettext_lazy("Sign-ins"),
     "user": gettext_lazy("Account"),
     "account": gettext_lazy("Account"),
 }
