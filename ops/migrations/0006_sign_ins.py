@@ -6,29 +6,40 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ops', '0005_build_index_kind'),
+        ("ops", "0005_build_index_kind"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='session_epoch',
+            model_name="user",
+            name="session_epoch",
             field=models.UUIDField(editable=False, null=True),
         ),
         migrations.CreateModel(
-            name='SignIn',
+            name="SignIn",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('session_key', models.CharField(max_length=40, unique=True)),
-                ('device', models.CharField(blank=True, max_length=40)),
-                ('began_at', models.DateTimeField()),
-                ('seen_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sign_ins', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("session_key", models.CharField(max_length=40, unique=True)),
+                ("device", models.CharField(blank=True, max_length=40)),
+                ("began_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sign_ins",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['user', '-seen_at'], name='sign_in_user')],
+                "indexes": [models.Index(fields=["user", "-seen_at"], name="sign_in_user")],
             },
         ),
     ]
