@@ -60,7 +60,7 @@ class RecallHit(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["trace", "rank"], name="hit_rank")]
-        indexes = [models.Index(fields=["user", "target_public_id"], name="hit_target")]
+        indexes = [models.Index(fields=["target_public_id"], name="hit_named")]
 
     def __str__(self) -> str:
         return f"hit {self.rank} of trace {self.trace_id}"

@@ -87,7 +87,8 @@ class Vector(models.Model):
                 fields=["conversation", "target_kind"],
                 condition=Q(conversation__isnull=False),
                 name="vector_conversation",
-            )
+            ),
+            models.Index(fields=["target_id"], name="vector_target"),
         ]
 
     def __str__(self) -> str:
@@ -126,6 +127,7 @@ class LexicalEntry(models.Model):
                 condition=Q(conversation__isnull=False),
                 name="lexical_conversation",
             ),
+            models.Index(fields=["target_id"], name="lexical_target"),
         ]
 
     def __str__(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.contrib.sessions.models import Session
 from django.db.models import (
     BinaryField,
@@ -15,17 +16,19 @@ from django.db.models import (
     Field,
     FileField,
     ForeignKey,
+    Index,
     JSONField,
     Model,
     Q,
     QuerySet,
     TextField,
+    UniqueConstraint,
 )
 
+from memcenter.lib.mentions import JSON, LIST, SHORTEST, TEXT
 from ops.models import User
 
 _TEXTUAL = (CharField, TextField, JSONField, ArrayField, BinaryField, FileField)
-_ID_LENGTH = 64
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,19 @@ class Place:
     """One table. `words` hold what people said and nothing else; those of `vouching` stand for
     themselves.
 
-    `names` are short columns in which an id stands alone; `texts` may hold one anywhere.
+    Where an id of ours can stand: alone in an indexed column (`named`), among others in an
+    indexed list (`listed`), or anywhere in a text (`mentioned`, with how each is written). What
+    is too short for one is `rest`.
     """
 
     model: type[Model]
     columns: tuple[str, ...]
     vouching: tuple[str, ...]
     words: frozenset[str]
-    names: tuple[str, ...]
-    texts: tuple[str, ...]
+    named: tuple[str, ...]
+    listed: tuple[str, ...]
+    mentioned: Mapping[str, str]
+    rest: tuple[str, ...]
 
     @property
     def table(self) -> str:
@@ -96,7 +103,11 @@ def _holds_text(column: Field[Any, Any]) -> bool:
 def _place(model: type[Model]) -> Place:
     vouching = getattr(model, "vouches", ())
     columns = [one for one in textual(model) if not isinstance(one, BinaryField)]
-    short = [one.attname for one in columns if _is_short(one)]
+    roomy = [one for one in columns if _has_room(one)]
+    leading = _leading(model)
+    named = [one.attname for one in roomy if one.name in leading and _how(one) == TEXT]
+    listed = [one.attname for one in roomy if one.name in _in_gin(model) and _how(one) == LIST]
+    alone = {*named, *listed}
     names = [one.attname for one in columns]
     return Place(
         model=model,
@@ -107,13 +118,39 @@ def _place(model: type[Model]) -> Place:
             for one in columns
             if one.name in getattr(model, "words", ()) and not isinstance(one, JSONField)
         ),
-        names=tuple(short),
-        texts=tuple(name for name in names if name not in short),
+        named=tuple(named),
+        listed=tuple(listed),
+        mentioned={one.attname: _how(one) for one in roomy if one.attname not in alone},
+        rest=tuple(one.attname for one in columns if one not in roomy),
     )
 
 
-def _is_short(column: Field[Any, Any]) -> bool:
-    return type(column) is CharField and (column.max_length or 1_000) <= _ID_LENGTH
+def _how(column: Field[Any, Any]) -> str:
+    if isinstance(column, ArrayField):
+        return LIST
+    return JSON if isinstance(column, JSONField) else TEXT
+
+
+def _has_room(column: Field[Any, Any]) -> bool:
+    """For an id of ours."""
+    inside = column.base_field if isinstance(column, ArrayField) else column
+    return (getattr(inside, "max_length", None) or SHORTEST) >= SHORTEST
+
+
+def _leading(model: type[Model]) -> set[str]:
+    """The columns that an index over all rows begins with."""
+    options = model._meta
+    first = {one.fields[0] for one in options.indexes if type(one) is Index and not one.condition}
+    for rule in options.constraints:
+        if isinstance(rule, UniqueConstraint) and rule.fields and rule.condition is None:
+            first.add(rule.fields[0])
+    own = {one.name for one in options.concrete_fields if one.unique or one.db_index}  # type: ignore[attr-defined]
+    return first | own | {one[0] for one in options.unique_together}
+
+
+def _in_gin(model: type[Model]) -> set[str]:
+    made = [one for one in model._meta.indexes if isinstance(one, GinIndex)]
+    return {name for one in made for name in one.fields}
 
 
 def _is_table(model: type[Model]) -> bool:
@@ -124,7 +161,11 @@ def _names(model: Any) -> set[str]:
     return {one.name for one in model._meta.concrete_fields} if model is not User else set()
 
 
+def columns_in(place: Place) -> tuple[str, ...]:
+    return (*place.named, *place.listed, *place.mentioned, *place.rest)
+
+
 def columns_of(found: Sequence[Place]) -> Iterator[str]:
     for place in found:
-        for column in (*place.names, *place.texts):
+        for column in columns_in(place):
             yield f"{place.table}.{column}"

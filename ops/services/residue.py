@@ -8,7 +8,6 @@ hold ids by design. What is found is named by its place and never by what it say
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,18 +17,15 @@ from uuid import UUID
 
 import numpy as np
 from django.contrib.sessions.models import Session
-from django.db.models import Q, TextField
-from django.db.models.functions import Cast
 
 from memcenter.lib.errors import ApplicationError
 from ops import known_places
 from ops.models import Operation, Priority, Status
-from ops.services import any_of, leaves, places, stores  # noqa: F401 - `any_of` is a lookup
+from ops.services import any_of, leaves, naming, places, stores  # noqa: F401 - `any_of` is a lookup
 from ops.services.fingerprints import Fingerprints, Hashes, Held
 from ops.services.places import Place
 from ops.services.remembering import Erased
 
-OUR_ID = re.compile(r"(?:conv|msg|turn|sum|epi|mem|req|note)_[0-9a-z]{26}")
 _SHOWN = 20
 _AT_ONCE = 2_000
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
@@ -120,7 +116,7 @@ class _Search:
         if not gone:
             return
         for text in strings:
-            if text in gone or any(one in gone for one in OUR_ID.findall(text)):
+            if naming.names_one(text, gone):
                 self.found.append(Residue(place, row, "id"))
                 return
 
@@ -133,9 +129,10 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
     for place in tables:
-        search.looked["database"] += len(place.names) + len(place.texts)
+        search.looked["database"] += len(places.columns_in(place))
         _look_for_rows(search, place)
-        _look_for_ids(search, place)
+        for one in naming.rows_naming(place, search.erased.public_ids):
+            search.found.append(Residue(f"{place.table}.{one.column}", one.row, "id"))
         _look_for_texts(search, place)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone):
@@ -174,28 +171,6 @@ def _look_for_rows(search: _Search, place: Place) -> None:
             match = {kind: value, f"{number}__any_of": list(gone)}
             for pk in rows.filter(**match).values_list("pk", flat=True):
                 search.found.append(Residue(f"{place.table}.{number}", str(pk), "id"))
-
-
-def _look_for_ids(search: _Search, place: Place) -> None:
-    """Public ids, in everybody's rows: the database looks, for there may be millions."""
-    gone = search.erased.public_ids
-    if not gone or place.keeps_ids:
-        return
-    meant = Q()
-    for name in place.names:
-        meant |= Q(**{f"{name}__any_of": list(gone)})
-    rows = place.model._base_manager.all().order_by()
-    for name in place.texts:
-        rows = rows.annotate(**{f"{name}_as_text": Cast(name, TextField())})
-        for prefix in sorted({one.partition("_")[0] + "_" for one in gone}):
-            meant |= Q(**{f"{name}_as_text__contains": prefix})
-    columns = (*place.names, *place.texts)
-    if not columns:
-        return
-    found = rows.filter(meant).values_list("pk", *columns).iterator(chunk_size=_AT_ONCE)
-    for pk, *values in found:
-        for name, value in zip(columns, values, strict=True):
-            search.ids(f"{place.table}.{name}", str(pk), leaves.of(value))
 
 
 def _look_for_texts(search: _Search, place: Place) -> None:

@@ -27,8 +27,18 @@ from memories.models import Memory, TargetKind
 from memories.services import forgetting
 from memories.services.indexing import Entry, embed, store
 from ops.access import as_user
-from ops.models import ErasedRows, ErasedText, ErasureKey, Kind, Operation, Receipt, Status, User
-from ops.services import outbox, places, remembering, residue, worker
+from ops.models import (
+    ErasedRows,
+    ErasedText,
+    ErasureKey,
+    Export,
+    Kind,
+    Operation,
+    Receipt,
+    Status,
+    User,
+)
+from ops.services import outbox, places, remembering, residue, stores, worker
 from ops.services.residue import Residue, Whose
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.ops.test_forgetting import give_everything
@@ -219,6 +229,20 @@ def test_packed_files_are_unpacked(
     with gzip.open(planted("planted.gz"), "wt", encoding="utf-8") as file:
         file.write(SECRET)
     assert {one.row for one in found(operation, alice)} == {"exports/planted.zip", "planted.gz"}
+
+
+@pytest.mark.parametrize("before", [0, stores._CHUNK - 10])
+def test_of_other_peoples_files_ids_are_found_and_texts_are_theirs(
+    operation: Operation, alice: User, mallory: User, planted: Callable[[str], Path], before: int
+) -> None:
+    """Also an id that lies across the end of a part."""
+    made = outbox.enqueue(Kind.EXPORT_USER, subject=mallory.subject, payload={})
+    Export.objects.create(user=mallory, operation=made, format="json", path="hers.json")
+    path = planted("exports/hers.json")
+    path.write_text(f"{SECRET} and more")
+    assert found(operation, alice) == []
+    path.write_bytes(b"x" * before + f" {ERASED_ID} {SECRET}".encode())
+    assert {(one.row, one.why) for one in found(operation, alice)} == {("exports/hers.json", "id")}
 
 
 def test_half_of_a_text_is_residue_and_less_is_not(operation: Operation, alice: User) -> None:

@@ -8,10 +8,12 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.db.models import Model, UniqueConstraint
+from pgvector.django import HalfVectorField
 
+from memories.models import RecallHit
 from ops import known_places, registry
 from ops.models import Kind, User
-from ops.services import erasing, ledger, places, reapplying, stores
+from ops.services import erasing, ledger, naming, places, reapplying, stores
 from tests.rows import personal_models
 
 OURS = ("ops", "conversations", "memories")
@@ -19,6 +21,18 @@ OURS = ("ops", "conversations", "memories")
 LATER = {
     Kind.SYNC_FILES,
     Kind.DELIVER_WEBHOOK,
+}
+
+
+# Ids and words of ours, which finding rows by them needs notes of.
+NAMES_OF_OURS: dict[type[Model], set[str]] = {RecallHit: {"type", "target_public_id"}}
+# As many rows as we have made, whatever people do.
+FEW_ROWS = {
+    "auth_permission",
+    "auth_group",
+    "django_content_type",
+    "memories_embeddingspace",
+    "ops_audithead",
 }
 
 
@@ -138,3 +152,32 @@ def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
 def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
     assert reapplying.scopes() == set(ledger.SCOPES.values())
     assert set(ledger.SCOPES) == set(erasing.FORGET_KINDS)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
+def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> None:
+    """What it notes of a column outlives its rows: see `memcenter.lib.statistics`."""
+    vectors = [one for one in model._meta.concrete_fields if isinstance(one, HalfVectorField)]
+    free = [one for one in (*places.textual(model), *vectors) if not one.choices]
+    names = {one.column for one in free} - NAMES_OF_OURS.get(model, set())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass"
+            " AND attname = ANY(%s) AND attstattarget IS DISTINCT FROM 0",
+            [model._meta.db_table, sorted(names)],
+        )
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("place", places.places(), ids=lambda place: place.table)
+def test_who_names_an_erased_id_is_found_without_reading_all_rows(place: places.Place) -> None:
+    """A new column of text wants a place in the table's index: see `memcenter.lib.mentions`."""
+    if place.table in FEW_ROWS or place.keeps_ids:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        for statement in naming.statements(place):
+            cursor.execute(f"EXPLAIN {statement}", [["mem_" + "9" * 26]])
+            assert "Seq Scan" not in str(cursor.fetchall()), statement
