@@ -14,7 +14,10 @@ _COLUMNS = {
 
 
 class Migration(migrations.Migration):
-    dependencies = [("conversations", "0004_no_statistics_of_words"), ("ops", "0007_mentions_of_ids")]
+    dependencies = [
+        ("conversations", "0004_no_statistics_of_words"),
+        ("ops", "0008_mentions_of_ids"),
+    ]
     operations = [
         *(index_of_mentions(table, columns) for table, columns in _COLUMNS.items()),
     ]

@@ -6,7 +6,19 @@ from memcenter.lib.statistics import without_statistics
 
 _COLUMNS = {
     "memories_project": ["key", "name", "machines", "path"],
-    "memories_memory": ["public_id", "content", "summary", "data", "tags", "content_hash", "feedback_reason", "agent_id", "app_id", "run_id", "metadata"],
+    "memories_memory": [
+        "public_id",
+        "content",
+        "summary",
+        "data",
+        "tags",
+        "content_hash",
+        "feedback_reason",
+        "agent_id",
+        "app_id",
+        "run_id",
+        "metadata",
+    ],
     "memories_memoryversion": ["content", "summary", "candidate_text", "reason"],
     "memories_fragment": ["text"],
     "memories_arbitration": ["verdict", "candidate_text", "target_text", "decided_by", "reasons"],

@@ -5,28 +5,27 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0005_mentions_of_ids'),
-        ('memories', '0005_mentions_of_ids'),
+        ("conversations", "0005_mentions_of_ids"),
+        ("memories", "0005_mentions_of_ids"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='recallhit',
-            name='hit_target',
+            model_name="recallhit",
+            name="hit_target",
         ),
         migrations.AddIndex(
-            model_name='lexicalentry',
-            index=models.Index(fields=['target_id'], name='lexical_target'),
+            model_name="lexicalentry",
+            index=models.Index(fields=["target_id"], name="lexical_target"),
         ),
         migrations.AddIndex(
-            model_name='recallhit',
-            index=models.Index(fields=['target_public_id'], name='hit_named'),
+            model_name="recallhit",
+            index=models.Index(fields=["target_public_id"], name="hit_named"),
         ),
         migrations.AddIndex(
-            model_name='vector',
-            index=models.Index(fields=['target_id'], name='vector_target'),
+            model_name="vector",
+            index=models.Index(fields=["target_id"], name="vector_target"),
         ),
     ]

@@ -21,7 +21,7 @@ _COLUMNS = {
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ops", "0005_build_index_kind"),
+        ("ops", "0006_sign_ins"),
         ("admin", "0003_logentry_add_action_flag_choices"),
         ("sessions", "0001_initial"),
     ]

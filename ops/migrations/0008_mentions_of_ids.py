@@ -5,7 +5,12 @@ from django.db import migrations
 from memcenter.lib.mentions import FUNCTIONS, index_of_mentions
 
 _COLUMNS = {
-    "ops_modelcall": {"operation_public_id": "text", "step": "text", "provider": "text", "model": "text"},
+    "ops_modelcall": {
+        "operation_public_id": "text",
+        "step": "text",
+        "provider": "text",
+        "model": "text",
+    },
     "ops_user": {"password": "text", "display_name": "text"},
     "ops_usersettings": {"timezone": "text"},
     "ops_apikey": {"name": "text"},
@@ -21,7 +26,10 @@ _COLUMNS = {
 
 
 class Migration(migrations.Migration):
-    dependencies = [("ops", "0006_no_statistics_of_words"), ("admin", "0003_logentry_add_action_flag_choices")]
+    dependencies = [
+        ("ops", "0007_no_statistics_of_words"),
+        ("admin", "0003_logentry_add_action_flag_choices"),
+    ]
     operations = [
         FUNCTIONS,
         *(index_of_mentions(table, columns) for table, columns in _COLUMNS.items()),
