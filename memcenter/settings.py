@@ -243,6 +243,7 @@ DEFAULT_OWNER = env.text("MEMCENTER_DEFAULT_OWNER")
 # --- Limits ---------------------------------------------------------------------------------
 MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
 MAX_MEMORY_CHARS = env.integer("MEMCENTER_MAX_MEMORY_CHARS", 8_000, least=1)
+MAX_INGEST_CHARS = env.integer("MEMCENTER_MAX_INGEST_CHARS", 200_000, least=1)
 MAX_BODY_BYTES = env.integer("MEMCENTER_MAX_BODY_BYTES", 1_048_576, least=1_024)
 MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=1_024)
 

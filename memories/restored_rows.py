@@ -47,7 +47,7 @@ class MemoryRows(OfMemory):
             loading.state.setdefault("from elsewhere", set()).add(row.public_id)
         if not row.content.strip():
             raise Unfit(EMPTY)
-        if len(row.content) > settings.MAX_MEMORY_CHARS:
+        if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
             raise Unfit(TOO_LONG)
         row.content_hash = content_hash(row.content)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Manager, Max, Prefetch, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from conversations.models import Episode, Message, Summary
 from memcenter.lib.errors import NotFound
@@ -222,16 +223,46 @@ def totals_of(user: User) -> Totals:
 
 
 def projects_of(user: User) -> QuerySet[Project]:
+    """With how much is remembered of each, and when that last changed."""
+    counted = Q(
+        memories__hidden_at__isnull=True,
+        memories__deleted_at__isnull=True,
+        memories__status__in=IN_USE,
+    )
     return (
         Project.objects.filter(user=user)
         .annotate(
-            memory_count=Count(
-                "memories",
-                filter=Q(memories__hidden_at__isnull=True, memories__deleted_at__isnull=True),
-            )
+            memory_count=Count("memories", filter=counted),
+            last_memory_at=Max("memories__updated_at", filter=counted),
         )
         .order_by("key")
     )
+
+
+@dataclass(frozen=True)
+class TimelineFilter:
+    """What a timeline is narrowed to."""
+
+    project_key: str = ""
+    kinds: Sequence[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
+    """What is in use, each with its moment `at`: when it happened, else when it was written."""
+    rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
+        at=Coalesce("occurred_at", "created_at")
+    )
+    if filters.project_key:
+        rows = rows.filter(project__key=filters.project_key, project__hidden_at__isnull=True)
+    if filters.kinds:
+        rows = rows.filter(kind__in=filters.kinds)
+    if filters.since:
+        rows = rows.filter(at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(at__lt=filters.until)
+    return rows.select_related("project")
 
 
 def refusals_of(user: User) -> QuerySet[Refusal]:

@@ -20,20 +20,24 @@ class OrjsonParser(BaseParser):
 
     media_type = "*/*"
 
+    @property
+    def max_bytes(self) -> int:
+        return settings.MAX_BODY_BYTES
+
     def parse(
         self,
         stream: IO[Any],
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        raw = stream.read(settings.MAX_BODY_BYTES + 1)
-        if len(raw) > settings.MAX_BODY_BYTES:
-            raise too_large()
+        raw = stream.read(self.max_bytes + 1)
+        if len(raw) > self.max_bytes:
+            raise too_large(self.max_bytes)
         return parse_object(raw)
 
 
-def too_large() -> ApplicationError:
-    limit = f"{settings.MAX_BODY_BYTES:,}"
+def too_large(most: int | None = None) -> ApplicationError:
+    limit = f"{most or settings.MAX_BODY_BYTES:,}"
     return ApplicationError(f"The body is larger than {limit} bytes.", code="too_large")
 
 

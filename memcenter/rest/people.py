@@ -8,7 +8,7 @@ from django.conf import settings
 
 from memcenter.lib import ids
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest.endpoint import PRETEND, REFUSE, Asked, Endpoint
+from memcenter.rest.endpoint import CREATE, PRETEND, REFUSE, Asked, Endpoint
 from ops.models import User
 from ops.services import users
 
@@ -36,7 +36,8 @@ class Nobody(Invalid):
 def whose_owner(asked: Asked) -> User:
     """As `whose`, where the agents' `owner_id` stands for `user_id` and a setting for both.
 
-    Raises `NotFound`, and `Nobody` when nothing says who it is.
+    Who is written about for the first time appears. Raises `NotFound`, `Conflict`, and `Nobody`
+    when nothing says who it is.
     """
     bound = asked.key.user if asked.key else None
     named = asked.data.get("owner_id") or asked.user_id
@@ -48,10 +49,14 @@ def whose_owner(asked: Asked) -> User:
         )
     if named is not None:
         asked = replace(asked, data={**asked.data, "user_id": named})
-    user = whose(asked, Endpoint(scope=""))
+    user = whose(asked, Endpoint(scope="", unknown_user=_appears_when_written))
     if user is None:
         raise NotFound("There is no such user.")
     return user
+
+
+def _appears_when_written(asked: Asked) -> str:
+    return CREATE if asked.writes else REFUSE
 
 
 def present(user: User, *, writes: bool) -> User:

@@ -209,3 +209,35 @@ class AgentFound(serializers.Serializer[Any]):
 class AgentMemories(serializers.Serializer[Any]):
     results = Memory(many=True)
     missing = serializers.ListField(child=serializers.CharField())
+
+
+class Ingested(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(choices=("created", "updated", "skipped"))
+    id = serializers.CharField(help_text="Of what was skipped: the one already known.")
+    verdict = serializers.CharField()
+    superseded = serializers.ListField(child=serializers.CharField())
+    memory_status = serializers.CharField(help_text="“candidate” waits for the person's review.")
+    redacted = serializers.BooleanField(required=False)
+
+
+class TimelineEntry(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    snippet = serializers.CharField(help_text="At most 200 characters.")
+    content_type = serializers.CharField()
+    project_key = serializers.CharField(allow_null=True)
+    summary = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    version = serializers.IntegerField()
+    at = serializers.DateTimeField(help_text="When it happened, else when it was written.")
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+class ListedProject(serializers.Serializer[Any]):
+    project_key = serializers.CharField()
+    name = serializers.CharField()
+    memory_count = serializers.IntegerField()
+    last_memory_at = serializers.DateTimeField(allow_null=True)
+    machines = serializers.ListField(child=serializers.CharField())
+    path = serializers.CharField()

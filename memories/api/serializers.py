@@ -143,7 +143,7 @@ class NoteLine(Personal):
     )
 
 
-class _Owned(Personal):
+class Owned(Personal):
     owner_id = Text(
         required=False,
         max_length=64,
@@ -151,7 +151,19 @@ class _Owned(Personal):
     )
 
 
-class AgentSearch(_Owned):
+class IngestedText(Owned):
+    project_key = Text(required=False, allow_null=True, min_length=1, max_length=100)
+    project_name = Text(required=False, allow_null=True, min_length=1, max_length=200)
+    content_type = OneOf(choices=KINDS)
+    content = Prose(max_length=settings.MAX_INGEST_CHARS)
+    summary = Text(required=False, allow_blank=True, max_length=settings.MAX_MEMORY_CHARS)
+    tags = Texts(required=False, max_text=50, max_length=20)
+    machine_name = Text(required=False, allow_blank=True, max_length=100)
+    project_path = Text(required=False, allow_blank=True, max_length=500)
+    ts = Moment(required=False, help_text="When it was so: Unix seconds or ISO 8601.")
+
+
+class AgentSearch(Owned):
     query = Prose(max_length=8_000)
     project_key = Text(required=False, max_length=100)
     project_name = Text(required=False, max_length=200)
@@ -160,7 +172,14 @@ class AgentSearch(_Owned):
     limit = serializers.IntegerField(required=False, min_value=1, max_value=100)
 
 
-class AgentFetch(_Owned):
+class Timeline(Owned, Between):
+    project_key = Text(required=False, max_length=100)
+    project_name = Text(required=False, max_length=200)
+    content_type = OneOf(choices=KINDS, required=False)
+    scope = OneOf(choices=("all", *KINDS), required=False)
+
+
+class AgentFetch(Owned):
     ids = QueryWords(max_length=8_000, help_text="Up to 100 ids, with commas.")
 
     def validate_ids(self, ids: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from memories.models import (
 )
 from memories.services import notes
 from memories.services.notes import Appended
-from memories.services.search import SearchHit
+from memories.services.remembering import Written
+from memories.services.search import SNIPPET, SearchHit
 from ops.models import User
 from ops.services import users
 
@@ -146,6 +147,46 @@ def found(row: Memory, hit: SearchHit) -> dict[str, Any]:
         "project_key": row.project.key if row.project else None,
         "score": hit.score,
         "updated_at": row.updated_at,
+    }
+
+
+def ingested(written: Written) -> dict[str, Any]:
+    answer = {
+        "status": written.result,
+        "id": written.memory.public_id,
+        "verdict": written.verdict,
+        "superseded": list(written.superseded),
+        "memory_status": written.memory.status,
+    }
+    return {**answer, "redacted": True} if written.redacted else answer
+
+
+def entry(row: Any) -> dict[str, Any]:
+    """A memory with its moment `at`, as `timeline_of` reads them."""
+    return {
+        "id": row.public_id,
+        "snippet": row.content[:SNIPPET],
+        "content_type": row.kind,
+        "project_key": row.project.key if row.project else None,
+        "summary": row.summary,
+        "tags": row.tags,
+        "version": row.current_version,
+        "at": row.at,
+        "occurred_at": row.occurred_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
+
+
+def project(row: Any) -> dict[str, Any]:
+    """A project with its counts, as `projects_of` reads them."""
+    return {
+        "project_key": row.key,
+        "name": row.name,
+        "memory_count": row.memory_count,
+        "last_memory_at": row.last_memory_at,
+        "machines": row.machines,
+        "path": row.path,
     }
 
 

@@ -1,24 +1,74 @@
-"""The agents' two stages: find ids with short snippets, then fetch whole memories by their ids."""
+"""The agents' project memory: written in one call, found in two stages."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from rest_framework.response import Response
 
-from memcenter.lib.errors import NotFound
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Asked, Call, endpoint
+from memcenter.rest.pagination import Order
+from memcenter.rest.parsers import OrjsonParser
 from memcenter.rest.people import present, reachable
+from memcenter.rest.schema import page_of
 from memories import owners, selectors
 from memories.api import answers, serializers, shown
-from memories.models import Project
-from memories.services import projects, search, writing
+from memories.selectors import TimelineFilter
+from memories.services import project_memory, search, writing
 from memories.services.pool import PreparedQuery
-from memories.services.shelves import Filters
+from memories.services.project_memory import NEXT_ACTION, Place
+from memories.services.remembering import MemoryInput, Prepared
 from ops.models import User
 
-NEXT_ACTION = "use_ids_to_call_mem_get"
 EVERYTHING = "all"
+_PLACE = ("machine_name", "project_path")
+_BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \\u escapes
+
+
+class IngestParser(OrjsonParser):
+    """A body may be as large as the longest text makes it, however it is escaped."""
+
+    @property
+    def max_bytes(self) -> int:
+        return settings.MAX_BODY_BYTES + _BYTES_OF_A_CHARACTER * settings.MAX_INGEST_CHARS
+
+
+def _prepare_text(call: Call) -> Prepared:
+    data = call.data
+    return project_memory.prepare(
+        MemoryInput(
+            content=data["content"],
+            kind=data["content_type"],
+            summary=data.get("summary", ""),
+            tags=data.get("tags", ()),
+            occurred_at=data.get("ts"),
+            project_key=data.get("project_key"),
+            project_name=data.get("project_name"),
+            metadata={
+                name: data[name] for name in ("machine_name", "project_path") if name in data
+            },
+        )
+    )
+
+
+class IngestView(MemcenterView):
+    parser_classes = (IngestParser,)
+
+    @endpoint(
+        summary="Store a page about a project; a newer edition replaces the older",
+        takes=serializers.IngestedText,
+        answers={200: answers.Ingested, 201: answers.Ingested},
+        whose=people.whose_owner,
+        prepare=_prepare_text,
+    )
+    def post(self, call: Call) -> Response:
+        place = Place(call.data.get("machine_name", ""), call.data.get("project_path", ""))
+        written = project_memory.ingest(call.ready, user=call.user, place=place)
+        status = 201 if written.result == "created" else 200
+        return Response(shown.ingested(written), status=status)
 
 
 def _prepare(call: Call) -> PreparedQuery:
@@ -34,35 +84,23 @@ class AgentSearchView(MemcenterView):
         prepare=_prepare,
     )
     def get(self, call: Call) -> Response:
-        return _found(call)
+        found = project_memory.find(
+            call.ready,
+            user=call.user,
+            project=_project(call.data),
+            kinds=_kinds(call.data),
+            limit=call.data.get("limit", 20),
+        )
+        results = [shown.found(one.memory, one.hit) for one in found]
+        return Response({"results": results, "next_action": NEXT_ACTION})
 
 
-def _found(call: Call) -> Response:
-    """A project that nobody has yet holds no memory."""
-    try:
-        project = _project(call)
-    except NotFound:
-        return Response({"results": [], "next_action": NEXT_ACTION})
-    found = search.search(
-        call.ready,
-        user=call.user,
-        types=("memory",),
-        filters=Filters(project=project, kinds=_kinds(call)),
-        limit=call.data.get("limit", 20),
-    )
-    rows = selectors.memories_by_ids(call.user, [one.id for one in found.results])
-    results = [shown.found(rows[one.id], one) for one in found.results if one.id in rows]
-    return Response({"results": results, "next_action": NEXT_ACTION})
+def _project(data: Any) -> str:
+    return project_memory.key_of(key=data.get("project_key"), name=data.get("project_name"))
 
 
-def _project(call: Call) -> Project | None:
-    data = call.data
-    key = data.get("project_key") or projects.slug(data.get("project_name") or "")
-    return projects.find(user=call.user, key=key) if key else None
-
-
-def _kinds(call: Call) -> tuple[str, ...]:
-    given = {call.data.get("content_type", EVERYTHING), call.data.get("scope", EVERYTHING)}
+def _kinds(data: Any) -> tuple[str, ...]:
+    given = {data.get("content_type", EVERYTHING), data.get("scope", EVERYTHING)}
     return tuple(sorted(writing.check_kind(kind) for kind in given - {EVERYTHING}))
 
 
@@ -90,3 +128,38 @@ class AgentMemoriesView(MemcenterView):
         results = [shown.memory(rows[one], user=call.user) for one in wanted if one in rows]
         missing = [one for one in wanted if one not in rows]
         return Response({"results": results, "missing": missing})
+
+
+class TimelineView(MemcenterView):
+    @endpoint(
+        summary="What is remembered in the order of time, newest first",
+        takes=serializers.Timeline,
+        answers={200: page_of(answers.TimelineEntry)},
+        whose=people.whose_owner,
+        paged=True,
+    )
+    def get(self, call: Call) -> Response:
+        data = call.data
+        wanted = TimelineFilter(
+            project_key=_project(data),
+            kinds=_kinds(data),
+            since=data.get("from"),
+            until=data.get("to"),
+        )
+        rows = selectors.timeline_of(call.user, wanted)
+        return Response(call.page.of(rows, order=Order("at"), show=shown.entry))
+
+
+class ProjectsView(MemcenterView):
+    @endpoint(
+        summary="The projects, with how much is remembered of each and where they are worked on",
+        takes=serializers.Owned,
+        answers={200: page_of(answers.ListedProject)},
+        whose=people.whose_owner,
+        paged=True,
+    )
+    def get(self, call: Call) -> Response:
+        rows = selectors.projects_of(call.user)
+        return Response(
+            call.page.of(rows, order=Order("key", descending=False), show=shown.project)
+        )

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from memories.extraction.arbitration.chinese import read_chinese
 from memories.extraction.arbitration.combining import combine
+from memories.extraction.arbitration.editions import Document, edition_of
 from memories.extraction.arbitration.english import read_english
 from memories.extraction.arbitration.pairing import (
     APART,
@@ -64,8 +65,8 @@ def read(text: str) -> Statement:
 
 def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
     decided = candidate.corrects or candidate.explicit
-    if max(len(candidate.content), len(memory.content)) > LONGEST:
-        finding = _long(candidate, memory)
+    if _is_document(candidate.content) or _is_document(memory.content):
+        finding = _documents(candidate, memory)
     else:
         old = read(memory.content)
         finding = settle(
@@ -81,10 +82,17 @@ def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
     return finding
 
 
-def _long(candidate: Candidate, memory: Known) -> Finding:
+def _is_document(text: str) -> bool:
+    """What is long, or has a title and more below it, is no sentence to take apart."""
+    return len(text) > LONGEST or "\n" in text.strip()
+
+
+def _documents(candidate: Candidate, memory: Known) -> Finding:
     if candidate.content.split() == memory.content.split():
         return Finding(Verdict.SKIP, "same_text")
-    return BESIDE if memory.similarity >= SAME_MATTER else APART
+    new, old = Document(candidate.content), Document(memory.content)
+    edition = edition_of(new, old, similarity=memory.similarity)
+    return edition or (BESIDE if memory.similarity >= SAME_MATTER else APART)
 
 
 def _doubted(candidate: Candidate, finding: Finding, memory: Known) -> Finding:

@@ -11,6 +11,8 @@ from memcenter.lib.errors import Invalid, NotFound
 from memories.models import Project
 from ops.models import User
 
+MAX_MACHINE, MAX_PATH = 100, 500
+_MACHINES = 50
 _NOT_IN_KEY = re.compile(r"[^\w.-]+")
 
 
@@ -40,3 +42,12 @@ def find_or_create(*, user: User, key: str | None, name: str | None = None) -> P
             return Project.objects.create(user=user, key=key, name=(name or key)[:200])
     except IntegrityError:
         return find(user=user, key=key)
+
+
+def note_place(project: Project, *, machine: str = "", path: str = "") -> None:
+    """Where the project is worked on: the machines, the latest last, and the newest path."""
+    machines = [one for one in project.machines if one != machine] + ([machine] if machine else [])
+    machines, path = machines[-_MACHINES:], path or project.path
+    if (project.machines, project.path) != (machines, path):
+        project.machines, project.path = machines, path
+        project.save(update_fields=["machines", "path", "updated_at"])

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-from memcenter.lib import segment
+from memcenter.lib import segment, tokens
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.providers.base import Vectors
 from memories.extraction.sensitive import screen
@@ -24,6 +24,9 @@ from ops.services import users
 
 _WRITTEN_IMPORTANCE = 0.7
 _WRITTEN_CONFIDENCE = 0.95
+# So much is embedded while the caller waits: about a second's work.
+_AT_ONCE_TOKENS = 4_000
+_WORDS_OF = 8_000  # characters whose words are looked for among what is known
 MAX_TAGS, MAX_TAG = 20, 50
 
 
@@ -55,7 +58,7 @@ class Prepared:
 
     given: MemoryInput
     draft: Draft
-    vector: Vectors
+    vector: Vectors  # what it is held against others by; of a very long text, of its beginning
     redacted: bool
 
 
@@ -69,20 +72,25 @@ class Written:
     decided: Decided | None = None
 
     @property
+    def verdict(self) -> str:
+        return self.decided.verdict.value if self.decided else ""
+
+    @property
     def superseded(self) -> tuple[str, ...]:
         return self.decided.superseded if self.decided else ()
 
 
-def prepare(given: MemoryInput, *, origin: Origin) -> Prepared:
+def prepare(given: MemoryInput, *, origin: Origin, longest: int | None = None) -> Prepared:
     """Check and embed; call it outside any transaction. Raises `Invalid` naming each field.
 
-    A text that is only a secret is refused; in an otherwise good one the secret is blanked.
+    A text that is only a secret is refused; in an otherwise good one the secret is blanked. A very
+    long one gets its vectors by an operation.
     """
-    _check(given)
+    _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
     if screened.drop:
         raise Invalid.field("content", "This looks like a secret, and secrets are not remembered.")
-    vectors, pieces = indexing.embed_memory(screened.text)
+    vector, vectors, pieces = _embedded(screened.text)
     draft = Draft(
         content=screened.text,
         kind=writing.check_kind(given.kind or Kind.FACT),
@@ -103,7 +111,15 @@ def prepare(given: MemoryInput, *, origin: Origin) -> Prepared:
         metadata=given.metadata,
     )
     redacted = screened.text != given.content.strip()
-    return Prepared(given, draft, vectors[0], redacted)
+    return Prepared(given, draft, vector, redacted)
+
+
+def _embedded(text: str) -> tuple[Vectors, Vectors | None, list[str]]:
+    beginning = tokens.truncate(text[: 8 * _AT_ONCE_TOKENS], limit=_AT_ONCE_TOKENS)
+    if beginning == text:
+        vectors, pieces = indexing.embed_memory(text)
+        return vectors[0], vectors, pieces
+    return indexing.embed_memory(beginning)[0][0], None, []
 
 
 def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
@@ -117,7 +133,9 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
     check_on(user)
     project = _project(prepared.given, user=user)
     draft = replace(prepared.draft, project=project)
-    known = similar.similar_to(prepared.vector, user=user, content=draft.content, project=project)
+    known = similar.similar_to(
+        prepared.vector, user=user, content=draft.content[:_WORDS_OF], project=project
+    )
     meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
     waits = own.confirm_before_remembering and draft.origin in (Origin.API, Origin.AGENT)
     decided = deciding.apply(
@@ -151,12 +169,12 @@ def check_on(user: User) -> None:
         raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
 
 
-def _check(given: MemoryInput) -> None:
+def _check(given: MemoryInput, *, longest: int) -> None:
     problems: dict[str, list[str]] = {}
     if not given.content.strip():
         problems["content"] = ["The text must not be empty."]
-    elif len(given.content) > settings.MAX_MEMORY_CHARS:
-        problems["content"] = [f"A memory has at most {settings.MAX_MEMORY_CHARS:,} characters."]
+    elif len(given.content) > longest:
+        problems["content"] = [f"A memory has at most {longest:,} characters."]
     for name in ("importance", "confidence"):
         value = getattr(given, name)
         if value is not None and not 0 <= value <= 1:

@@ -24,7 +24,7 @@ from memories.services.traces import Hit, Stage
 from ops.models import User
 from ops.services import users
 
-_SNIPPET = 200
+SNIPPET = 200
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
         type=unit.type,
         id=unit.id,
         text=unit.text,
-        snippet=unit.text[:_SNIPPET],
+        snippet=unit.text[:SNIPPET],
         score=round(ranked.relevance, 6),
         components=ranked.components,
         created_at=row.created_at,
