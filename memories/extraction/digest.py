@@ -37,7 +37,8 @@ def digest(text: str) -> Digest:
     """
     title = Document(text[:_READ]).title
     body = _CODE.sub("\n", text[:_READ])
-    sentences = [one for one in map(_plain, _END.split(_MARKS.sub("", body))) if one]
+    told = (_plain(one) for one in _END.split(_MARKS.sub("", body)))
+    sentences = list(dict.fromkeys(one for one in told if one))
     weight = Counter(term for one in sentences for term in segment.terms(one))
     tags = _tags(body, title=title)
     if len(text) <= LONG:

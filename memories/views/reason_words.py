@@ -16,6 +16,8 @@ _DECIDED = {
     "nothing_similar": _("I knew nothing like it."),
     "same_text": _("It says the very same as what I knew."),
     "same_words": _("It says the very same as what I knew."),
+    "says_nothing_new": _("All of it stood in what I knew."),
+    "newer_edition": _("It is a newer edition of the same page."),
     "same_meaning": _("It says the same in other words."),
     "weaker": _("What I knew says more already."),
     "says_more": _("It says more than what I knew."),

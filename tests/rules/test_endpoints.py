@@ -113,6 +113,7 @@ def _body(path: str, ids: dict[str, str]) -> dict[str, Any]:
         "/api/v1/memory/context": {"message": "A", "conversation_id": ids["conversation_id"]},
         "/api/v1/memory/forget": {"scope": "memory", "memory_id": ids["memory_id"]},
         "/api/v1/clear": {"conversation_id": ids["conversation_id"]},
+        "/api/v1/ingest/memory": {"content_type": "plan", "content": "Mallory was here."},
         "/api/v1/memory/append": {"text": "Mallory was here."},
         "/api/v1/memory/long_term": {"content": "Mallory was here."},
         "/api/v1/memory/long_term/confirm": {

@@ -17,7 +17,6 @@ from memories.extraction.arbitration.pairing import Finding
 from memories.extraction.types import Verdict
 
 # Shares of letters, from reading pairs of real project notes side by side.
-_NOTHING_NEW = 0.98
 _NEARLY_ALL = 0.9
 _HALF = 0.5
 _SOME = 0.2
@@ -61,14 +60,14 @@ class Document:
 def edition_of(new: Document, old: Document, *, similarity: float) -> Finding | None:
     """How the new document stands to the old one where they are one; None where they aren't.
 
-    `similarity` is the cosine of the two. What an edition leaves out is gone on purpose: the old
-    text stays as a version. A mere quotation from a longer document says nothing new.
+    `similarity` is the cosine of the two. What an edition of the same title leaves out is gone on
+    purpose: the old text stays as a version. A mere quotation says nothing new.
     """
     both = new.pieces & old.pieces
     shared = sum(len(one) * count for one, count in both.items())
     of_new, of_old = shared / max(1, new.size), shared / max(1, old.size)
     titled = bool(_bare(new.title)) and _bare(new.title) == _bare(old.title)
-    if of_new >= _NOTHING_NEW and (of_old >= _NOTHING_NEW or not (titled or of_old >= _HALF)):
+    if 0 < shared == new.size and (shared == old.size or not titled):
         return NOTHING_NEW
     if of_old >= _NEARLY_ALL or min(of_new, of_old) >= _HALF:
         return NEWER

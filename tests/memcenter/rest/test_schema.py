@@ -10,7 +10,7 @@ from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
 from drf_spectacular.validation import validate_schema
 
 from memcenter.rest.schema import OneSlashGenerator
-from memories.models import Relation
+from memories.models import Project, Relation
 from ops.models import User
 from tests.factories import (
     make_conversation,
@@ -114,8 +114,9 @@ def world(alice: User) -> dict[str, str]:
     turn = make_turn(row, "I play chess.")
     make_episode(turn)
     make_summary(row, "They spoke of chess.", through=2)
+    project = Project.objects.create(user=alice, key="club", name="Club")
     memory = make_memory(alice, "Alice plays chess.", turns=[turn], kind="constraint")
-    other = make_memory(alice, "Alice never plays.", conflicts_with=memory)
+    other = make_memory(alice, "Alice never plays.", conflicts_with=memory, project=project)
     Relation.objects.create(user=alice, memory=memory, other=other, kind="contradicts")
     return {
         "conversation_id": row.public_id,
@@ -179,6 +180,13 @@ def test_answers_to_writes_have_the_promised_shape(
             "/memory/long_term/confirm",
             {"decisions": [{"id": memory, "decision": "accept"}]},
             200,
+        ),
+        ("post", "/memory/append", {"text": "Called the dentist."}, 201),
+        (
+            "post",
+            "/ingest/memory",
+            {"project_name": "Club", "content_type": "plan", "content": "Book the hall."},
+            201,
         ),
         ("patch", "/memory/settings", {"theme": "dark"}, 200),
         ("post", "/memory/forget", {"scope": "memory", "memory_id": memory}, 202),

@@ -1,5 +1,5 @@
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import permutations
@@ -257,14 +257,15 @@ def test_odd_texts_are_decided_without_an_error(odd: str) -> None:
     assert decide(candidate(odd), "Lives in Hangzhou", "住在杭州").verdict in HARMLESS
 
 
-def test_long_texts_are_the_same_only_as_a_whole() -> None:
+def test_of_long_texts_the_one_that_says_more_takes_the_place_of_the_other() -> None:
     long = "Wrote down how the garden is watered. " * 100
-    same = Known(id="mem_1", kind="fact", content=long, similarity=1.0)
-    other = Known(id="mem_2", kind="fact", content=f"{long} Now by hand.", similarity=0.99)
+    longer = f"{long} Now by hand."
+    known = Known(id="mem_1", kind="fact", content=long, similarity=0.99)
     arbiter = BundledArbiter()
 
-    assert arbiter.arbitrate(candidate(long), [other], now=NOW).verdict is Verdict.KEEP_BOTH
-    assert arbiter.arbitrate(candidate(long), [other, same], now=NOW).target_id == "mem_1"
+    assert arbiter.arbitrate(candidate(longer), [known], now=NOW).verdict is Verdict.REPLACE
+    known = replace(known, content=longer)
+    assert arbiter.arbitrate(candidate(long), [known], now=NOW).verdict is Verdict.SKIP
 
 
 def test_the_same_question_gets_the_same_answer() -> None:
