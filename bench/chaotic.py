@@ -6,7 +6,6 @@ counts as recorded or forgotten is only what the product said yes to.
 
 from __future__ import annotations
 
-import http.client
 import json
 import random
 import time
@@ -14,11 +13,10 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
 
 from bench import planted
+from bench.careful import Client
 
-_PATIENCE = 120.0
 _TURNS = (
     "I'm allergic to {0}.",
     "My colleague {0} lives in Porto.",
@@ -30,52 +28,6 @@ _TURNS = (
 _MEMORIES = ("Likes the band {0}", "Drinks {0} every morning", "喜欢{0}的书", "Works with {0}")
 
 
-class Unanswered(Exception):
-    """The product gave no answer within the patience of a person."""
-
-
-@dataclass
-class Client:
-    port: int
-    key: str
-
-    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, Any]:
-        """Asked again until it is answered; 409 while being forgotten and 429 wait too."""
-        once = uuid.uuid4().hex
-        until = time.monotonic() + _PATIENCE
-        last: object = ""
-        while time.monotonic() < until:
-            try:
-                status, answer = self._once(method, path, body, query, once)
-            except (OSError, http.client.HTTPException) as error:
-                last = error
-            else:
-                waits = status == 409 and "being_forgotten" in str(answer)
-                if status < 500 and status != 429 and not waits:
-                    return status, answer
-                last = (status, answer)
-            time.sleep(0.1)
-        raise Unanswered(f"{method} {path}: {last}")
-
-    def _once(
-        self, method: str, path: str, body: Any, query: dict[str, Any], once: str
-    ) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        if isinstance(body, bytes):
-            headers["Content-Type"] = "multipart/form-data; boundary=mark"
-        if method != "GET":
-            headers["Idempotency-Key"] = once
-        address = f"/api/v1{path}" + (f"?{urlencode(query)}" if query else "")
-        try:
-            connection.request(method, address, body=content, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, json.loads(answer.read() or b"null")
-        finally:
-            connection.close()
-
-
 @dataclass
 class Book:
     """By word: what must be there (`turns`, `memories`), what may, and what must be gone."""
@@ -83,6 +35,7 @@ class Book:
     turns: dict[str, str] = field(default_factory=dict)  # word -> its conversation
     memories: dict[str, str] = field(default_factory=dict)  # word -> its memory's id
     imports: dict[str, str] = field(default_factory=dict)  # word -> the import's operation
+    of_project: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     unlearned: set[str] = field(default_factory=set)  # may be said, may not be known
     written: int = 0
@@ -124,18 +77,20 @@ class Person:
         writing: list[Callable[[], object]] = [
             *[self._turn] * 5,
             *[self._memory] * 3,
+            self._project_memory,
             self._twins,
             self._import,
         ]
         asking: list[Callable[[], object]] = [
             *[self._recall] * 2,
-            self._export,
+            self.export,
             self._comment,
         ]
         forgetting: list[Callable[[], object]] = [
             *[self._forget_message] * 2,
             *[self._forget_memory] * 2,
             self._forget_conversation,
+            self._forget_project,
             self._clear,
             self._unlearn,
         ]
@@ -158,16 +113,21 @@ class Person:
             self.book.turns[word] = where
             self.messages[word] = answer["assistant_message_id"]
 
-    def _memory(self, text: str = "", word: str = "") -> str:
+    def _memory(self, text: str = "", word: str = "", **more: str) -> str:
         word = word or next(self.words)
         content = (text or random.choice(_MEMORIES)).format(word)
         status, answer = self._post(
-            "/memory/long_term", content=content, tags=[f"tag-{word}"], data={"note": word}
+            "/memory/long_term", content=content, tags=[f"tag-{word}"], data={"note": word}, **more
         )
         if not self._said_yes(status, answer, word):
             return ""
         self.book.memories[word] = answer["id"]
         return str(answer["id"])
+
+    def _project_memory(self) -> None:
+        word = next(self.words)
+        if self._memory("The build of {0} needs the flag --fast", word, project_key="boat"):
+            self.book.of_project.add(word)
 
     def _twins(self) -> None:
         """Two that are nearly the same: one may take the other in."""
@@ -214,8 +174,12 @@ class Person:
             ids = {"message_id": self.messages[word], "rating": "negative"}
             self._post("/feedback", **ids, comment=f"Not {word}!")
 
-    def _export(self) -> None:
-        status, answer = self._post("/memory/export", format=random.choice(["json", "zip"]))
+    def export(self) -> None:
+        where = set(self.book.turns.values())
+        of = {"conversation_id": where.pop()} if where and random.random() < 0.4 else {}
+        status, answer = self._post("/memory/export", format=random.choice(["json", "zip"]), **of)
+        if status == 404 and of:  # a conversation that is being forgotten
+            return
         if self._said_yes(status, answer):
             self.accepted.append(answer["op_id"])
 
@@ -249,6 +213,13 @@ class Person:
         name = f"talk-{random.randrange(3)}"
         if name in self.book.turns.values() and self._forget("conversation", conversation_id=name):
             self.book.forget_conversation(name)
+
+    def _forget_project(self) -> None:
+        words = self.book.of_project & set(self.book.memories)
+        if words and self._forget("project", project_key="boat"):
+            self.book.gone |= words
+            for word in words:
+                del self.book.memories[word]
 
     def _clear(self) -> None:
         name = f"talk-{random.randrange(3)}"

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import psycopg
 import redis
@@ -32,13 +33,22 @@ class Store:
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
+        self._connection: psycopg.Connection[tuple[object, ...]] | None = None
 
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
-        url = EmbeddedPostgres(self._folder).url("app")
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("SET ROLE memcenter_system")
-            found = connection.execute(query.encode(), values or None)
-            return found.fetchall() if found.description else []
+        try:
+            found = self._open().execute(query.encode(), values or None)
+        except psycopg.OperationalError:
+            self._connection = None
+            found = self._open().execute(query.encode(), values or None)
+        return found.fetchall() if found.description else []
+
+    def _open(self) -> psycopg.Connection[tuple[object, ...]]:
+        if self._connection is None or self._connection.closed:
+            url = EmbeddedPostgres(self._folder).url("app")
+            self._connection = psycopg.connect(url, autocommit=True)
+            self._connection.execute("SET ROLE memcenter_system")
+        return self._connection
 
     def places(self, run: int | None = None) -> dict[str, set[str]]:
         """Where each planted word is (of one run, or of all), by word."""
@@ -59,22 +69,41 @@ class Store:
             " ON t.tablename = c.table_name AND t.schemaname = 'public'"
             " WHERE c.table_schema = 'public' AND c.column_name = 'user_id' ORDER BY 1"
         )
-        hashes = {}
-        for (name,) in owned:
-            rows = self.rows(
-                f'SELECT t::text FROM "{name}" t WHERE user_id = ANY(%s) ORDER BY 1', users
-            )
-            hashes[str(name)] = hashlib.sha256(repr(rows).encode()).hexdigest()
-        return hashes
+        wanted = {str(name): ("user_id", list[object](users)) for (name,) in owned}
+        people = self.rows("SELECT subject FROM ops_user WHERE id = ANY(%s)", users)
+        subjects = [subject for (subject,) in people]
+        for name in ("ops_operation", "ops_receipt", "ops_auditevent"):
+            wanted[name] = ("subject", subjects)
+        return {name: self._hash(name, *where) for name, where in wanted.items()}
+
+    def _hash(self, table: str, column: str, values: list[object]) -> str:
+        rows = self.rows(
+            f'SELECT t::text FROM "{table}" t WHERE {column} = ANY(%s) ORDER BY 1', values
+        )
+        return hashlib.sha256(repr(rows).encode()).hexdigest()
 
     def _tables(self, pattern: str) -> Iterator[tuple[str, str]]:
-        for name in self.tables():
+        for name, columns in self._wordy():
             query = sql.SQL(
                 "SELECT DISTINCT found[1] FROM {} t,"
-                " LATERAL regexp_matches(lower(t::text), {}, 'g') found"
-            ).format(sql.Identifier(name), sql.Literal(f"({pattern})"))
+                " LATERAL regexp_matches(lower(concat_ws(' ', {})), {}, 'g') found"
+            ).format(
+                sql.Identifier(name),
+                sql.SQL(", ").join(map(sql.Identifier, columns)),
+                sql.Literal(f"({pattern})"),
+            )
             for (one,) in self.rows(query.as_string(None)):
                 yield name, str(one)
+
+    def _wordy(self) -> list[tuple[str, list[str]]]:
+        """All columns of all tables but those that can only hold numbers."""
+        rows = self.rows(
+            "SELECT table_name, array_agg(column_name::text) FROM information_schema.columns"
+            " JOIN pg_tables ON tablename = table_name AND schemaname = table_schema"
+            " WHERE table_schema = 'public' AND udt_name NOT IN ('halfvec', 'int2', 'int4', 'int8',"
+            " 'bool', 'timestamptz', 'float8', 'uuid') GROUP BY 1"
+        )
+        return [(str(name), list(cast("list[str]", columns))) for name, columns in rows]
 
     def _keys(self, pattern: str) -> Iterator[tuple[str, str]]:
         with redis.Redis.from_url(EmbeddedRedis(self._folder).url()) as client:

@@ -1,0 +1,184 @@
+"""What is asked after each run of `bench/forgetting.py`, of the databases and files themselves."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bench.chaotic import Person
+from bench.hurting import Chaos
+from bench.planted import Store
+
+Places = dict[str, set[str]]
+
+
+@dataclass
+class Result:
+    """How one run went; each list names what is wrong, and is empty."""
+
+    fault: str
+    written: int = 0
+    forgets: int = 0
+    operations: int = 0
+    deaths: int = 0
+    residue: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)
+    disturbed: list[str] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    took: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> dict[str, list[str]]:
+        names = ("residue", "lost", "twice", "disturbed", "unfinished", "files", "odd")
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+
+@dataclass(frozen=True)
+class Bystanders:
+    """People with a bit of everything who do nothing any more, and the hash of their rows."""
+
+    users: list[int]
+    hashes: dict[str, str]
+
+
+def bystanders(store: Store) -> Bystanders:
+    rows = store.rows("SELECT id FROM ops_user WHERE external_id LIKE 'person-0-%%'")
+    users = [int(str(pk)) for (pk,) in rows]
+    return Bystanders(users, store.fingerprint(users))
+
+
+def ask(
+    chaos: Chaos, number: int, crowd: list[Person], result: Result, standing: Bystanders
+) -> None:
+    store = chaos.store
+    places = store.places(number)
+    for one in crowd:
+        result.written += one.book.written
+        result.forgets += one.book.forgets
+        result.odd += one.odd
+        result.residue += _residue(one, places)
+        result.lost += _lost(store, one, places)
+        result.twice += _twice(store, one)
+    after = store.fingerprint(standing.users)
+    result.disturbed += [name for name, was in standing.hashes.items() if was != after.get(name)]
+    result.lost += _not_findable(store)
+    result.files += _left_files(chaos)
+    result.unfinished += _unexplained(store)
+    accepted = [op_id for one in crowd for op_id in one.accepted]
+    asked = store.rows("SELECT count(*) FROM ops_operation WHERE public_id = ANY(%s)", accepted)
+    result.operations = int(str(asked[0][0]))
+
+
+def _residue(one: Person, places: Places) -> list[str]:
+    found = [f"{word}: {sorted(places[word])}" for word in one.book.gone if places.get(word)]
+    for word in one.book.unlearned - one.book.gone:
+        known = [place for place in places.get(word, ()) if place.startswith("memories_memory")]
+        found += [f"{word} (unlearned): {known}"] if known else []
+    return found
+
+
+def _lost(store: Store, one: Person, places: Places) -> list[str]:
+    book = one.book
+    lost = [word for word in book.turns if "conversations_message" not in places.get(word, ())]
+    for word in book.memories:
+        if not any(place.startswith("memories_memory") for place in places.get(word, ())):
+            lost.append(word)
+    return lost + _lost_imports(store, book.imports, places)
+
+
+def _lost_imports(store: Store, imports: dict[str, str], places: Places) -> list[str]:
+    """An import is there as a whole, or not at all and says why."""
+    lost = []
+    by_operation: dict[str, list[str]] = defaultdict(list)
+    for word, op_id in imports.items():
+        by_operation[op_id].append(word)
+    for op_id, words in by_operation.items():
+        rows = store.rows("SELECT status FROM ops_operation WHERE public_id = %s", op_id)
+        wanted = rows[0][0] == "succeeded"
+        for word in words:
+            if ("conversations_message" in places.get(word, ())) != wanted:
+                lost.append(f"{word} ({op_id} {rows[0][0]})")
+    return lost
+
+
+def _twice(store: Store, one: Person) -> list[str]:
+    """A turn is two messages, a statement one memory, however often a call was repeated."""
+    said = store.rows(
+        "SELECT substring(content from 'qx[b-v]{3}w[b-v]{3}') FROM conversations_message m"
+        " JOIN ops_user u ON u.id = m.user_id WHERE u.external_id = %s",
+        one.user_id,
+    )
+    counts = Counter(word for (word,) in said)
+    known = store.rows(
+        "SELECT content, count(*) FROM memories_memory m JOIN ops_user u ON u.id = m.user_id"
+        " WHERE u.external_id = %s AND m.status = 'active' AND m.hidden_at IS NULL"
+        " GROUP BY content, project_id HAVING count(*) > 1",
+        one.user_id,
+    )
+    doubled = [f"{word} said {counts[word]} times" for word in one.book.turns if counts[word] != 2]
+    return doubled + [f"{text!r} known {count} times" for text, count in known]
+
+
+def _not_findable(store: Store) -> list[str]:
+    """What came in is also learned from and found again, for everybody who is still there."""
+    questions = {
+        "turns not learned from": "SELECT public_id FROM conversations_turn"
+        " WHERE extracted_at IS NULL AND hidden_at IS NULL",
+        "memories not indexed": "SELECT public_id FROM memories_memory"
+        " WHERE indexed_at IS NULL AND hidden_at IS NULL AND deleted_at IS NULL",
+        "messages not indexed": "SELECT public_id FROM conversations_message m"
+        " WHERE hidden_at IS NULL AND NOT EXISTS (SELECT 1 FROM memories_lexicalentry e"
+        " WHERE e.user_id = m.user_id AND e.target_kind = 'message' AND e.target_id = m.id)",
+    }
+    found = {name: store.rows(query) for name, query in questions.items()}
+    return [f"{name}: {[str(one) for (one,) in rows]}" for name, rows in found.items() if rows]
+
+
+def _left_files(chaos: Chaos) -> list[str]:
+    """Files that no row knows, and parts of anything."""
+    rows = chaos.store.rows(
+        "SELECT path FROM ops_export WHERE sha256 <> '' UNION SELECT path FROM ops_import"
+        " WHERE finished_at IS NULL"
+    )
+    known = {str(path) for (path,) in rows}
+    return [path for path in _files(chaos) if path.rpartition("/")[2] not in known]
+
+
+def _files(chaos: Chaos) -> Iterator[str]:
+    for name in ("exports", "imports", "parts"):
+        folder = chaos.folder.path / name
+        if folder.is_dir():
+            yield from (f"{name}/{one.name}" for one in folder.iterdir())
+
+
+def _unexplained(store: Store) -> list[str]:
+    """Every operation has ended, and one that failed says why."""
+    rows = store.rows(
+        "SELECT public_id, kind, status FROM ops_operation WHERE status IN ('pending', 'running')"
+        " OR (status = 'failed' AND last_error = '')"
+    )
+    return [" ".join(map(str, row)) for row in rows]
+
+
+def step_names(store: Store) -> set[str]:
+    """Every step that any worker wrote down, as `kind: step`."""
+    rows = store.rows(
+        "SELECT DISTINCT kind, s.one ->> 'step' FROM ops_operation,"
+        " LATERAL jsonb_array_elements(steps_done) s(one)"
+        " UNION SELECT DISTINCT kind, progress_step FROM ops_operation WHERE progress_step <> ''"
+    )
+    return {f"{kind}: {step}" for kind, step in rows}
+
+
+def errors(store: Store) -> list[tuple[str, int]]:
+    """What attempts ended with, in the product's own words."""
+    rows = store.rows(
+        "SELECT o.kind || ': ' || coalesce(nullif(a.error, ''), a.outcome), count(*)"
+        " FROM ops_attempt a JOIN ops_operation o ON o.id = a.operation_id"
+        " WHERE a.outcome <> 'succeeded' GROUP BY 1 ORDER BY 2 DESC"
+    )
+    return [(str(text), int(str(count))) for text, count in rows]
