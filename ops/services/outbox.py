@@ -290,16 +290,23 @@ def cancel(operation: Operation) -> None:
 
 
 def retry(operation: Operation) -> None:
-    """FAILED -> PENDING with a fresh set of attempts. Raises `Conflict` when it hasn't failed."""
+    """FAILED -> PENDING with a fresh set of attempts.
+
+    Raises `Conflict` when it hasn't failed, or the same (by its dedupe key) is waiting already.
+    """
     now = timezone.now()
     failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
-    moved = failed.update(
-        status=Status.PENDING,
-        max_attempts=F("attempt") + settings.OPERATION_ATTEMPTS,
-        run_after=now,
-        finished_at=None,
-        updated_at=now,
-    )
+    try:
+        with transaction.atomic():
+            moved = failed.update(
+                status=Status.PENDING,
+                max_attempts=F("attempt") + settings.OPERATION_ATTEMPTS,
+                run_after=now,
+                finished_at=None,
+                updated_at=now,
+            )
+    except IntegrityError as error:
+        raise Conflict("The same is waiting to be done already.") from error
     if not moved:
         raise Conflict("Only an operation that has failed can be retried.")
     transaction.on_commit(broker.wake, robust=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import datetime, timedelta
+from typing import Any, ClassVar
 from uuid import UUID
 
+import hypothesis
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
@@ -20,16 +24,33 @@ from ops.services import outbox
 pytestmark = pytest.mark.django_db
 
 _PEOPLE = [UUID(int=number) for number in range(1, 4)]
+_BULK = Priority.BULK
 _OVER = {Status.SUCCEEDED, Status.CANCELLED}
 _ENDED = {*_OVER, Status.FAILED}
 priorities = st.sampled_from([Priority.FORGET, Priority.TURN, Priority.BULK])
 people = st.sampled_from(_PEOPLE)
 
 
+Pair = tuple[str, str]
+# The arrows of `Status`; a row that is new comes from nowhere.
+ARROWS = {
+    "enqueue": {("", "pending")},
+    "claim": {("pending", "running")},
+    "succeed": {("running", "succeeded")},
+    "fail": {("running", "pending"), ("running", "failed")},
+    "expire": {("running", "pending"), ("running", "failed")},
+    "cancel": {("pending", "cancelled")},
+    "retry": {("failed", "pending")},
+    # One that goes back beside a waiting twin leaves the work to it.
+    "leave": {("running", "cancelled")},
+}
+
+
 class Outbox(RuleBasedStateMachine):
     """`held` are claims that workers believe in; a dead or frozen worker simply keeps its own."""
 
     held = Bundle("held")
+    taken: ClassVar[dict[str, set[Pair]]] = defaultdict(set)
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,6 +58,8 @@ class Outbox(RuleBasedStateMachine):
         self.over: dict[int, str] = {}
         self.successes: Counter[int] = Counter()
         self.attempts: dict[int, int] = {}
+        self.states: dict[int, str] = {}
+        self.doing = ""
 
     def _now(self) -> datetime:
         """Late enough for whatever waits after a failure."""
@@ -49,6 +72,7 @@ class Outbox(RuleBasedStateMachine):
         dedupe=st.sampled_from([None, "one", "other"]),
     )
     def enqueue(self, person: UUID, priority: Priority, serial: bool, dedupe: str | None) -> None:
+        self.doing = "enqueue"
         waiting = Operation.objects.filter(dedupe_key=dedupe, status=Status.PENDING).first()
         made = outbox.enqueue(
             Kind.REINDEX,
@@ -62,6 +86,7 @@ class Outbox(RuleBasedStateMachine):
 
     @rule(target=held, after=st.none() | people)
     def claim(self, after: UUID | None) -> Operation | None:
+        self.doing = "claim"
         best = self._claimable()
         claimed = outbox.claim([Kind.REINDEX], now=self._now(), after=after)
         if claimed is None:
@@ -82,6 +107,7 @@ class Outbox(RuleBasedStateMachine):
 
     @rule(claimed=consumes(held))
     def succeed(self, claimed: Operation | None) -> None:
+        self.doing = "succeed"
         if claimed is not None:
             mine = self._is_mine(claimed)
             assert outbox.succeed(claimed) == mine
@@ -89,12 +115,14 @@ class Outbox(RuleBasedStateMachine):
 
     @rule(claimed=consumes(held), permanent=st.booleans(), counts=st.booleans())
     def fail(self, claimed: Operation | None, permanent: bool, counts: bool) -> None:
+        self.doing = "fail"
         if claimed is not None:
             mine = self._is_mine(claimed)
             assert outbox.fail(claimed, error="no", permanent=permanent, counts=counts) == mine
 
     @rule(claimed=consumes(held))
     def give_back(self, claimed: Operation | None) -> None:
+        self.doing = "fail"
         if claimed is not None:
             mine = self._is_mine(claimed)
             assert outbox.give_back(claimed) == mine
@@ -107,11 +135,13 @@ class Outbox(RuleBasedStateMachine):
     @rule()
     def leases_run_out(self) -> None:
         """Of dead workers and of those that only stand still."""
+        self.doing = "expire"
         outbox.expire(now=timezone.now() + timedelta(hours=3))
         assert not Operation.objects.filter(status=Status.RUNNING).exists()
 
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
+        self.doing = "cancel"
         operation = self._any(data)
         if operation is None:
             return
@@ -123,6 +153,7 @@ class Outbox(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def retry(self, data: st.DataObject) -> None:
+        self.doing = "retry"
         operation = self._any(data)
         if operation is None:
             return
@@ -136,6 +167,18 @@ class Outbox(RuleBasedStateMachine):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         return operation.dedupe_key is not None and twins.exists()
 
+    def what_does_not_begin_there_is_refused(self, status: Status) -> None:
+        for operation in Operation.objects.filter(status=status):
+            stale = copy(operation)
+            stale.attempt += 1
+            assert not outbox.succeed(stale) and not outbox.renew(stale)
+            assert not outbox.fail(stale, error="no") and not outbox.give_back(stale)
+            if status not in (Status.FAILED, Status.PENDING):
+                with pytest.raises(Conflict):
+                    outbox.retry(operation)
+                with pytest.raises(Conflict):
+                    outbox.cancel(operation)
+
     def _any(self, data: st.DataObject) -> Operation | None:
         rows = list(Operation.objects.order_by("pk"))
         return data.draw(st.sampled_from(rows)) if rows else None
@@ -145,51 +188,110 @@ class Outbox(RuleBasedStateMachine):
         return (current.status, current.attempt) == (Status.RUNNING, claimed.attempt)
 
     @invariant()
-    def what_is_over_stays_over(self) -> None:
-        now = {row.pk: row.status for row in Operation.objects.all()}
+    def the_outbox_is_in_order(self) -> None:
+        rows = {row.pk: row for row in Operation.objects.order_by("pk")}
+        tries: dict[int, list[Attempt]] = defaultdict(list)
+        for one in Attempt.objects.order_by("number"):
+            tries[one.operation_id].append(one)
+        self._only_known_arrows_are_taken(rows)
+        self._what_is_over_stays_over(rows)
+        self._one_of_a_person_runs_and_one_of_a_dedupe_key_waits(rows)
+        for row in rows.values():
+            self._each_row_says_what_it_is(row)
+            self._every_attempt_is_written_down(row, tries[row.pk])
+
+    def _only_known_arrows_are_taken(self, rows: Mapping[int, Operation]) -> None:
+        for pk, row in rows.items():
+            arrow = (self.states.get(pk, ""), str(row.status))
+            if arrow[0] != arrow[1]:
+                left = self.doing in ("fail", "expire") and arrow in ARROWS["leave"]
+                name = "leave" if left else self.doing
+                assert arrow in ARROWS[name]
+                self.taken[name].add(arrow)
+            self.states[pk] = str(row.status)
+
+    def _what_is_over_stays_over(self, rows: Mapping[int, Operation]) -> None:
         for pk, status in self.over.items():
-            assert now[pk] == status
-        self.over |= {pk: status for pk, status in now.items() if status in _OVER}
+            assert rows[pk].status == status
+        self.over |= {pk: str(row.status) for pk, row in rows.items() if row.status in _OVER}
         assert all(count == 1 for count in self.successes.values() if count)
 
-    @invariant()
-    def one_of_a_person_runs_and_one_of_a_dedupe_key_waits(self) -> None:
-        running = Operation.objects.filter(status=Status.RUNNING, serial_key__isnull=False)
-        keys = list(running.values_list("serial_key", flat=True))
+    def _one_of_a_person_runs_and_one_of_a_dedupe_key_waits(
+        self, rows: Mapping[int, Operation]
+    ) -> None:
+        running = [row for row in rows.values() if row.status == Status.RUNNING]
+        keys = [row.serial_key for row in running if row.serial_key]
         assert len(keys) == len(set(keys))
-        waiting = Operation.objects.filter(status=Status.PENDING, dedupe_key__isnull=False)
-        names = list(waiting.values_list("dedupe_key", flat=True))
+        waiting = [row for row in rows.values() if row.status == Status.PENDING]
+        names = [row.dedupe_key for row in waiting if row.dedupe_key]
         assert len(names) == len(set(names))
 
-    @invariant()
-    def each_row_says_what_it_is(self) -> None:
-        for row in Operation.objects.all():
-            assert (row.lease_until is not None) == (row.status == Status.RUNNING)
-            assert (row.finished_at is not None) == (row.status in _ENDED)
-            assert row.attempt <= row.max_attempts
-            assert row.attempt >= self.attempts.get(row.pk, 0)
-            assert row.status != Status.FAILED or row.last_error
-            self.attempts[row.pk] = row.attempt
+    def _each_row_says_what_it_is(self, row: Operation) -> None:
+        assert (row.lease_until is not None) == (row.status == Status.RUNNING)
+        assert (row.finished_at is not None) == (row.status in _ENDED)
+        assert row.attempt <= row.max_attempts
+        assert row.attempt >= self.attempts.get(row.pk, 0)
+        assert row.status != Status.FAILED or row.last_error
+        self.attempts[row.pk] = row.attempt
 
-    @invariant()
-    def every_attempt_is_written_down_and_only_the_running_one_is_open(self) -> None:
-        for row in Operation.objects.all():
-            attempts = list(Attempt.objects.filter(operation=row).order_by("number"))
-            assert [one.number for one in attempts] == list(range(1, row.attempt + 1))
-            is_open = [one.number for one in attempts if one.outcome is None]
-            assert is_open == ([row.attempt] if row.status == Status.RUNNING else [])
-            won = [one for one in attempts if one.outcome == Outcome.SUCCEEDED]
-            assert len(won) == (row.status == Status.SUCCEEDED)
+    def _every_attempt_is_written_down(self, row: Operation, tries: list[Attempt]) -> None:
+        """And only the running one is open."""
+        assert [one.number for one in tries] == list(range(1, row.attempt + 1))
+        is_open = [one.number for one in tries if one.outcome is None]
+        assert is_open == ([row.attempt] if row.status == Status.RUNNING else [])
+        won = [one for one in tries if one.outcome == Outcome.SUCCEEDED]
+        assert len(won) == (row.status == Status.SUCCEEDED)
 
 
-def test_the_outbox_keeps_its_promises_whatever_happens() -> None:
+def test_the_outbox_keeps_its_promises_whatever_happens(settings: Any) -> None:
+    settings.OPERATION_ATTEMPTS = 2  # so that attempts are used up now and then
     run_machine(
         Outbox,
-        settings=settings(
-            max_examples=10,
+        settings=hypothesis.settings(
+            max_examples=15,
             stateful_step_count=20,
             deadline=None,
             derandomize=True,
+            database=None,
+            phases=[hypothesis.Phase.generate],  # a failure is told at once, and not made shorter
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_every_arrow_is_taken_and_refused_where_it_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.OPERATION_ATTEMPTS = 2
+    monkeypatch.setattr(Outbox, "taken", defaultdict(set))
+    machine = Outbox()
+
+    def do(act: Callable[..., Any], **how: Any) -> Any:
+        result = act(**how)
+        machine.the_outbox_is_in_order()
+        for status in Status:
+            machine.what_does_not_begin_there_is_refused(status)
+        return result
+
+    def enqueued(dedupe: str | None = None) -> Operation:
+        do(machine.enqueue, person=_PEOPLE[0], priority=_BULK, serial=True, dedupe=dedupe)
+        claimed: Operation = do(machine.claim, after=None)
+        return claimed
+
+    do(machine.succeed, claimed=enqueued())
+    do(machine.fail, claimed=enqueued(), permanent=True, counts=True)
+    machine.doing = "retry"
+    do(lambda: outbox.retry(Operation.objects.get(status=Status.FAILED)))
+    machine.doing = "cancel"
+    do(lambda: outbox.cancel(Operation.objects.get(status=Status.PENDING)))
+    do(machine.fail, claimed=enqueued(), permanent=False, counts=True)
+    do(machine.give_back, claimed=do(machine.claim, after=None))
+    do(machine.succeed, claimed=do(machine.claim, after=None))
+    enqueued()
+    do(machine.leases_run_out)
+    do(machine.claim, after=None)
+    do(machine.leases_run_out)
+    failing = enqueued("one")
+    do(machine.enqueue, person=_PEOPLE[1], priority=_BULK, serial=True, dedupe="one")
+    do(machine.fail, claimed=failing, permanent=False, counts=True)
+    assert Outbox.taken == ARROWS
