@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import orjson
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy, ngettext
 
 from memcenter.lib.errors import Conflict
+from ops import selectors
 from ops.administration import ReadOnlyAdmin
 from ops.models import (
     ApiKey,
@@ -26,7 +30,9 @@ from ops.models import (
     UserSettings,
     Webhook,
 )
+from ops.selectors import Trouble
 from ops.services import audit, keys, outbox
+from ops.views.saying import said, said_of_trouble
 
 
 def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:
@@ -98,6 +104,23 @@ class SignInLinkAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
 
 
+class TroubleFilter(admin.SimpleListFilter):
+    title = gettext_lazy("trouble")
+    parameter_name = "trouble"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [
+            (Trouble.OVERDUE, gettext_lazy("due and taken up by nobody")),
+            (Trouble.STUCK, gettext_lazy("not getting on")),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Operation]) -> QuerySet[Operation]:
+        if self.value() not in list(Trouble):
+            return queryset
+        trouble = Trouble(str(self.value()))
+        return queryset.filter(selectors.in_trouble(trouble, now=timezone.now()))
+
+
 @admin.register(Operation)
 class OperationAdmin(ReadOnlyAdmin):
     never = ("token_digest",)
@@ -105,33 +128,52 @@ class OperationAdmin(ReadOnlyAdmin):
         "public_id",
         "kind",
         "status",
+        "trouble",
         "attempt",
         "progress_step",
-        "last_error",
+        "error",
         "run_after",
         "created_at",
         "finished_at",
     )
-    list_filter = ("status", "kind", "priority")
+    list_filter = (TroubleFilter, "status", "kind", "priority")
     search_fields = ("=public_id", "=subject")
-    actions = ("retry",)
+    actions = ("retry", "cancel")
+
+    @admin.display(description=gettext_lazy("trouble"))
+    def trouble(self, operation: Operation) -> str:
+        found = selectors.trouble_of(operation, now=timezone.now())
+        return said_of_trouble(found) if found else ""
+
+    @admin.display(description=gettext_lazy("last error"))
+    def error(self, operation: Operation) -> str:
+        return said(operation.last_error) if operation.last_error else ""
 
     @admin.action(description=gettext_lazy("Try failed ones again"))
     def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
+        self._move(request, rows, outbox.retry, action="operation.retry")
+
+    @admin.action(description=gettext_lazy("Cancel what waits; forgetting goes on"))
+    def cancel(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
+        waiting = [row for row in rows if selectors.can_be_cancelled(row)]
+        self._move(request, waiting, outbox.cancel, action="operation.cancel")
+
+    def _move(
+        self,
+        request: HttpRequest,
+        rows: Iterable[Operation],
+        move: Callable[[Operation], None],
+        *,
+        action: str,
+    ) -> None:
+        """Those that another was faster with are left out."""
         moved = []
         for operation in rows:
-            try:
-                outbox.retry(operation)
-            except Conflict:
-                continue
-            moved.append(operation)
-        for operation in moved:
-            _note(
-                request,
-                "operation.retry",
-                target=operation.public_id,
-                subject=operation.subject,
-            )
+            with suppress(Conflict):
+                move(operation)
+                moved.append(operation)
+        for operation in moved:  # the audit log's lock is held from here on
+            _note(request, action, target=operation.public_id, subject=operation.subject)
         _say_how_many(request, len(moved))
 
 

@@ -2,10 +2,48 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.db.models import Q, QuerySet
 
 from memcenter.lib.errors import NotFound
 from ops.models import Operation, Priority, Receipt, Status, User
+
+OVERDUE_AFTER = timedelta(minutes=2)
+STUCK_AFTER = timedelta(minutes=15)
+_LEASE_GRACE = timedelta(seconds=30)  # a sweep takes back what lost its worker every 5 s
+
+
+class Trouble(StrEnum):
+    """`OVERDUE` should have been taken up by now; `STUCK` was, and no longer gets on."""
+
+    OVERDUE = "overdue"
+    STUCK = "stuck"
+
+
+def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
+    """What to filter operations by."""
+    if trouble == Trouble.OVERDUE:
+        return Q(status=Status.PENDING, run_after__lt=now - OVERDUE_AFTER)
+    dead = Q(lease_until__lt=now - _LEASE_GRACE)
+    return Q(status=Status.RUNNING) & (dead | Q(updated_at__lt=now - STUCK_AFTER))
+
+
+def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
+    """The same of one row. Every step and every lease that is lost counts as getting on."""
+    if operation.status == Status.PENDING and operation.run_after < now - OVERDUE_AFTER:
+        return Trouble.OVERDUE
+    if operation.status != Status.RUNNING or operation.lease_until is None:
+        return None
+    dead = operation.lease_until < now - _LEASE_GRACE
+    return Trouble.STUCK if dead or operation.updated_at < now - STUCK_AFTER else None
+
+
+def since(operation: Operation) -> datetime:
+    """Since when it waits, or got no further."""
+    waits = operation.status == Status.PENDING
+    return operation.run_after if waits else operation.updated_at
 
 
 def operations_of(user: User, *, status: str = "", kind: str = "") -> QuerySet[Operation]:

@@ -313,9 +313,11 @@ def retry(operation: Operation) -> None:
 
 
 def renew(operation: Operation) -> bool:
-    """Hold the lease for longer; False when it was lost."""
-    now = timezone.now()
-    return bool(_running(operation).update(lease_until=_lease(now), updated_at=now))
+    """Hold the lease for longer; False when it was lost.
+
+    It leaves `updated_at` alone, which tells when there was last any progress.
+    """
+    return bool(_running(operation).update(lease_until=_lease(timezone.now())))
 
 
 def holds(operation: Operation) -> bool:

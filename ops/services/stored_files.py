@@ -21,7 +21,7 @@ EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"
 DISK_FULL = gettext_noop(
     "There is not enough room on the disk. Nothing half done was left; please try again later."
 )
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class NoRoom(ApplicationError):
@@ -85,7 +85,7 @@ def writing(name: str) -> Iterator[Part]:
     except OSError as error:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise NoRoom from error
         raise
     except BaseException:
@@ -111,7 +111,7 @@ def keep(kind: str, name: str) -> None:
         with _Whole(path) as whole:
             place(kind).save(name, whole)
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise NoRoom from error
         raise
     path.unlink(missing_ok=True)
@@ -123,7 +123,7 @@ def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
         place(kind).save(name, file)
     except OSError as error:
         delete(kind, [name])
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise NoRoom from error
         raise
 

@@ -21,7 +21,7 @@ from memcenter.lib.errors import ApplicationError, ProviderError
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Operation, User
-from ops.services import acting, model_calls, outbox
+from ops.services import acting, model_calls, outbox, stored_files
 from ops.services.outbox import Claimed
 
 logger = logging.getLogger(__name__)
@@ -180,6 +180,8 @@ def _attempt(claimed: Claimed) -> Ending:
 def _broke_off(operation: Operation, error: Exception) -> Ending:
     """The message of a database error may quote rows: only its class may be kept."""
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
+    if isinstance(error, OSError) and error.errno in stored_files.NO_ROOM:
+        return _failed(operation, stored_files.DISK_FULL, permanent=False)
     return _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
 
 

@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from ops import selectors
-from ops.models import Kind, Operation, Status, User
+from ops.models import Kind, Operation, Priority, Status, User
+from ops.selectors import Trouble
 from ops.services.erasing import FORGET_KINDS
 from ops.views import stored
-from ops.views.saying import said
+from ops.views.saying import said, said_of_trouble
 
 SHOWN = 20
 _LOOKED_AT = 200
+_TROUBLES = 10
 _LEARNING = (
     Kind.EXTRACT_TURN,
     Kind.EXTRACT_CONVERSATION,
@@ -69,6 +72,7 @@ class Happening:
     steps: list[Step]
     progress: str
     error: str
+    trouble: str
     again_at: datetime | None
     receipt_id: str
     can_retry: bool
@@ -77,20 +81,38 @@ class Happening:
     @property
     def is_open(self) -> bool:
         """Whether its details are worth seeing without asking."""
-        return self.operation.status in (Status.RUNNING, Status.FAILED) or bool(self.error)
+        noteworthy = self.error or self.trouble
+        return self.operation.status in (Status.RUNNING, Status.FAILED) or bool(noteworthy)
+
+    @property
+    def since(self) -> datetime:
+        return selectors.since(self.operation)
 
     @property
     def has_details(self) -> bool:
-        return bool(self.steps or self.error or self.can_retry or self.can_cancel)
+        shown = self.steps or self.error or self.trouble
+        return bool(shown or self.can_retry or self.can_cancel)
 
 
 def of(user: User) -> list[Happening]:
-    """The newest lines; what was learned without trouble is one line until something else came."""
+    """The newest lines; what was learned without trouble is one line until something else came.
+
+    What is overdue or stuck, and a forget that failed, stands first, however old it is.
+    """
+    now = timezone.now()
+    wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
+    for trouble in Trouble:
+        wanted |= selectors.in_trouble(trouble, now=now)
+    first = list(selectors.operations_of(user).filter(wanted).order_by("-pk")[:_TROUBLES])
     rows = list(selectors.operations_of(user).order_by("-pk")[:_LOOKED_AT])
+    return [*map(happening, first), *_lines([row for row in rows if row not in first])]
+
+
+def _lines(rows: Sequence[Operation]) -> list[Happening]:
     lines: list[Happening] = []
     for _key, alike in groupby(rows, key=_likeness):
         several = list(alike)
-        cut_off = len(rows) == _LOOKED_AT and several[-1] is rows[-1]
+        cut_off = len(rows) >= _LOOKED_AT - _TROUBLES and several[-1] is rows[-1]
         lines.append(happening(several[0], alike=several[1:], cut_off=cut_off))
         if len(lines) == SHOWN:
             break
@@ -110,15 +132,17 @@ def happening(
     """`alike` are older ones told in the same line; `cut_off` says that there may be more."""
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
+    trouble = selectors.trouble_of(operation, now=timezone.now())
     return Happening(
         operation=operation,
         title=_title_of(operation, alike),
         times=_times(1 + len(alike), cut_off=cut_off) if alike else "",
-        tone=_TONES.get(Status(operation.status), ""),
+        tone="warning" if trouble else _TONES.get(Status(operation.status), ""),
         steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
         progress=_progress_of(operation),
         error=_error_of(operation),
-        again_at=operation.run_after if waits else None,
+        trouble=said_of_trouble(trouble) if trouble else "",
+        again_at=operation.run_after if waits and not trouble else None,
         receipt_id=receipt.public_id if receipt is not None else "",
         # The file of an import is gone: it is shown, and chosen again, where files are.
         can_retry=operation.status == Status.FAILED and operation.kind != Kind.IMPORT,

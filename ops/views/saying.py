@@ -7,6 +7,8 @@ import re
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
+from ops.selectors import Trouble
+
 FORMATS = {
     "memory_center": gettext_lazy("Memory Center export"),
     "chatgpt": "ChatGPT",
@@ -16,10 +18,29 @@ FORMATS = {
     "memorybank": "MemoryBank",
     "locomo": "LoCoMo",
 }
+_BROKE = re.compile(r"It broke off \((?P<what>\w+)\)\.")
 # What readers say is fixed, but for a number or a name.
 _SAID = (
     (
-        re.compile(r"It broke off \((?P<what>\w+)\)\."),
+        re.compile(r"(?P<n>\d+) traces are left: (?P<where>.+)", re.DOTALL),
+        gettext_noop("Something is left of what was to be erased, in %(n)s places: %(where)s"),
+    ),
+    (
+        re.compile(r"The model's server answered (?P<n>\d+)\."),
+        gettext_noop("The model's server answered with the error %(n)s."),
+    ),
+    (
+        re.compile(r"The model's server refused the call \((?P<n>\d+)\)\."),
+        gettext_noop("The model's server refused the call (error %(n)s)."),
+    ),
+    (
+        re.compile(r"The memories were embedded by (?P<which>.+), and the settings .+"),
+        gettext_noop(
+            "The memories were embedded by %(which)s, and the settings don't say where it is."
+        ),
+    ),
+    (
+        _BROKE,
         gettext_noop("It broke off unexpectedly (%(what)s)."),
     ),
     (
@@ -44,11 +65,49 @@ _SAID = (
     ),
 )
 
-# What the outbox itself writes down; here so that it is translated.
-OUTBOX = (gettext_noop("The worker stopped in the middle."),)
+_DATABASE = gettext_noop("The database could not be reached.")
+_SERVER = gettext_noop("A server that it needs could not be reached.")
+# Why an attempt broke off, by the name of what was raised.
+_BROKE_OFF = {
+    "OperationalError": _DATABASE,
+    "InterfaceError": _DATABASE,
+    "ConnectionError": _SERVER,
+    "ConnectionRefusedError": _SERVER,
+    "ConnectionResetError": _SERVER,
+    "TimeoutError": _SERVER,
+    "PermissionError": gettext_noop("The server may not write to one of its folders."),
+    "NotVacuumed": gettext_noop("The database did not clear what was erased from the disk."),
+}
+# What the outbox and providers write down as it is; here so that it is translated.
+AS_IT_IS = (
+    gettext_noop("The worker stopped in the middle."),
+    gettext_noop("The same is waiting to be done already."),
+    gettext_noop("The model did not answer in time."),
+    gettext_noop("The model's server can't be reached."),
+    gettext_noop("The model's answer broke off."),
+    gettext_noop("The embedder was changed meanwhile. Try again."),
+    gettext_noop("The embedder answered for other texts."),
+    gettext_noop("The embedder's answer has no vectors."),
+    gettext_noop("The embedder's vectors hold no numbers."),
+)
+_TROUBLES = {
+    Trouble.OVERDUE: gettext_noop(
+        "It is due and nobody has taken it up: no worker may be running."
+    ),
+    Trouble.STUCK: gettext_noop(
+        "It is not getting on. If its worker has died, another one takes over by itself."
+    ),
+}
+
+
+def said_of_trouble(trouble: Trouble) -> str:
+    return _(_TROUBLES[trouble])
 
 
 def said(error: str) -> str:
+    found = _BROKE.fullmatch(error)
+    if found and found["what"] in _BROKE_OFF:
+        return _(_BROKE_OFF[found["what"]])
     for pattern, words in _SAID:
         if found := pattern.fullmatch(error):
             parts = found.groupdict()

@@ -172,7 +172,7 @@ def test_what_waits_for_long_is_not_looked_at_again(client: Client, maya: User) 
 def test_a_failure_is_told_in_plain_words_and_tried_again(client: Client, maya: User) -> None:
     operation = failed(maya)
     page = client.get("/memory/data/").text
-    assert "It broke off unexpectedly (OperationalError)." in page
+    assert "The database could not be reached." in page
     client.post(f"/memory/data/operations/{operation.public_id}/retry/")
     operation.refresh_from_db()
     assert operation.status == Status.PENDING
