@@ -29,9 +29,7 @@ LONG_AGO = timedelta(hours=1)
 
 def overdue(user: User, **fields: Any) -> Operation:
     due = timezone.now() - LONG_AGO
-    return outbox.enqueue(
-        Kind.CLEANUP, subject=user.subject, payload={}, run_after=due, **fields
-    )
+    return outbox.enqueue(Kind.CLEANUP, subject=user.subject, payload={}, run_after=due, **fields)
 
 
 def running(user: User, **changes: Any) -> Operation:
