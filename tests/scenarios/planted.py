@@ -38,8 +38,9 @@ class Words:
         self._said[word] = surface
         return word
 
-    def surfaces(self) -> set[str]:
-        return set(self._said.values())
+    def inside(self, text: str) -> set[str]:
+        """Those that a text says, by their surfaces."""
+        return {self._said[word] for word in _words_in(text.encode()) & self._said.keys()}
 
     def left(self, product: Product) -> dict[str, set[str]]:
         """Where each of them is, by its surface."""
