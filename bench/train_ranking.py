@@ -1,13 +1,13 @@
-"""Learns how messages are ranked, and writes `memories/retrieval/data/message_weights.json`.
+"""Learns how messages are ranked: `message_weights.json` and `message_trees.npz` with its card.
 
     .venv/bin/python bench/train_ranking.py [--write] [MEMORYBANK_FILE…]
 
 Learned on the dialogues of our own (`bench/data/retrieval`, each among the turns of the others)
 and, where its files are given, on MemoryBank's marked questions. Never on LoCoMo. The features are
-the product's own (`messages.features_of`); the loss is listwise: minus the log of the softmax
-share of the marked messages (Cao et al. 2007), with a penalty for leaving the recipe. Figures are
-cross-validated: a dialogue is ranked by weights that didn't see it. The same input gives the same
-weights.
+the product's own (`messages.features_of`). First the weights: the loss is listwise, minus the log
+of the softmax share of the marked messages (Cao et al. 2007), with a penalty for leaving the
+recipe. Then trees over the best by that sum (`bench/boosting.py`). Figures are cross-validated:
+a dialogue is ranked by weights and trees that didn't see it. The same input gives the same numbers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,178 +25,101 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench import dialogues
-from bench.dialogues import Dialogue
-from bench.memorybank import MARKS
+from bench import boosting, ranking_cases
+from bench.boosting import Options, Ranking
 from bench.product import print_result
 from bench.ranking import Asked, by_group, figures, print_table
-from conversations.importing import memorybank
-from memcenter.lib import segment
-from memcenter.providers.base import Vectors
+from bench.ranking_cases import NAMES, Case
 from memcenter.providers.bundled import BundledEmbedder
-from memories.retrieval import messages
-from memories.retrieval.query import analyse
-from memories.retrieval.units import Unit
-from memories.retrieval.weights import RECIPE, MessageWeights
+from memories.retrieval import rerank, trees
+from memories.retrieval.fusion import scaled
+from memories.retrieval.trees import Forest
+from memories.retrieval.weights import RECIPE
 
 Floats = NDArray[np.float64]
-TARGET = Path(__file__).resolve().parent.parent / "memories/retrieval/data/message_weights.json"
-NAMES = tuple(one.name for one in fields(MessageWeights))
+FOLDER = Path(__file__).resolve().parent.parent / "memories/retrieval/data"
 AT = (1, 5, 10, 25, 50)
 SHARPNESS = 8.0  # of the softmax over the recipe's scores
 PENALTY = 100.0  # for a feature one standard deviation wide that leaves the recipe by 1
 HARDEST = 120  # of the unmarked, by the recipe
 STEPS, RATE, FOLDS = 120, 0.05, 3
+TREES = Options()
 
 
 @dataclass(frozen=True)
-class Case:
-    """One question: features of every unit (units x names), and which are marked."""
-
-    group: str
-    source: str
-    ids: Sequence[str]
-    features: Floats
-    marked: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Pool:
-    name: str
-    language: str
-    speakers: Sequence[str]
-    units: Sequence[Unit]
-    questions: Sequence[tuple[str, str, frozenset[str]]]
+class Learned:
+    weights: dict[str, float]
+    forest: Forest
 
 
 def main(paths: Sequence[str], *, write: bool) -> None:
-    pools = [*_own(), *(pool for path in paths for pool in _memorybank(Path(path)))]
-    cases = [case for pool in pools for case in _cases(pool)]
-    held_out = _cross_validated(cases)
-    rows = {f"{name}, recipe": figures(_ranked(own, _recipe()), at=AT) for name, own in held_out}
-    rows |= {f"{name}, learned": figures(ranked, at=AT) for name, ranked in _of(held_out, cases)}
-    print_table(dict(sorted(rows.items())))
-    weights = _learned(cases)
+    cases = ranking_cases.load(paths)
+    rows = dict(sorted(_figures(cases)))
+    print_table(rows)
+    learned = _learn(cases)
     if write:
-        _write(weights, cases)
-    print_result({"weights": weights, "figures": rows})
+        _write(learned, cases)
+    print_result({"weights": learned.weights, "figures": rows})
 
 
-def _own() -> Iterator[Pool]:
-    everyone = dialogues.load()
-    for one in everyone:
-        others = [x for x in everyone if x.language == one.language and x is not one]
-        joined = dialogues.among_strangers(one, others)
-        yield _pool_of(joined)
-
-
-def _pool_of(dialogue: Dialogue) -> Pool:
-    units = [
-        Unit(
-            *("message", said.id, said.text, segment.terms(said.text)),
-            at=said.at,
-            conversation=said.session,
-            position=said.position,
-            session=said.session,
-            speaker=said.speaker,
-        )
-        for said in dialogue.turns
-    ]
-    asked = [(one.group, one.text, one.wanted) for one in dialogue.questions]
-    return Pool(dialogue.name, dialogue.language, dialogue.speakers, units, asked)
-
-
-def _memorybank(path: Path) -> Iterator[Pool]:
-    language = {"cn": "zh"}.get(path.stem, path.stem)
-    marks = json.loads(MARKS.read_text(encoding="utf-8"))["files"][path.name]["users"]
-    raw = json.loads(path.read_text(encoding="utf-8"))
-    people = memorybank.read(raw, report=lambda skipped: None)
-    for person, row, answers in zip(people, raw, marks, strict=True):
-        units = []
-        for day in person.conversations:
-            for place in range(0, len(day.messages) - 1, 2):
-                said, reply = day.messages[place : place + 2]
-                text = f"{said.content}\n{reply.content}"
-                units.append(
-                    Unit(
-                        *("episode", said.client_id, text, segment.terms(text)),
-                        at=said.created_at,
-                        conversation=day.client_id,
-                        position=place // 2 + 1,
-                        session=day.client_id,
-                    )
-                )
-        asked = [
-            (f"memorybank-{language}", question, frozenset(f"{d}:{i}:query" for d, i in turns))
-            for question, turns in zip(row["probing_questions"], answers, strict=True)
-            if turns is not None
-        ]
-        yield Pool(f"memorybank-{language}-{person.name}", language, (), units, asked)
-
-
-def _cases(pool: Pool) -> Iterator[Case]:
-    embed = BundledEmbedder().embed
-    vectors = _in_batches([unit.text for unit in pool.units])
-    ids = [unit.id for unit in pool.units]
-    for group, text, wanted in pool.questions:
-        query = analyse(text, speakers=pool.speakers)
-        cosines = vectors @ embed([query.dense_text])[0]
-        terms = set(query.terms)
-        units = [
-            replace(
-                unit,
-                cosine=float(cosine),
-                terms=[term for term in unit.terms if term in terms],
-                length=len(unit.terms),
-            )
-            for unit, cosine in zip(pool.units, cosines, strict=True)
-        ]
-        found, _ = messages.features_of(query, units)
-        table = np.stack([found[name] for name in NAMES], axis=1)
-        marked = np.array([one in wanted for one in ids])
-        kind = group if group.startswith("memorybank") else f"own-{pool.language}"
-        yield Case(kind, pool.name, ids, table, marked)
-
-
-def _in_batches(texts: Sequence[str], *, size: int = 64) -> Vectors:
-    embed = BundledEmbedder().embed
-    return np.vstack([embed(texts[start : start + size]) for start in range(0, len(texts), size)])
-
-
-def _cross_validated(cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        groups.setdefault(case.group, []).append(case)
-    return sorted(groups.items())
-
-
-def _of(
-    held_out: Sequence[tuple[str, list[Case]]], cases: Sequence[Case]
-) -> Iterator[tuple[str, list[Asked]]]:
-    """Each group as ranked by weights that were learned without the dialogues of its fold."""
+def _figures(cases: Sequence[Case]) -> Iterator[tuple[str, dict[str, float | int]]]:
+    """Of each group, by the recipe, by weights and by trees that didn't see the dialogue's fold."""
     sources = sorted({case.source for case in cases})
-    folds = [set(sources[fold::FOLDS]) for fold in range(FOLDS)]
-    asked: list[Asked] = []
-    for fold in folds:
-        seen = [case for case in cases if case.source not in fold]
-        weights = _vector(_learned(seen))
-        asked += _ranked([case for case in cases if case.source in fold], weights)
-    groups = by_group(asked)
-    yield from ((name, groups[name]) for name, _ in held_out)
+    ranked: dict[str, list[Asked]] = {"recipe": [_ranked(one, _weighed(one)) for one in cases]}
+    for fold in range(FOLDS):
+        left_out = set(sources[fold::FOLDS])
+        learned = _learn([case for case in cases if case.source not in left_out])
+        for case in (one for one in cases if one.source in left_out):
+            sums = _weighed(case, learned.weights)
+            ranked.setdefault("weights", []).append(_ranked(case, sums))
+            scores = _looked_at_again(case, sums, learned.forest)
+            ranked.setdefault("trees", []).append(_ranked(case, scores))
+    for how, asked in ranked.items():
+        for name, group in by_group(asked).items():
+            yield f"{name}, {how}", figures(group, at=AT)
 
 
-def _ranked(cases: Sequence[Case], weights: Floats) -> list[Asked]:
-    return [
-        Asked(
-            case.group,
-            frozenset(one for one, mark in zip(case.ids, case.marked, strict=True) if mark),
-            [case.ids[row] for row in np.argsort(-(case.features @ weights), kind="stable")[:50]],
-        )
-        for case in cases
-    ]
+def _ranked(case: Case, scores: Floats) -> Asked:
+    wanted = frozenset(one for one, mark in zip(case.ids, case.marked, strict=True) if mark)
+    best = np.argsort(-scores, kind="stable")[:50]
+    return Asked(case.group, wanted, [case.ids[row] for row in best])
 
 
-def _learned(cases: Sequence[Case]) -> dict[str, float]:
+def _learn(cases: Sequence[Case]) -> Learned:
+    weights = _learned_weights(cases)
+    rankings = [_ranking(case, _weighed(case, weights)) for case in cases]
+    names = (*_features(cases[0], _weighed(cases[0])), *cases[0].asked)
+    return Learned(weights, boosting.boost(rankings, names=names, options=TREES))
+
+
+def _ranking(case: Case, sums: Floats) -> Ranking:
+    """What the trees learn from: the best by the sum, and whatever else is marked."""
+    best = np.argsort(-sums, kind="stable")[: rerank.LOOKED_AT]
+    rows = np.union1d(best, np.flatnonzero(case.marked))
+    start = rerank.SHARPNESS * scaled(sums)[rows]
+    return Ranking(_columns(case, sums)[rows], case.marked[rows], start)
+
+
+def _columns(case: Case, sums: Floats) -> Floats:
+    asked = [np.full(sums.size, value) for value in case.asked.values()]
+    return np.column_stack([*_features(case, sums).values(), *asked])
+
+
+def _features(case: Case, sums: Floats) -> dict[str, Floats]:
+    return {**dict(zip(NAMES, case.features.T, strict=True)), **rerank.standing(sums)}
+
+
+def _looked_at_again(case: Case, sums: Floats, forest: Forest) -> Floats:
+    features = _features(case, sums)
+    return rerank.second_look(features, weighed=sums, asked=case.asked, forest=forest).total
+
+
+def _weighed(case: Case, weights: dict[str, float] | None = None) -> Floats:
+    sums: Floats = case.features @ _vector(weights or asdict(RECIPE))
+    return sums
+
+
+def _learned_weights(cases: Sequence[Case]) -> dict[str, float]:
     """Adam (Kingma and Ba 2015) on the whole set, from the recipe on."""
     hard = [_hardest(case) for case in cases]
     spread = np.vstack([features for features, _ in hard]).std(axis=0) + 1e-9
@@ -236,16 +160,28 @@ def _vector(weights: dict[str, float]) -> Floats:
     return np.array([weights[name] for name in NAMES])
 
 
-def _write(weights: dict[str, float], cases: Sequence[Case]) -> None:
-    counts = {name: len(group) for name, group in _cross_validated(cases)}
+def _write(learned: Learned, cases: Sequence[Case]) -> None:
     card = {
-        "what": "What each feature adds to a message's or episode's score (retrieval/messages.py).",
         "made_by": "bench/train_ranking.py --write",
-        "questions": counts,
+        "questions": dict(sorted(Counter(case.group for case in cases).items())),
         "embedder": BundledEmbedder.model,
         "held_back": "LoCoMo was never learned from.",
     }
-    TARGET.write_text(json.dumps({"card": card, "weights": weights}, indent=1) + "\n", "utf-8")
+    what = "What each feature adds to a message's or episode's score (retrieval/messages.py)."
+    _write_json("message_weights.json", card | {"what": what}, weights=learned.weights)
+    what = "What trees add to the score of the best messages and episodes (retrieval/rerank.py)."
+    how = {
+        "options": asdict(TREES),
+        "columns": learned.forest.names,
+        "trees": len(learned.forest.feature),
+    }
+    _write_json("message_trees.json", card | {"what": what}, **how)
+    trees.save(learned.forest, FOLDER / "message_trees.npz")
+
+
+def _write_json(name: str, card: Mapping[str, object], **more: object) -> None:
+    text = json.dumps({"card": dict(card), **more}, indent=1) + "\n"
+    (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

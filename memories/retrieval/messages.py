@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval import fusion, lexical
+from memories.retrieval import fusion, lexical, rerank
 from memories.retrieval.evidence import Signs, evidence, signs
 from memories.retrieval.fusion import scaled
 from memories.retrieval.lexical import Corpus, Counts
 from memories.retrieval.query import Query
+from memories.retrieval.rerank import SecondLook
 from memories.retrieval.units import Judged, Unit
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
 
@@ -82,26 +83,52 @@ def relevance(
     scale: CosineScale,
     weights: Weights,
 ) -> Judged:
-    """The weighted sum of the features, scaled over the pool, times the pool's best evidence.
+    """The weighted sum of the features, corrected by trees, times the pool's best evidence.
 
-    The sum says which message is better than which, the evidence whether any is good: the best
-    message has the relevance of the best evidence in the pool, the worst has 0.
+    Sum and trees say which message is better than which, the evidence whether any is good: scaled
+    over the pool, the best message has the relevance of the best evidence in it, the worst has 0.
     """
     features, found = features_of(query, units, corpus=corpus)
-    total = _weighted(features, names=_ALL, weights=weights.message)
+    weighed = _weighted(features, names=_ALL, weights=weights.message)
+    features |= rerank.standing(weighed)
+    looked = rerank.second_look(features, weighed=weighed, asked=rerank.kind_of(query))
     best = evidence(query, found, scale=scale, weights=weights.evidence).max(initial=0.0)
-    judged = scaled(total, alike=1.0) * best
-    return Judged(judged, features, _parts(features, judged, total=total, weights=weights.message))
+    judged = scaled(looked.total, alike=1.0) * best
+    added = _added(features, weighed=weighed, weights=weights.message, looked=looked)
+    return Judged(judged, features, _parts(added, judged, total=looked.total))
 
 
-def _parts(
-    features: Mapping[str, Floats], judged: Floats, *, total: Floats, weights: MessageWeights
+def _added(
+    features: Mapping[str, Floats],
+    *,
+    weighed: Floats,
+    weights: MessageWeights,
+    looked: SecondLook,
 ) -> dict[str, Floats]:
-    """What each feature added; `pool` is what the pool's worst and its best evidence make of it."""
-    width = float(total.max(initial=0.0) - total.min(initial=0.0)) if total.size else 0.0
-    stretch = float(judged.max(initial=0.0)) / width if width > 1e-12 else 0.0
-    added = {name: stretch * getattr(weights, name) * features[name] for name in _ALL}
-    return {"pool": judged - np.sum(list(added.values()), axis=0), **added}
+    """What each feature added to the total: by its weight, and by the trees."""
+    width = _width(weighed)
+    by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
+    added = {name: by_weight[name] * features[name] for name in _ALL}
+    for name, values in looked.added.items():
+        added[name] = added.get(name, 0.0) + values
+    return added
+
+
+def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
+    """The same, stretched as the total was.
+
+    `pool` is what the pool's worst message and its best evidence make of it.
+    """
+    width = _width(total)
+    stretch = float(judged.max(initial=0.0)) / width if width else 0.0
+    parts = {name: stretch * values for name, values in added.items()}
+    return {"pool": judged - np.sum(list(parts.values()), axis=0), **parts}
+
+
+def _width(values: Floats) -> float:
+    """From the lowest to the highest; 0 where all are alike (see `scaled`)."""
+    width = float(values.max(initial=-np.inf) - values.min(initial=np.inf)) if values.size else 0.0
+    return width if width >= 1e-12 else 0.0
 
 
 def features_of(
