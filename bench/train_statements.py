@@ -39,11 +39,20 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "memories/retrieval/data"
 SAMPLES = ROOT / "tests/memories/retrieval/data"
 RIDGE, RANK = 8.0, 64
-LEARNED = ("bias", "cosine", "share", "concept", "personal")
-RARE = 8.0  # chosen: such a word is enough alone, also where a vector is missing
-BORE_ON, CHATTER = 20.0, 10.0  # how often a related memory and one beside chatter count
+LEARNED = ("bias", "cosine", "share", "concept", "personal", "beside", "length")
+RARE = 10.0  # chosen: such a word is enough alone, also where a vector is missing
+# How often a related memory, one beside chatter, and one beside an unanswerable question count.
+BORE_ON, CHATTER, UNKNOWN = 30.0, 10.0, 5.0
 # Each pair of files is the same situation in both languages, so they are left out together.
-TWINS = {"xuesheng": "student", "tuixiu": "retired", "siji": "trucker", "mama": "parent"}
+TWINS = {
+    "xuesheng": "student",
+    "tuixiu": "retired",
+    "siji": "trucker",
+    "mama": "parent",
+    "laoshi": "teacher",
+    "chengxuyuan": "coder",
+    "chushi": "chef",
+}
 
 # A person: the memories by number, and the lines that are asked.
 Person = tuple[str, dict[int, str], list[Line]]
@@ -59,6 +68,7 @@ class Case:
     wanted: NDArray[np.bool_]
     signs: Signs
     chinese: bool
+    unknown: bool
 
 
 def main(*, write: bool) -> None:
@@ -102,7 +112,8 @@ def _cases(person: Person) -> Iterator[Case]:
         corpus = lexical.corpus_of(counts)
         found = signs(query, units, counts=counts, corpus=corpus, with_concepts=True)
         wanted = np.array([text in line.wanted for text in texts])
-        yield Case(situation, question, vectors, wanted, found, query.language == "zh")
+        chinese = query.language == "zh"
+        yield Case(situation, question, vectors, wanted, found, chinese, line.unknown)
 
 
 def _pairs() -> Iterator[tuple[Floats, Floats]]:
@@ -151,7 +162,7 @@ def _evidence(cases: Sequence[Case], extra: Sequence[tuple[Floats, Floats]]) -> 
 
 
 def _counting(case: Case) -> Floats:
-    beside = 1.0 if case.wanted.any() else CHATTER
+    beside = 1.0 if case.wanted.any() else UNKNOWN if case.unknown else CHATTER
     return np.where(case.wanted, BORE_ON, beside)
 
 
@@ -164,7 +175,8 @@ def _table(case: Case, learned: tuple[Floats, Floats]) -> Floats:
     relation = (cosine - shift - scale.unrelated) / (scale.related - scale.unrelated)
     found = case.signs
     one = np.ones(cosine.size)
-    return np.stack([one, relation, found.matched, found.concept, found.personal], axis=1)
+    signs = (found.matched, found.concept, found.personal, found.beside, found.length)
+    return np.stack([one, relation, *signs], axis=1)
 
 
 def _logistic(table: Floats, wanted: Floats, counting: Floats, *, given: Floats) -> Floats:

@@ -14,13 +14,16 @@ from memories.retrieval.weights import CosineScale, EvidenceWeights
 
 Floats = NDArray[np.float64]
 
+_USUAL_LENGTH = 1.8
+
 
 @dataclass(frozen=True)
 class Signs:
     """What speaks for each text: cosine, share of the question's words, a rare word, its date.
 
-    `concept` is the share of the question's concepts that it speaks of, `personal` is 1 where the
-    question is about the one who asks; both are 0 where not looked at.
+    `concept` is the share of the question's concepts that it speaks of, `beside` is 1 where it has
+    some and the text speaks of none of them, `personal` is 1 where the question is about the one
+    who asks; these three are 0 where not looked at. `length` says how much longer than usual it is.
     """
 
     dense: Floats
@@ -29,6 +32,8 @@ class Signs:
     on_date: Floats
     concept: Floats
     personal: Floats
+    beside: Floats
+    length: Floats
 
 
 def signs(
@@ -41,13 +46,16 @@ def signs(
 ) -> Signs:
     """A unit that has no vector yet is taken for unrelated: its words alone can find it."""
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
+    concept = _spoken_of(query, units) if with_concepts else np.zeros(len(units))
     return Signs(
         dense=np.array(cosine, dtype=float),
         matched=lexical.matched_share(counts, corpus=corpus),
         rare=lexical.rare_match(counts, corpus=corpus, terms=query.unusual),
         on_date=dates.matches(query.dates, [unit.at for unit in units]),
-        concept=_spoken_of(query, units) if with_concepts else np.zeros(len(units)),
+        concept=concept,
         personal=np.full(len(units), float(with_concepts and query.asks_of_oneself)),
+        beside=(concept == 0) * float(with_concepts and bool(query.concepts)),
+        length=_length(counts),
     )
 
 
@@ -92,9 +100,17 @@ def _odds(
         "on_date": weights.on_date * signs.on_date,
         "concept": weights.concept * signs.concept,
         "personal": weights.personal * signs.personal,
+        "beside": weights.beside * signs.beside,
+        "length": weights.length * signs.length,
     }
 
 
 def _spoken_of(query: Query, units: Sequence[Unit]) -> Floats:
     shares = [concepts.matched(query.concepts, unit.terms) for unit in units]
     return np.array(shares, dtype=float)
+
+
+def _length(counts: Counts) -> Floats:
+    """Log words above the usual memory's, at most 1 either way; 0 where not known."""
+    above = np.log1p(counts.length) - _USUAL_LENGTH
+    return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)

@@ -72,7 +72,10 @@ class EvidenceWeights:
     rare: float = 5.0  # chosen: such a word outweighs .27 of cosine (USE), and is enough alone
     on_date: float = 0.8  # chosen
     concept: float = 5.51
-    personal: float = 0.0  # of statements only
+    # Of statements only:
+    personal: float = 0.0
+    beside: float = 0.0
+    length: float = 0.0
 
 
 _FOR_STATEMENTS = Path(__file__).parent / "data" / "statement_weights.json"
