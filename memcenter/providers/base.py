@@ -101,3 +101,4 @@ class ModelUse:
     output_tokens: int
     took_ms: int
     outcome: str  # ok | truncated | unreadable | failed
+    dropped: int = 0  # items of the answer that could not be used

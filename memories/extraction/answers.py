@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from memcenter.lib.errors import ProviderError
 
+_Item = TypeVar("_Item")
 _DECODER = json.JSONDecoder()
 _STARTS = 100  # so many opening signs are tried
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ue000-\ue00f]")
@@ -29,24 +31,41 @@ class Unreadable(ProviderError):
         super().__init__("The model's answer could not be read.", retryable=True)
 
 
-def items(answer: str, *, name: str, most: int) -> list[dict[str, Any]]:
-    """The objects of the list `name`, also of one that was cut off. Raises `Unreadable`."""
+@dataclass(frozen=True)
+class Kept(Generic[_Item]):
+    """What of an answer can be used, and how many of its items could not."""
+
+    items: Sequence[_Item]
+    dropped: int = 0
+
+
+def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Kept[dict[str, Any]]:
+    """The objects of the list `name` that have the fields of `shape`, also of one that was cut
+    off. Raises `Unreadable`, also where there are items and none of them can be used: that
+    doesn't mean "nothing".
+    """
+    found = _list_of(answer, name, most=most)
+    kept = [one for one in found if _has_shape(one, shape)]
+    if found and not kept:
+        raise Unreadable
+    return Kept(kept[:most], dropped=len(found) - len(kept))
+
+
+def _has_shape(item: object, shape: Mapping[str, type]) -> bool:
+    return isinstance(item, dict) and all(
+        isinstance(item.get(name), kind) for name, kind in shape.items()
+    )
+
+
+def _list_of(answer: str, name: str, *, most: int) -> list[Any]:
     found = _object_with(answer, name)
     if found is not None and isinstance(found[name], list):
-        return _objects(found[name])[:most]
+        return list(found[name])
     opened = re.search(rf'"{name}"\s*:\s*\[|\A\s*(?:```\w*\s*)?\[', answer)
     whole = list(_whole_objects(answer, opened.end(), most=most)) if opened else []
     if not whole and not (opened and answer[opened.end() :].lstrip().startswith("]")):
         raise Unreadable
     return whole
-
-
-def _objects(given: list[Any]) -> list[dict[str, Any]]:
-    """Those of a list that may hold anything; other things alone don't mean "nothing"."""
-    found = [one for one in given if isinstance(one, dict)]
-    if given and not found:
-        raise Unreadable
-    return found
 
 
 def fields(answer: str, *, name: str) -> dict[str, Any]:

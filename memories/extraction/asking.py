@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from memcenter.lib import tokens
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Completion, CompletionModel, ModelUse, NotAsked
-from memories.extraction.answers import Unreadable
+from memories.extraction.answers import Kept, Unreadable
 from memories.extraction.prompts import Prompt
 
 _Read = TypeVar("_Read")
@@ -47,7 +48,9 @@ class Asker:
             self._account(self._use(prompt, answer, outcome="unreadable", since=started))
             raise
         outcome = "truncated" if answer.truncated else "ok"
-        self._account(self._use(prompt, answer, outcome=outcome, since=started))
+        dropped = found.dropped if isinstance(found, Kept) else 0
+        use = self._use(prompt, answer, outcome=outcome, since=started)
+        self._account(replace(use, dropped=dropped))
         return found
 
     def _use(

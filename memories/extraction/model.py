@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memcenter.lib import segment, tokens
@@ -63,32 +64,36 @@ class ModelExtractor:
             return []
         spoken = Spoken.of(turn, own)
         language = segment.language(own.readable)
-        proposed = self._proposed(own.readable, _around(turn), language=language, size=_PIECE)
-        return [one for item in proposed if (one := proven(item, spoken)) is not None]
+        around = _around(turn)
+        return self._proposed(own.readable, around, spoken, language=language, size=_PIECE)
 
     def _proposed(
-        self, text: str, around: Mapping[str, Any], *, language: str, size: int
-    ) -> list[dict[str, Any]]:
+        self, text: str, around: Mapping[str, Any], spoken: Spoken, *, language: str, size: int
+    ) -> list[Candidate]:
         """What the model finds in `text`, asked piece by piece; first without what was said
         around it, then in smaller pieces, where it can't read that much.
         """
-        found = []
+        found: list[Candidate] = []
         for piece in tokens.split(text, size=size, overlap=_OVERLAP):
             prompt = prompts.extraction({**around, "message": piece}, language=language)
             try:
-                found += self._asker.ask(prompt, read=_memories)
+                found += self._asker.ask(prompt, read=partial(_memories, spoken)).items
             except TooLong:
                 bare = {name: around[name] for name in ("today", "speaker")}
                 length = min(size, tokens.count(piece))
                 smaller = length // 2 if around == bare else size
                 if smaller < _SMALLEST_PIECE:
                     raise
-                found += self._proposed(piece, bare, language=language, size=smaller)
+                found += self._proposed(piece, bare, spoken, language=language, size=smaller)
         return found
 
 
-def _memories(answer: str) -> list[dict[str, Any]]:
-    return answers.items(answer, name="memories", most=prompts.MOST_CANDIDATES)
+def _memories(spoken: Spoken, answer: str) -> answers.Kept[Candidate]:
+    read = answers.items(
+        answer, name="memories", most=prompts.MOST_CANDIDATES, shape={"content": str, "quote": str}
+    )
+    found = [one for item in read.items if (one := proven(item, spoken)) is not None]
+    return answers.Kept(found, read.dropped + len(read.items) - len(found))
 
 
 def _around(turn: TurnText) -> dict[str, Any]:

@@ -8,21 +8,16 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-from memcenter.lib import segment
 from memories.extraction import answers, prompts, sensitive
 from memories.extraction.quoting import Quotable, Quotation
 from memories.extraction.rules import accepted, en_dates, repeated, zh_dates
 from memories.extraction.rules.reading import language_of
+from memories.extraction.supporting import is_supported
 from memories.extraction.types import Candidate, TurnText
 
 _ACCEPTED = 0.1  # taken off what the assistant said and the person agreed to
-_UNPROVEN = ("unproven_figures",)
-_DOUBTFUL = 0.4  # what isn't plainly what they said waits for them
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_FIGURES = re.compile(r"\d+")
 _YEARS = range(1900, 2200)
-_NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_NUMERALS = "一二三四五六七八九十"
 _AS_SAID = {"zh": 4, "en": 10}  # letters a quotation needs to be remembered as it stands
 
 
@@ -53,9 +48,11 @@ class Spoken:
 
 
 def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
-    """The candidate, with every value in its range, or None."""
+    """The candidate, with every value in its range, or None: where its quotation was not said, or
+    a figure or a name of it stands in nothing that was.
+    """
     content = answers.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
-    traced = _traced(answers.cleaned(item.get("quote")), content, spoken)
+    traced = _traced(answers.cleaned(item.get("quote")), spoken)
     if traced is None:
         return None
     quotation, role = traced
@@ -65,12 +62,13 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
         return None
     kind = answers.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
     day = _day(item.get("date"), quotation, kind=kind, spoken=spoken)
-    doubts = _doubts(screened.text, day, spoken)
+    if not is_supported(screened.text, known=_known(quotation, day, spoken)):
+        return None
     return Candidate(
         kind=kind,
         content=screened.text,
         importance=answers.share(item.get("importance"), default=0.5),
-        confidence=_confidence(item, role=role, doubted=bool(doubts)),
+        confidence=_confidence(item, role=role),
         quote=quotation.text,
         quote_start=quotation.start,
         quoted_role=role,
@@ -79,20 +77,26 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
         occurred_at=_moment(day, kind=kind, spoken=spoken),
         corrects=item.get("corrects") is True,
         language=spoken.language,
-        reasons=("model", *(("accepted",) if role != spoken.own.role else ()), *doubts),
+        reasons=("model", *(("accepted",) if role != spoken.own.role else ())),
     )
 
 
-def _traced(quote: str, content: str, spoken: Spoken) -> tuple[Quotation, str] | None:
-    """Where it was said and by whom: as quoted, in what was accepted, or where the words stand."""
+def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
+    """Where it was said and by whom: in their own words, or in what they accepted."""
     own = spoken.own
     if found := own.find(quote):
         return found, own.role
     claim = spoken.accepted
     if claim and repeated.folded(quote) and repeated.folded(quote) in repeated.folded(claim.text):
         return claim, "assistant"
-    nearest = own.nearest(content)
-    return (nearest, own.role) if nearest else None
+    return None
+
+
+def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
+    """All that a statement's figures and names may come from."""
+    resolve = zh_dates.resolve if language_of(quotation.text) == "zh" else en_dates.resolve
+    told, _ = resolve(quotation.text, today=spoken.today, past=False)
+    return f"{spoken.said}\n{told}\n{day.isoformat() if day else ''}\n{spoken.today.year}"
 
 
 def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> str:
@@ -118,31 +122,11 @@ def _day(value: object, quotation: Quotation, *, kind: str, spoken: Spoken) -> d
     return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None
 
 
-def _doubts(content: str, day: date | None, spoken: Spoken) -> tuple[str, ...]:
-    """Codes for what isn't in anything they said: a figure, or every single word."""
-    known = f"{spoken.said}\n{day.isoformat() if day else ''}\n{spoken.today.year}"
-    doubts = () if _figures(content) <= _figures(known) | _spelled(known) else _UNPROVEN
-    shared = set(segment.terms(content)) & set(segment.terms(spoken.said))
-    return doubts if shared else (*doubts, "unproven_words")
-
-
-def _figures(text: str) -> set[int]:
-    return {int(one) for one in _FIGURES.findall(text) if len(one) < 20}
-
-
-def _spelled(text: str) -> set[int]:
-    """What stands there in words: "two" and 两 for a 2."""
-    words = set(text.casefold().replace("两", "二").split())
-    signs = set(text.replace("两", "二"))
-    english = {value for value, word in enumerate(_NUMBERS, start=1) if word in words}
-    return english | {value for value, sign in enumerate(_NUMERALS, start=1) if sign in signs}
-
-
-def _confidence(item: Mapping[str, Any], *, role: str, doubted: bool) -> float:
+def _confidence(item: Mapping[str, Any], *, role: str) -> float:
     confidence = answers.share(item.get("confidence"), default=0.7)
     if role == "assistant":
         confidence -= _ACCEPTED
-    return round(max(0.0, min(confidence, _DOUBTFUL) if doubted else confidence), 2)
+    return round(max(0.0, confidence), 2)
 
 
 def _tags(value: object) -> tuple[str, ...]:

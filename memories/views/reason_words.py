@@ -60,9 +60,6 @@ _HEARD = {
     "workflow": _("The same steps worked several times."),
     "model": _("A language model was asked."),
     "bundled_stood_in": _("The language model didn't answer, so the built-in method stood in."),
-    "unproven_figures": _("It names a number that I don't find in your words."),
-    "unproven_words": _("I don't find its words in what you said."),
-    "unproven_names": _("It names somebody or something that I don't find in your words."),
     "open": _("No rule knew this sentence, so it is kept as you said it."),
 }
 _CLASSIFIER = _("No rule knew this sentence; a small learned model took it for worth keeping.")

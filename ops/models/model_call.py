@@ -4,7 +4,10 @@ from django.db import models
 
 
 class ModelCall(models.Model):
-    """One call of a chat model or remote embedder: sizes, time and cost; never text."""
+    """One call of a chat model or remote embedder: sizes, time and cost; never text.
+
+    `dropped` items of its answer could not be used.
+    """
 
     personal_data = False
 
@@ -19,6 +22,7 @@ class ModelCall(models.Model):
     cost = models.DecimalField(max_digits=12, decimal_places=6, default=0)
     took_ms = models.PositiveIntegerField(default=0)
     outcome = models.CharField(max_length=20)
+    dropped = models.PositiveIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -47,6 +47,7 @@ def record(use: ModelUse) -> None:
             cost=cost(use),
             took_ms=use.took_ms,
             outcome=use.outcome[:20],
+            dropped=use.dropped,
         )
 
 

@@ -36,12 +36,10 @@ def _codes_of(file: Path) -> Iterator[str]:
             yield from _words(node.value)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in _GIVE_A_REASON:
             yield from (word for one in node.args for word in _words(one))
-        elif isinstance(node, ast.FunctionDef) and node.name in ("_doubt", "_doubts", "_reasons"):
+        elif isinstance(node, ast.FunctionDef) and node.name in ("_doubt", "_reasons"):
             given = [one for one in ast.walk(node) if isinstance(one, (ast.Return, ast.Assign))]
             yield from (word for one in given for word in _words(one))
-        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in (
-            "_REASON", "_UNPROVEN",
-        ):  # fmt: skip
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("_REASON",):
             yield from _words(node.value)
 
 
@@ -68,7 +66,7 @@ _NO_CODES = {"fact", "task", "user", "assistant", "zh", "en", "kind", "content",
 
 def codes() -> set[str]:
     known = said_in_code() - _NO_CODES
-    assert {"same_meaning", "contradicts", "model_unclear", "hedged", "unproven_words"} <= known
+    assert {"same_meaning", "contradicts", "model_unclear", "hedged"} <= known
     assert {"accepted", "answer", "dated_later", "over_turns", "revised", "workflow"} <= known
     assert {"bundled_stood_in", "said_earlier", "nothing_like_it", "same_words"} <= known
     kinds = {f"classifier.{kind}" for kind in judging.IMPORTANCE_OF}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from memcenter.lib import segment, tokens
@@ -51,17 +52,23 @@ class ModelJointReader:
         language = segment.language(" ".join(one.text.user.text[:200] for one in turns))
         prompt = prompts.joint_reading({"turns": shown}, language=language)
         try:
-            items = self._asker.ask(prompt, read=_items)
+            return list(self._asker.ask(prompt, read=partial(_read, turns)).items)
         except TooLong:
             if len(turns) == 2:
                 raise
             half = len(turns) // 2
             return self._stretch(turns[:half]) + self._stretch(turns[half:])
-        return [one for item in items if (one := _gathered(item, turns)) is not None]
 
 
-def _items(answer: str) -> list[dict[str, Any]]:
-    return answers.items(answer, name="over_turns", most=prompts.MOST_CANDIDATES)
+def _read(turns: Sequence[Heard], answer: str) -> answers.Kept[Gathered]:
+    read = answers.items(
+        answer,
+        name="over_turns",
+        most=prompts.MOST_CANDIDATES,
+        shape={"content": str, "turns": list},
+    )
+    found = [one for item in read.items if (one := _gathered(item, turns)) is not None]
+    return answers.Kept(found, read.dropped + len(read.items) - len(found))
 
 
 def _own(heard: Heard) -> Quotable:

@@ -115,13 +115,24 @@ def test_items_of_the_wrong_shape_are_left_out(model: Model, item: object) -> No
     assert contents(model.hears(SAYS_TEA)) == ["Adores oolong tea"]
 
 
+@pytest.mark.parametrize(
+    "item", [{"content": 5, "quote": "tea"}, {"content": "Adores tea"}, {"text": "tea"}, None]
+)
+def test_an_answer_without_one_usable_item_is_no_answer(model: Model, item: object) -> None:
+    model.proposes(item, item)
+    with pytest.raises(Unreadable):
+        model.hears(SAYS_TEA)
+    assert model.uses[0].outcome == "unreadable"
+
+
 def test_signs_that_no_store_takes_are_removed(model: Model) -> None:
     model.proposes(tea(content="Adores\x00 oolong\ud800\n tea\ue000"))
     assert contents(model.hears(SAYS_TEA)) == ["Adores oolong tea"]
 
 
 def test_a_list_without_end_is_cut_off_and_what_is_whole_is_kept(model: Model) -> None:
-    whole = json.dumps({"memories": [tea(content=f"Adores oolong tea {n}") for n in range(300)]})
+    items = [tea(content="Adores " + "very " * n + "good oolong tea") for n in range(90)]
+    whole = json.dumps({"memories": items})
     model.answers(said(whole[: len(whole) // 2], finish="length"))
     assert len(model.hears(SAYS_TEA).candidates) == 20
     assert model.uses[0].outcome == "truncated"

@@ -128,18 +128,28 @@ def test_what_two_turns_say_together_is_taken_with_both(model: Model) -> None:
     [
         PLAN | {"turns": [1]},
         PLAN | {"turns": [1, 99]},
-        PLAN | {"turns": "both"},
         PLAN | {"content": "Is planning a trip to Kyoto on 2026-05-04"},
         PLAN | {"content": "Is planning to buy a house near Kyoto with Anna"},
         PLAN | {"content": "打算去京都旅行"},
         PLAN | {"content": "Likes tea", "turns": [2, 3]},
         PLAN | {"content": ""},
-        {},
     ],
 )
 def test_what_they_do_not_say_together_is_left(model: Model, item: dict[str, object]) -> None:
     model.answers(said({"over_turns": [item]}))
     assert ModelJointReader(model.asker).read(hear(*TRIP)) == []
+
+
+@pytest.mark.parametrize("item", [PLAN | {"turns": "both"}, PLAN | {"content": 7}, {}])
+def test_an_answer_without_one_usable_item_is_no_answer(
+    model: Model, item: dict[str, object]
+) -> None:
+    model.answers(said({"over_turns": [item]}))
+    with pytest.raises(Unreadable):
+        ModelJointReader(model.asker).read(hear(*TRIP))
+    model.answers(said({"over_turns": [item, PLAN]}))
+    assert len(ModelJointReader(model.asker).read(hear(*TRIP))) == 1
+    assert model.uses[-1].dropped == 1
 
 
 def test_numbers_out_of_range_are_brought_into_it(model: Model) -> None:

@@ -32,13 +32,14 @@ def test_a_loose_quotation_is_found_letter_by_letter(model: Model, quote: str) -
     assert "oolong" in found.quote
 
 
-@pytest.mark.parametrize("quote", ["I told you about tea", "", None, "!", 5])
-def test_a_quotation_that_wasnt_said_is_replaced_by_the_clause_that_says_it(
+@pytest.mark.parametrize("quote", ["I told you about tea", "", None, "!", 5, "tea oolong adore"])
+def test_a_statement_whose_quotation_was_not_said_is_refused_and_counted(
     model: Model, quote: object
 ) -> None:
-    model.proposes(tea(quote=quote))
-    (found,) = model.hears("It rained. I really adore oolong tea. Bye.").candidates
-    assert found.quote == "I really adore oolong tea"
+    model.proposes(TEA, tea(quote=quote, content="Loves oolong tea"))
+    found = model.hears("It rained. I really adore oolong tea. Bye.")
+    assert contents(found) == ["Adores oolong tea"]
+    assert model.uses[-1].dropped == 1
 
 
 def test_what_nobody_said_is_dropped(model: Model) -> None:
@@ -60,11 +61,45 @@ def test_what_the_person_accepted_rests_on_the_assistants_words(model: Model) ->
     assert found.confidence == 0.8
 
 
-def test_figures_that_nobody_said_wait_for_the_person(model: Model) -> None:
-    model.proposes(tea(content="Has adored oolong tea since 2018"))
-    (found,) = model.hears(SAYS_TEA).candidates
-    assert found.confidence < 0.5
-    assert "unproven_figures" in found.reasons
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Has adored oolong tea since 2018",
+        "Adores oolong tea like Anna",
+        "Anna is an oolong drinker",
+    ],
+)
+def test_a_statement_with_a_figure_or_name_that_nobody_said_is_refused(
+    model: Model, content: str
+) -> None:
+    model.proposes(tea(content=content))
+    assert contents(model.hears(SAYS_TEA)) == []
+
+
+@pytest.mark.parametrize(
+    "content", ["和李明一起喝乌龙茶", "在杭州喝乌龙茶", "喜欢喝 Lipton 乌龙茶"]
+)
+def test_a_chinese_name_that_nobody_said_is_refused(model: Model, content: str) -> None:
+    model.proposes(
+        tea(quote="喜欢喝乌龙茶", content=content),
+        tea(quote="喜欢喝乌龙茶", content="喜欢喝乌龙茶"),
+    )
+    assert contents(model.hears("我特别喜欢喝乌龙茶。")) == ["喜欢喝乌龙茶"]
+
+
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        ("My sister anna lives in leeds.", "Anna, the sister, lives in Leeds"),
+        ("I'm off to Oslo next Friday.", "Goes to Oslo on Friday, 13 March 2026"),
+        ("我妹妹李小雨在杭州教書。", "妹妹李小雨在杭州教书"),
+    ],
+)
+def test_names_may_stand_anywhere_in_what_was_said(
+    model: Model, message: str, content: str
+) -> None:
+    model.proposes(tea(quote=message, content=content))
+    assert contents(model.hears(message)) == [content]
 
 
 @pytest.mark.parametrize(
