@@ -76,12 +76,27 @@ class Role(models.TextChoices):
     TOOL = "tool", _("tool")
 
 
+class Learning(models.TextChoices):
+    """Whether a message that no reply answers yet is learned from by itself.
+
+    WITH_TURN: with its turn, or not at all. WAITS: before it leaves the window or when the
+    conversation goes quiet, unless a reply comes first. DONE: it was, and isn't with its turn.
+    """
+
+    WITH_TURN = ""
+    WAITS = "waits"
+    DONE = "done"
+
+
 class Message(models.Model):
-    """One utterance. `created_at` is when it was said, `recorded_at` when we were told."""
+    """One utterance. `created_at` is when it was said, `recorded_at` when we were told.
+
+    `learning` is about what a person said without having got a reply yet.
+    """
 
     personal_data = True
     words = ("content", "speaker")
-    codes = ("public_id", "external_id", "role")
+    codes = ("public_id", "external_id", "role", "learning")
     vouches = ("content",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
@@ -95,6 +110,9 @@ class Message(models.Model):
     speaker = models.CharField(max_length=100, blank=True)
     content = models.TextField(blank=True)
     completed = models.BooleanField(default=True)
+    learning = models.CharField(
+        max_length=5, choices=Learning, blank=True, default=Learning.WITH_TURN, db_default=""
+    )
     token_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     recorded_at = models.DateTimeField(auto_now_add=True)
@@ -107,6 +125,7 @@ class Message(models.Model):
         base_manager_name = "everything"
         constraints = [
             one_of("role", Role, name="message_role_known"),
+            one_of("learning", Learning, name="message_learning_known"),
             models.UniqueConstraint(fields=["conversation", "number"], name="message_number"),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"],
@@ -114,7 +133,14 @@ class Message(models.Model):
                 name="message_external_id",
             ),
         ]
-        indexes = [models.Index(fields=["user", "-created_at", "-id"], name="message_user")]
+        indexes = [
+            models.Index(fields=["user", "-created_at", "-id"], name="message_user"),
+            models.Index(
+                fields=["conversation", "number"],
+                condition=Q(learning="waits"),
+                name="message_waits_to_be_learned",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.public_id

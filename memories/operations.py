@@ -42,7 +42,7 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
         heard = ingest.hear(user=user, turn_id=run.payload["turn"])
     if heard is None:
         return None
-    extraction = ingest.extract(heard.text)
+    extraction = ingest.extract_from(heard)
     forgotten = requests.forget_what_was_asked(run, user=user, heard=heard, extraction=extraction)
     skills.learn(run, user=user, turn=heard.turn)
     decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)

@@ -149,7 +149,7 @@ def sources_of(memory: Memory) -> QuerySet[Source]:
         Source.objects.filter(memory=memory)
         .select_related(
             "version",
-            "message",
+            "message__conversation",
             "turn__user_message",
             "turn__assistant_message",
             "turn__conversation",

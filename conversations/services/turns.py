@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Conversation, Message, Role, Turn
+from conversations.models import Conversation, Learning, Message, Role, Turn
 from conversations.services.threads import check_external_id
 from memcenter.lib import statements, tokens
 from memcenter.lib.errors import Conflict, Invalid, NotFound
@@ -99,6 +99,8 @@ def record_message(
     _check(message, field="content")
     conversation, learns = _lock(user, conversation)
     row, repeated = _find_or_add(conversation, message, moment=timezone.now(), field="message_id")
+    if not repeated and learns and message.role == Role.USER and message.completed:
+        _learn_by_itself(row)
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
     question = _open_question(row)
@@ -224,6 +226,12 @@ def _check_same(found: Message, message: MessageInput, *, field: str) -> None:
         )
 
 
+def _learn_by_itself(row: Message) -> None:
+    """It is learned from with its reply, or without one when none has come (`sessions`)."""
+    row.learning = Learning.WAITS
+    row.save(update_fields=["learning"])
+
+
 def _turn_of(question: Message, answer: Message) -> Turn | None:
     """The turn of the two. Raises `Conflict` when either belongs to another turn."""
     turn = Turn.objects.filter(user_message=question).first()
@@ -269,6 +277,9 @@ def _pair(
         created_at=question.created_at,
     )
     statements.insert([turn])
+    if question.learning == Learning.WAITS:
+        question.learning = Learning.WITH_TURN
+        question.save(update_fields=["learning"])
     return turn
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Message, Role, Turn
+from conversations.models import Learning, Message, Role, Turn
 from conversations.prompt_words import words_for
 from memcenter.providers.base import Vectors
 from memories.extraction.rules import repeated
@@ -26,7 +26,7 @@ from ops.services import users
 from ops.services.worker import Run
 
 _BEFORE = 4
-_ACCEPTED_CHARS = 200
+ACCEPTED_CHARS = 200
 _BLOCK_AGE = timedelta(hours=24)
 _FRAMES = (words_for("en"), words_for("zh"))
 _OPENINGS = tuple(one.frame.splitlines()[0] for one in _FRAMES)
@@ -69,18 +69,25 @@ def project_of(turn: Turn) -> Project | None:
 
 
 def _turn_text(turn: Turn, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    earlier = Message.objects.filter(
-        conversation=turn.conversation_id, number__lt=turn.user_message.number
-    )
-    said = list(earlier.order_by("-number")[:_BEFORE])
-    replies = [one.content for one in said[:1] if one.role == Role.ASSISTANT]
+    before, reply = said_before(turn.user_message, zone=zone)
     return TurnText(
         user=said_in(turn.user_message, zone),
         assistant=said_in(turn.assistant_message, zone),
-        before=tuple(said_in(one, zone) for one in reversed(said) if one.role == Role.USER),
-        before_assistant=replies[0] if replies else "",
+        before=before,
+        before_assistant=reply,
         known_block=recently_shown(turn.user_id),
     )
+
+
+def said_before(message: Message, *, zone: zoneinfo.ZoneInfo) -> tuple[tuple[Said, ...], str]:
+    """What the person said of late before a message, and the reply right before it, if one is."""
+    earlier = Message.objects.filter(
+        conversation=message.conversation_id, number__lt=message.number
+    )
+    said = list(earlier.order_by("-number")[:_BEFORE])
+    replies = [one.content for one in said[:1] if one.role == Role.ASSISTANT]
+    own = tuple(said_in(one, zone) for one in reversed(said) if one.role == Role.USER)
+    return own, replies[0] if replies else ""
 
 
 def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
@@ -99,7 +106,7 @@ def recently_shown(user_id: int) -> str:
 
 
 def extract(text: TurnText) -> Extraction:
-    """Ask the extractor and leave out what isn't important enough."""
+    """Ask the extractor and leave out what isn't important enough. Raises `ProviderError`."""
     found = providers.extractor().extract(text)
     kept = tuple(
         one
@@ -107,6 +114,20 @@ def extract(text: TurnText) -> Extraction:
         if one.explicit or one.importance >= settings.IMPORTANCE_FLOOR
     )
     return Extraction(candidates=kept, refused=found.refused, forget=found.forget)
+
+
+def extract_from(heard: Heard) -> Extraction:
+    """What the turn yields beyond what was learned from its question alone.
+
+    A question that had no reply for long was learned from by itself (`unanswered`); only what the
+    other one of two named people said is new then.
+    """
+    if heard.turn.user_message.learning != Learning.DONE:
+        return extract(heard.text)
+    if not (heard.text.user.speaker and heard.text.assistant.speaker):
+        return Extraction()
+    found = extract(heard.text).candidates
+    return Extraction(tuple(one for one in found if one.quoted_role == "assistant"))
 
 
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
@@ -150,7 +171,7 @@ def learn_one(
             vectors[0], user=user, content=candidate.content, project=project
         )
     meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
-    draft = labelled(_draft(candidate, vectors, pieces, project), turn.labels)
+    draft = labelled(draft_of(candidate, vectors, pieces, project), turn.labels)
     merged = deciding.merged_draft(meeting, draft)
     with run.applying(user):
         still = _still_there(user, turn)
@@ -197,7 +218,7 @@ def _still_there(user: User, turn: Turn) -> Turn | None:
     )
 
 
-def _draft(
+def draft_of(
     candidate: Candidate, vectors: Vectors, pieces: Sequence[str], project: Project | None
 ) -> Draft:
     return Draft(
@@ -249,7 +270,7 @@ def _source(turn: Turn, candidate: Candidate) -> SourceInput:
         if candidate.quote in turn.assistant_message.content:
             message = turn.assistant_message
         else:
-            quote, start = message.content[:_ACCEPTED_CHARS], 0
+            quote, start = message.content[:ACCEPTED_CHARS], 0
     return SourceInput(
         origin=Origin.EXTRACTED, turn=turn, message=message, quote=quote, quote_start=start
     )

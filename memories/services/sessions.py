@@ -1,8 +1,8 @@
 """Looking at a conversation as a whole: when it went quiet, and before messages leave the window.
 
 The turns were learned from one by one when they were recorded; here they are read together, for
-what only shows over several of them. Turns recorded while memory was off, or that nothing was to
-be learned from, are never read.
+what only shows over several of them, and what got no reply is learned from by itself. Turns
+recorded while memory was off, or that nothing was to be learned from, are never read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conversations.models import Conversation, Turn
 from memcenter.lib.errors import ProviderError
 from memories.extraction.joint.types import Gathered, Heard
 from memories.extraction.types import Said, TurnText
-from memories.services import ingest, providers
+from memories.services import ingest, providers, unanswered
 from memories.services.deciding import Decided
 from ops.access import as_user
 from ops.models import Kind, Operation, Priority, Status, User
@@ -81,8 +81,9 @@ def examine(
 ) -> list[Decided]:
     """Read the unexamined turns together, learn what they say, and mark how far that was.
 
-    Raises `ProviderError`, also while turns still wait to be learned from one by one. Nothing is
-    learned while long-term memory is off; what was said then is marked all the same.
+    What no reply answers is learned from by itself first. Raises `ProviderError`, also while
+    turns still wait to be learned from one by one. Nothing is learned while long-term memory is
+    off; what was said then is marked all the same.
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
@@ -91,8 +92,9 @@ def examine(
         return []
     if waits:
         raise NotLearnedYet
+    decided = _learn_unanswered(run, user, session)
     gathered = gather(session)
-    decided = [one for found in gathered if (one := _learn(run, user, session, found))]
+    decided += [one for found in gathered if (one := _learn(run, user, session, found))]
     with run.applying(user):
         Conversation.objects.filter(
             user=user, pk=session.conversation.pk, examined_through__lt=session.through
@@ -187,6 +189,14 @@ def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided |
     )
 
 
+def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
+    with as_user(user):
+        alone = unanswered.waiting(
+            user=user, conversation=session.conversation, through=session.through
+        )
+    return [one for message in alone for one in unanswered.learn(run, user=user, message=message)]
+
+
 def _waiting(session: Session, statuses: Sequence[Status]) -> QuerySet[Operation]:
     unlearned = [pk for pk, turn in session.turns.items() if turn.extracted_at is None]
     return Operation.objects.filter(
@@ -215,7 +225,7 @@ def _learn_late(run: Run, user: User, turn: Turn) -> list[Decided]:
     """One that asks to forget something is left to its own operation, which does that too."""
     with as_user(user):
         heard = ingest.hear(user=user, turn_id=turn.pk)
-    extraction = ingest.extract(heard.text) if heard else None
+    extraction = ingest.extract_from(heard) if heard else None
     if heard is None or extraction is None or extraction.forget:
         return []
     return ingest.learn(run, user=user, heard=heard, extraction=extraction)

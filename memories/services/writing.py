@@ -162,6 +162,8 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
     """Said again: the source is added, importance and confidence grow a little."""
     version = current_version(memory)
     same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
+    if source.turn is None:
+        same = same.filter(message=source.message)
     if same.exists():
         return memory
     add_source(version, source=source)

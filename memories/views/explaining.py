@@ -10,7 +10,7 @@ from itertools import pairwise
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from conversations.models import Conversation, Message, Turn
+from conversations.models import Conversation, Message
 from memories.models import (
     Arbitration,
     Change,
@@ -48,7 +48,7 @@ class Reason:
     at: datetime
     quote: Quote | None
     conversation: Conversation | None
-    turn: Turn | None
+    said_in: Message | None
     reference: str
 
 
@@ -101,10 +101,15 @@ def _reason(source: Source) -> Reason:
         text=_words(source),
         at=message.created_at if message else source.created_at,
         quote=_quote(source, message) if message else None,
-        conversation=turn.conversation if turn else None,
-        turn=turn,
+        conversation=_conversation(source),
+        said_in=turn.user_message if turn else message,
         reference=source.reference,
     )
+
+
+def _conversation(source: Source) -> Conversation | None:
+    said = source.turn or source.message
+    return said.conversation if said else None
 
 
 def _words(source: Source) -> str:
@@ -112,7 +117,7 @@ def _words(source: Source) -> str:
         return _("It was kept when the conversation it came from was deleted.")
     if source.turn_id and source.message and source.message.role == "assistant":
         return _("I said it, and you agreed.")
-    if source.turn_id:
+    if source.turn_id or source.message_id:
         return _("You said so.")
     return {
         Origin.EXTRACTED.value: _("It was learned from a conversation."),

@@ -1,0 +1,142 @@
+"""Learning from what a person said without having got a reply.
+
+What is learned from is otherwise a turn. A message that no reply answers yet waits: if one comes,
+the turn is learned from; if the conversation goes quiet or the message is about to leave the
+window, it is learned from by itself, once.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+
+from conversations.models import Conversation, Learning, Message
+from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
+from memories.models import Arbitration, Memory, Origin, Refusal
+from memories.services import (
+    deciding,
+    indexing,
+    ingest,
+    providers,
+    requests,
+    similar,
+    tombstones,
+)
+from memories.services.deciding import Decided
+from memories.services.writing import SourceInput
+from ops.access import as_user
+from ops.models import User
+from ops.services import users
+from ops.services.worker import Run
+
+
+def waiting(*, user: User, conversation: Conversation, through: int) -> list[Message]:
+    """Those up to number `through` that no reply answers, in the order in which they were said."""
+    found = Message.objects.filter(
+        user=user, conversation=conversation, number__lte=through, learning=Learning.WAITS
+    )
+    return list(found.order_by("number"))
+
+
+def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
+    """Do what the message asks to be forgotten, learn what it says, then mark it.
+
+    Running it again after a kill leaves out what was decided before. Raises `ProviderError`.
+    Nothing is learned while long-term memory is off; the message is marked all the same.
+    """
+    with as_user(user):
+        own = users.settings_of(user)
+        text = _read(message, zone=zoneinfo.ZoneInfo(own.timezone))
+    extraction = ingest.extract(text) if own.longterm_enabled else Extraction()
+    _forget_what_was_asked(run, user, message, extraction)
+    decided = [
+        one
+        for candidate in extraction.candidates
+        if (one := _learn_one(run, candidate, user=user, message=message))
+    ]
+    with run.applying(user):
+        if still := _still_there(user, message):
+            _note_refusals(still, extraction.refused)
+            still.learning = Learning.DONE
+            still.save(update_fields=["learning"])
+    return decided
+
+
+def _read(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
+    said = ingest.said_in(message, zone)
+    before, reply = ingest.said_before(message, zone=zone)
+    return TurnText(
+        user=said,
+        assistant=Said("", said.spoken_at),
+        before=before,
+        before_assistant=reply,
+        known_block=ingest.recently_shown(message.user_id),
+    )
+
+
+def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: Extraction) -> None:
+    asked = requests.prepare(extraction.forget)
+    with as_user(user):
+        meant = requests.find(
+            asked, user=user, conversation=message.conversation, before=message.number
+        )
+    if meant:
+        with run.applying(user):
+            requests.forget(meant, user=user)
+
+
+def _learn_one(run: Run, candidate: Candidate, *, user: User, message: Message) -> Decided | None:
+    """Decide on one candidate and apply it in a transaction of its own."""
+    vectors, pieces = indexing.embed_memory(candidate.content)
+    with as_user(user):
+        if not _is_new(user, message, candidate):
+            return None
+        known = similar.similar_to(vectors[0], user=user, content=candidate.content)
+    meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
+    draft = ingest.draft_of(candidate, vectors, pieces, None)
+    merged = deciding.merged_draft(meeting, draft)
+    with run.applying(user):
+        still = _still_there(user, message)
+        own = users.settings_of(user)
+        if still is None or not own.longterm_enabled:
+            return None
+        return deciding.apply(
+            meeting,
+            draft,
+            user=user,
+            source=_source(still, candidate),
+            always_review=own.confirm_before_remembering and not candidate.explicit,
+            merged=merged,
+        )
+
+
+def _is_new(user: User, message: Message, candidate: Candidate) -> bool:
+    if tombstones.is_forgotten(user=user, text=candidate.content, message_ids=[message.public_id]):
+        return False
+    learned = Memory.everything.filter(user=user, sources__message=message)
+    decided = Arbitration.objects.filter(
+        user=user, memory__in=learned, candidate_text=candidate.content
+    )
+    return not decided.exists()
+
+
+def _still_there(user: User, message: Message) -> Message | None:
+    return Message.objects.select_for_update().filter(user=user, pk=message.pk).first()
+
+
+def _source(message: Message, candidate: Candidate) -> SourceInput:
+    """A claim that the person accepted rests on their accepting it."""
+    own = candidate.quoted_role == "user"
+    return SourceInput(
+        origin=Origin.EXTRACTED,
+        message=message,
+        quote=candidate.quote if own else message.content[: ingest.ACCEPTED_CHARS],
+        quote_start=candidate.quote_start if own else 0,
+    )
+
+
+def _note_refusals(message: Message, refused: Sequence[Refused]) -> None:
+    Refusal.objects.bulk_create(
+        Refusal(user_id=message.user_id, category=one.category, redacted=one.redacted)
+        for one in refused
+    )

@@ -1,0 +1,181 @@
+"""What got no reply is learned from all the same, and never twice."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from conversations.models import Conversation, Learning, Message
+from conversations.services import forgetting, threads, turns
+from conversations.services.turns import MessageInput
+from memories import tasks
+from memories.models import Arbitration, Memory, Refusal, Source
+from memories.services import unanswered
+from ops.access import as_user
+from ops.models import Kind, Operation, Status, User
+from ops.services import users, worker
+from tests.killing import Kill, revive
+from tests.memories.pages import address, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+HOME = "I live in Leeds."
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return threads.find_or_create(user=alice, reference="c1")
+
+
+def say(conversation: Conversation, text: str, *, role: str = "user") -> Message:
+    given = MessageInput(text, role=role)
+    found = turns.record_message(user=conversation.user, conversation=conversation, message=given)
+    return found.message
+
+
+def falls_quiet(conversation: Conversation) -> None:
+    worker.drain()
+    then = timezone.now() - timedelta(minutes=31)
+    Conversation.objects.filter(pk=conversation.pk).update(last_message_at=then)
+    tasks.request_examinations()
+    worker.drain()
+
+
+def texts() -> list[str]:
+    return list(Memory.objects.order_by("pk").values_list("content", flat=True))
+
+
+def state_of(message: Message) -> str:
+    return Message.objects.get(pk=message.pk).learning
+
+
+def test_a_message_without_a_reply_is_learned_from_when_it_falls_quiet(
+    conversation: Conversation,
+) -> None:
+    message = say(conversation, HOME)
+    worker.drain()
+    assert texts() == []
+    falls_quiet(conversation)
+    assert texts() == ["Lives in Leeds"]
+    source = Source.objects.get()
+    assert (source.message, source.turn, source.quote) == (message, None, "I live in Leeds")
+    assert state_of(message) == Learning.DONE
+
+
+def test_after_a_first_message_of_the_assistant_what_was_accepted_counts(
+    conversation: Conversation,
+) -> None:
+    say(conversation, "So you are vegan, right?", role="assistant")
+    say(conversation, "Yes, exactly.")
+    falls_quiet(conversation)
+    assert texts() == ["Vegan"]
+
+
+def test_an_assistant_who_speaks_first_teaches_nothing(conversation: Conversation) -> None:
+    say(conversation, "I live in a data centre in Oslo.", role="assistant")
+    falls_quiet(conversation)
+    assert texts() == []
+
+
+def test_the_reply_that_comes_in_time_makes_it_a_turn(conversation: Conversation) -> None:
+    message = say(conversation, HOME)
+    say(conversation, "I see.", role="assistant")
+    assert state_of(message) == Learning.WITH_TURN
+    falls_quiet(conversation)
+    assert texts() == ["Lives in Leeds"]
+    assert Arbitration.objects.count() == 1
+
+
+def test_a_reply_that_comes_late_teaches_nothing_again(conversation: Conversation) -> None:
+    say(conversation, HOME)
+    falls_quiet(conversation)
+    say(conversation, "I see.", role="assistant")
+    falls_quiet(conversation)
+    assert not Operation.objects.exclude(status=Status.SUCCEEDED).exists()
+    assert Operation.objects.filter(kind=Kind.EXTRACT_TURN).count() == 1
+    assert Arbitration.objects.count() == Source.objects.count() == 1
+
+
+def test_what_leaves_the_window_is_learned_from_first(
+    conversation: Conversation, settings: Settings
+) -> None:
+    settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 2, 2
+    for text in (HOME, "I play the cello.", "Hm.", "Well."):
+        say(conversation, text)
+    worker.drain()
+    assert texts() == ["Lives in Leeds", "Plays the cello"]
+    falls_quiet(conversation)
+    assert Arbitration.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = users.find_or_create("alice")
+    with as_user(user):
+        conversation = threads.find_or_create(user=user, reference="c1")
+        say(conversation, f"{HOME} I play the cello.")
+    real = unanswered._learn_one
+    calls: list[int] = []
+
+    def deadly(*args: object, **more: object) -> object:
+        calls.append(1)
+        if len(calls) == 2:
+            raise Kill
+        return real(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(unanswered, "_learn_one", deadly)
+    with pytest.raises(Kill):
+        falls_quiet(conversation)
+    revive(monkeypatch)
+    worker.drain()
+    assert texts() == ["Lives in Leeds", "Plays the cello"]
+    assert Arbitration.objects.count() == Source.objects.count() == 2
+
+
+def test_what_it_asks_to_be_forgotten_is_forgotten(conversation: Conversation) -> None:
+    say(conversation, HOME)
+    falls_quiet(conversation)
+    say(conversation, "Please forget that I live in Leeds.")
+    falls_quiet(conversation)
+    assert texts() == []
+
+
+def test_a_secret_is_refused_and_told(conversation: Conversation) -> None:
+    say(conversation, "My password is hunter2-Xy81.")
+    falls_quiet(conversation)
+    assert texts() == []
+    assert Refusal.objects.get().category == "password"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_nothing_is_learned_while_memory_is_off(conversation: Conversation, when: str) -> None:
+    user = conversation.user
+    if when == "before":
+        users.change_settings(user=user, changes={"longterm_enabled": False})
+    say(conversation, HOME)
+    users.change_settings(user=user, changes={"longterm_enabled": False})
+    falls_quiet(conversation)
+    users.change_settings(user=user, changes={"longterm_enabled": True})
+    say(conversation, "Hm.")
+    falls_quiet(conversation)
+    assert texts() == []
+
+
+def test_forgetting_the_message_forgets_what_was_learned(conversation: Conversation) -> None:
+    message = say(conversation, HOME)
+    falls_quiet(conversation)
+    forgetting.forget_message(user=conversation.user, message=message, cascade=True)
+    worker.drain()
+    assert not Memory.everything.exists()
+
+
+def test_the_memorys_page_quotes_it(conversation: Conversation) -> None:
+    message = say(conversation, HOME)
+    falls_quiet(conversation)
+    url = address("memory_page", Memory.objects.get().public_id)
+    page = text_of(signed_in(conversation.user).get(url))
+    assert "You said so." in page
+    assert f"#{message.public_id}" in page
