@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('ops', '0005_build_index_kind'),
+        ('ops', '0006_sign_ins'),
     ]
 
     operations = [
