@@ -5,24 +5,36 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0003_turn_labels'),
+        ("conversations", "0003_turn_labels"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='message',
-            name='learning',
-            field=models.CharField(blank=True, choices=[('', 'With Turn'), ('waits', 'Waits'), ('done', 'Done')], db_default='', default='', max_length=5),
+            model_name="message",
+            name="learning",
+            field=models.CharField(
+                blank=True,
+                choices=[("", "With Turn"), ("waits", "Waits"), ("done", "Done")],
+                db_default="",
+                default="",
+                max_length=5,
+            ),
         ),
         migrations.AddIndex(
-            model_name='message',
-            index=models.Index(condition=models.Q(('learning', 'waits')), fields=['conversation', 'number'], name='message_waits_to_be_learned'),
+            model_name="message",
+            index=models.Index(
+                condition=models.Q(("learning", "waits")),
+                fields=["conversation", "number"],
+                name="message_waits_to_be_learned",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='message',
-            constraint=models.CheckConstraint(condition=models.Q(('learning__in', ['', 'waits', 'done'])), name='message_learning_known'),
+            model_name="message",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("learning__in", ["", "waits", "done"])),
+                name="message_learning_known",
+            ),
         ),
     ]

@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ops', '0006_sign_ins'),
+        ("ops", "0006_sign_ins"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='modelcall',
-            name='dropped',
+            model_name="modelcall",
+            name="dropped",
             field=models.PositiveIntegerField(db_default=0, default=0),
         ),
     ]
