@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0003_turn_labels"),
+        ("conversations", "0005_mentions_of_ids"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

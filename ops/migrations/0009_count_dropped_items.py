@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ops", "0006_sign_ins"),
+        ("ops", "0008_mentions_of_ids"),
     ]
 
     operations = [
