@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ops", "0008_mentions_of_ids"),
+        ("ops", "0009_sign_ins_are_looked_through"),
     ]
 
     operations = [
