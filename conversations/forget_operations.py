@@ -166,4 +166,5 @@ def _kept(run: Run) -> tuple[str, ...]:
 known_places.vouches(said.vouching)
 known_places.caches(
     Cached("mc:temporary:", "conversations.services.temporary", messages=True),
+    Cached("mc:answering:", "conversations.services.under_way"),
 )

@@ -15,6 +15,11 @@ _SAID_BY_SERVICES = (
     gettext_noop("The text must not contain NUL characters."),
     gettext_noop("There is no such conversation."),
     gettext_noop("Everything of this user is being forgotten; try again when that is done."),
+    gettext_noop("An answer in this conversation is under way already."),
+    gettext_noop("Something was said after it meanwhile. Reload the page to see it."),
+    gettext_noop("There is nothing to answer here."),
+    gettext_noop("It has changed since then; its history shows every version."),
+    gettext_noop("What stood there before was forgotten, so it can't come back."),
 )
 
 
@@ -58,9 +63,11 @@ class TitleForm(forms.Form):
 
 
 class RatingForm(forms.Form):
-    """Thumbs up, thumbs down, or neither any more."""
+    """Thumbs up, thumbs down, or neither any more; and why, if the person likes to say it."""
+
+    comment = forms.CharField(required=False, max_length=2_000)
 
     rating = forms.ChoiceField(
         required=False,
-        choices=[("", ""), (Rating.POSITIVE, ""), (Rating.NEGATIVE, "")],
+        choices=[("", ""), *((one, "") for one in Rating.values)],
     )

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from conversations.views import chat, managing, transfer, turns
+from conversations.views import again, chat, managing, transfer, turns
 
 _ONE = "c/<str:conversation_id>/"
 
@@ -9,11 +9,15 @@ urlpatterns = [
     path("c/new/", chat.conversation_new, name="conversation_new"),
     path("c/temporary/", chat.temporary_new, name="temporary_new"),
     path(_ONE, chat.conversation_page, name="conversation"),
+    path(f"{_ONE}answer/", again.conversation_answer, name="conversation_answer"),
+    path(f"{_ONE}stop/", again.conversation_stop, name="conversation_stop"),
+    path(f"{_ONE}edit/", again.conversation_edit, name="conversation_edit"),
     path(f"{_ONE}rename/", managing.conversation_rename, name="conversation_rename"),
     path(f"{_ONE}export/", transfer.conversation_export, name="conversation_export"),
     path(f"{_ONE}clear/", managing.conversation_clear, name="conversation_clear"),
     path(f"{_ONE}delete/", managing.conversation_delete, name="conversation_delete"),
     path("messages/<str:message_id>/forget/", turns.message_forget, name="message_forget"),
     path("messages/<str:message_id>/rate/", turns.message_rate, name="message_rate"),
+    path("turns/<str:turn_id>/undo/", turns.turn_undo, name="turn_undo"),
     path("turns/<str:turn_id>/lessons/", turns.turn_lessons, name="turn_lessons"),
 ]

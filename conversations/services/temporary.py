@@ -158,6 +158,17 @@ def append(
     return said, not fresh
 
 
+def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
+    """Take away the newest messages; gives the conversation as it is then."""
+    left = max(0, conversation.message_count - count)
+    shorter = replace(conversation, message_count=left, updated_at=timezone.now())
+    with client().pipeline() as pipe:
+        pipe.ltrim(_messages(conversation.public_id), 0, -count - 1)
+        _put(pipe, shorter)
+        pipe.execute()
+    return shorter
+
+
 def read(conversation: TemporaryConversation) -> list[TemporaryMessage]:
     """Its messages, oldest first."""
     rows = client().lrange(_messages(conversation.public_id), 0, -1)

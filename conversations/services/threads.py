@@ -9,6 +9,7 @@ from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import User
 
 MAX_EXTERNAL_ID = 200
+_TITLE_FROM = 60
 
 
 def check_external_id(value: str, *, field: str) -> str:
@@ -86,6 +87,18 @@ def rename(*, user: User, conversation: Conversation, title: str) -> Conversatio
     conversation.title = _checked_title(title)
     conversation.save(update_fields=["title", "updated_at"])
     return conversation
+
+
+def give_title(conversation: Conversation, text: str) -> None:
+    """A conversation is called by how it began, until the person names it."""
+    if not conversation.title:
+        conversation.title = title_from(text)
+        conversation.save(update_fields=["title", "updated_at"])
+
+
+def title_from(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _TITLE_FROM else f"{plain[:_TITLE_FROM].rstrip()}…"
 
 
 def _checked_title(title: str) -> str:

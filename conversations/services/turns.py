@@ -112,6 +112,31 @@ def record_message(
     return RecordedMessage(row, turn, operations, False)
 
 
+def record_answer(
+    *, user: User, question: Message, answer: MessageInput, forget_done: bool = False
+) -> RecordedMessage:
+    """Record the reply to a message that was recorded before; a completed one makes them a turn.
+
+    Raises `NotFound` when the message went meanwhile, `Conflict` when it has a reply already, and
+    otherwise as `record_turn` does.
+    """
+    reply = replace(answer, role=Role.ASSISTANT)
+    _check(reply, field="assistant_message")
+    conversation, learns = _lock(user, question.conversation)
+    if not Message.objects.filter(pk=question.pk, user=user).exists():
+        raise NotFound("There is no such message.")
+    if Turn.everything.filter(user_message=question).exists():
+        raise Conflict("This message has a reply already.")
+    row = _next_message(conversation, reply, moment=timezone.now())
+    statements.insert([row])
+    _note_messages(conversation)
+    if not row.completed:
+        return RecordedMessage(row, None, _enqueue_message(user, row, Priority.TURN), False)
+    turn = _pair(question, row)
+    operations = _enqueue(user, turn, Priority.TURN, learns=learns, forget_done=forget_done)
+    return RecordedMessage(row, turn, operations, False)
+
+
 def _check(message: MessageInput, *, field: str) -> None:
     if not message.content.strip():
         raise Invalid.field(field, "The text must not be empty.")

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from conversations import selectors
@@ -17,6 +18,7 @@ from conversations.models import Conversation, Message, Role, Turn
 from conversations.services.temporary import TemporaryMessage
 from conversations.views import learning, using
 from conversations.views.learning import Lessons
+from memcenter.lib.richtext import as_html
 from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 
@@ -25,7 +27,10 @@ PAGE = 50
 
 @dataclass(frozen=True)
 class Bubble:
-    """One message. `day` is set on the first of its day."""
+    """One message. `day` is set on the first of its day.
+
+    `is_last`: it is of the last exchange, which can be answered again and said otherwise.
+    """
 
     public_id: str
     role: str
@@ -34,14 +39,22 @@ class Bubble:
     said_at: datetime
     day: str = ""
     rating: str = ""
+    comment: str = ""
     used: int = 0
     lessons: Lessons | None = None
     is_temporary: bool = False
     is_whole_turn: bool = False
+    is_completed: bool = True
+    is_last: bool = False
 
     @property
     def side(self) -> str:
         return "user" if self.role == Role.USER else "assistant"
+
+    @property
+    def html(self) -> SafeString:
+        """An answer's Markdown carried out."""
+        return as_html(self.text)
 
     @property
     def can_be_rated(self) -> bool:
@@ -88,7 +101,7 @@ def bubbles_of(
     rows = list(found.select_related("feedback")[: PAGE + 1])
     messages = rows[:PAGE][::-1]
     return Bubbles(
-        made(user, messages),
+        made(user, messages, is_last=before is None),
         messages,
         earlier=messages[0].number if len(rows) > PAGE else None,
         is_latest=before is None,
@@ -105,8 +118,14 @@ def _beyond(found: QuerySet[Message], public_id: str) -> int | None:
     return beyond[0] if beyond else None
 
 
-def made(user: User, messages: Sequence[Message], *, after: Message | None = None) -> list[Bubble]:
-    """As bubbles; `after` is the message that stands before them."""
+def made(
+    user: User,
+    messages: Sequence[Message],
+    *,
+    after: Message | None = None,
+    is_last: bool = False,
+) -> list[Bubble]:
+    """As bubbles; `after` is the message before them, `is_last`: none comes after them."""
     turns = list(
         Turn.objects.filter(
             Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
@@ -118,6 +137,7 @@ def made(user: User, messages: Sequence[Message], *, after: Message | None = Non
     paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
     used = using.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
     last = _day(after.created_at) if after else None
+    last_ones = _last_exchange(messages) if is_last else set()
     shown = []
     for message in messages:
         day = _day(message.created_at)
@@ -130,16 +150,29 @@ def made(user: User, messages: Sequence[Message], *, after: Message | None = Non
                 said_at=message.created_at,
                 day="" if day == last else _day_name(message.created_at),
                 rating=message.feedback.rating if hasattr(message, "feedback") else "",
+                comment=message.feedback.comment if hasattr(message, "feedback") else "",
                 used=used[message.pk],
                 lessons=lessons.get(message.pk),
                 is_whole_turn=message.pk in paired,
+                is_completed=message.completed,
+                is_last=message.public_id in last_ones,
             )
         )
         last = day
     return shown
 
 
-def temporary_ones(messages: Sequence[TemporaryMessage]) -> list[Bubble]:
+def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
+    """The newest question with its answer, where it is what was said last."""
+    newest = list(messages[-2:])
+    roles = [one.role for one in newest]
+    if roles == [Role.USER, Role.ASSISTANT]:
+        return {one.public_id for one in newest}
+    return {newest[-1].public_id} if roles[-1:] == [Role.USER] else set()
+
+
+def temporary_ones(messages: Sequence[TemporaryMessage], *, is_last: bool = True) -> list[Bubble]:
+    last_ones = _last_exchange(messages) if is_last else set()
     return [
         Bubble(
             public_id=one.public_id,
@@ -148,6 +181,8 @@ def temporary_ones(messages: Sequence[TemporaryMessage]) -> list[Bubble]:
             text=one.content,
             said_at=one.created_at,
             is_temporary=True,
+            is_completed=one.completed,
+            is_last=one.public_id in last_ones,
         )
         for one in messages
     ]

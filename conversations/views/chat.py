@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import ExitStack
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
+from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from conversations import selectors
 from conversations.forms import MessageForm
-from conversations.services import beginning, chat, temporary, temporary_chat
-from conversations.services.turns import RecordedTurn
-from conversations.views import bubbles, going, listing, showing
+from conversations.services import asking, asking_in_passing
+from conversations.services.asking import Kept
+from conversations.services.asking_in_passing import Passing
+from conversations.views import answers, going, listing, showing
 from conversations.views.showing import Opened
-from memcenter.lib.errors import ApplicationError, Invalid, NotFound, ProviderError
-from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
+from memcenter.lib.errors import ApplicationError, NotFound
+from memcenter.lib.pages import is_htmx, is_streamed, own_transaction, person, personal_page
 from ops.models import User
 
 
@@ -30,7 +30,7 @@ def chat_home(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
-def conversation_new(request: HttpRequest) -> HttpResponse:
+def conversation_new(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST":
         return _say(request, Opened())
     return showing.show_own(request, Opened())
@@ -38,7 +38,7 @@ def conversation_new(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
-def temporary_new(request: HttpRequest) -> HttpResponse:
+def temporary_new(request: HttpRequest) -> HttpResponseBase:
     """A chat that is gone after a day, and that nothing is learned from."""
     if request.method == "POST":
         return _say(request, Opened(is_temporary=True))
@@ -47,7 +47,7 @@ def temporary_new(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
-def conversation_page(request: HttpRequest, conversation_id: str) -> HttpResponse:
+def conversation_page(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
     with own_transaction(request):
         found = showing.opened(person(request), conversation_id)
         if request.method != "POST":
@@ -55,42 +55,40 @@ def conversation_page(request: HttpRequest, conversation_id: str) -> HttpRespons
     return _say(request, found)
 
 
-def _say(request: HttpRequest, found: Opened) -> HttpResponse:
+def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
     form = MessageForm(request.POST)
     if not form.is_valid():
         return _refused(request, found, form)
-    was_untitled = found.row is not None and not found.row.title
-    try:
-        address, turn = _exchange(form.cleaned_data["text"], user=person(request), found=found)
-    except NotFound:
-        raise
-    except ApplicationError as error:
-        form.refuse(error)
-        return _refused(request, found, form)
-    except ProviderError:
-        form.refuse(Invalid(_("No answer came. Nothing was saved; your text is still here.")))
-        return _refused(request, found, form)
-    if found.row is None:  # the page of the new conversation takes the place of this one
-        return going.leave(request, address)
-    if not is_htmx(request):
-        return redirect(f"{address}#end")
-    response = _answered(request, found, turn)
-    changed = "conversation-changed, title-changed" if was_untitled else "conversation-changed"
-    response["HX-Trigger"] = changed
+    was_untitled = found.row is None or not found.row.title
+    with ExitStack() as held:
+        try:
+            place = answers.take_place(found)
+            if place is not None:
+                held.callback(place.close)
+            thread = _asked(form.cleaned_data["text"], user=person(request), found=found)
+        except NotFound:
+            raise
+        except ApplicationError as error:
+            form.refuse(error)
+            return _refused(request, found, form)
+        if found.row is None and is_streamed(request):  # its page asks for the answer
+            return going.leave(request, _page_of(thread))
+        held.pop_all()
+    response = answers.give(request, thread, place, was_untitled=was_untitled)
+    if found.row is None and is_htmx(request):
+        return going.leave(request, _page_of(thread))
     return response
 
 
-def _exchange(text: str, *, user: User, found: Opened) -> tuple[str, RecordedTurn | None]:
-    """Say it where it belongs; gives the page of the conversation, and the turn if it is kept."""
+def _page_of(thread: Kept | Passing) -> str:
+    return reverse("conversation", args=[thread.public_id])
+
+
+def _asked(text: str, *, user: User, found: Opened) -> Kept | Passing:
+    """Record it where it belongs."""
     if found.is_temporary:
-        passing = found.passing or temporary.create(user=user, external_id=None)
-        temporary_chat.exchange(text, user=user, conversation=passing)
-        return listing.temporary_row_of(passing).url, None
-    if found.kept is None:
-        begun = beginning.begin(text, user=user).turn
-        return listing.row_of(begun.conversation).url, begun
-    turn = chat.exchange(text, user=user, conversation=found.kept).turn
-    return listing.row_of(turn.conversation).url, turn
+        return asking_in_passing.ask(text, user=user, conversation=found.passing)
+    return asking.ask(text, user=user, conversation=found.kept)
 
 
 def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResponse:
@@ -100,22 +98,3 @@ def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResp
     response = showing.show_own(request, found, form=form, part="#composer")
     response["HX-Retarget"], response["HX-Reswap"] = "#composer", "outerHTML"
     return response
-
-
-def _answered(request: HttpRequest, found: Opened, turn: RecordedTurn | None) -> HttpResponse:
-    """The two new bubbles, and the panel about the answer."""
-    with own_transaction(request):
-        user = person(request)
-        context: dict[str, Any] = {"row": found.row, "opened": found}
-        if turn is None:
-            assert found.passing is not None
-            said = bubbles.temporary_ones(temporary.read(found.passing)[-2:])
-        else:
-            before = selectors.messages_of(user, turn.conversation).filter(
-                number__lt=turn.user_message.number
-            )
-            pair = [turn.user_message, turn.assistant_message]
-            said = bubbles.made(user, pair, after=before.order_by("-number").first())
-            context |= showing.beside(user, turn.assistant_message)
-        context["said"] = said
-        return render(request, f"{showing.TEMPLATE}#sent", context)

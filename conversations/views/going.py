@@ -50,7 +50,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     title = _("Delete this turn and forget it?") if found.messages > 1 else None
     goes = [_("the message and its reply") if found.messages > 1 else _("the message")]
     if found.memories:
-        goes.append(_memories_only_here(found.memories))
+        goes.append(memories_only_here(found.memories))
     goes.append(_("everything made from it: search index, records of use, feedback"))
     is_all = message.conversation.message_count <= found.messages
     stays = [_("the conversation itself, empty") if is_all else _("the rest of this conversation")]
@@ -158,7 +158,7 @@ def _without_choice(memories: Sequence[Memory]) -> list[dict[str, str]]:
     return [] if memories else [{"name": "memories", "value": "on"}]
 
 
-def _memories_only_here(memories: Sequence[Memory]) -> str:
+def memories_only_here(memories: Sequence[Memory]) -> str:
     words = ngettext(
         "%(n)d memory that rests only on it: %(memories)s",
         "%(n)d memories that rest only on it: %(memories)s",

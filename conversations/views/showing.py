@@ -12,10 +12,11 @@ from django.urls import reverse
 from conversations import selectors
 from conversations.forms import MessageForm
 from conversations.models import Conversation, Message, Role
-from conversations.services import temporary, threads
+from conversations.services import speaking, temporary, threads
 from conversations.services.temporary import TemporaryConversation
-from conversations.views import bubbles, learning, listing, using
+from conversations.views import bubbles, endings, learning, listing, using
 from conversations.views.bubbles import Bubbles
+from conversations.views.endings import Ending
 from conversations.views.listing import Row
 from memcenter.lib.errors import NotFound
 from memcenter.lib.pages import is_htmx, own_transaction, person, target
@@ -24,7 +25,12 @@ from ops.services import users
 
 TEMPLATE = "conversations/conversation_detail.html"
 # What htmx asks for by the element that it will replace; the rest of the page isn't read then.
-_PARTS = {"conversation-list": "#list", "used-here": "#used", "chat-title": "#title"}
+_PARTS = {
+    "conversation-list": "#list",
+    "used-here": "#used",
+    "chat-title": "#title",
+    "bubbles": "#bubbles",
+}
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ def _part(request: HttpRequest) -> str:
 def _around(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     user = person(request)
     context: dict[str, Any] = {"opened": found, "row": found.row, "section": "chat"}
+    context["chat_model"] = speaking.model_name()
     context["is_off"] = not users.settings_of(user).longterm_enabled
     if part in ("", "#list"):
         query = request.GET.get("q", "").strip()[:200]
@@ -95,12 +102,18 @@ def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     """The messages, and the panel about the answer that is asked for or the last one."""
     user = person(request)
     if found.passing is not None:
-        return {"bubbles": Bubbles(bubbles.temporary_ones(temporary.read(found.passing)), ())}
+        said = Bubbles(bubbles.temporary_ones(temporary.read(found.passing)), ())
+        return {"bubbles": said, "ending": _ending(found.passing.public_id, said)}
     if found.kept is None or part in ("#list", "#title"):
         return {"bubbles": Bubbles((), ())}
     before, at = _number(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, found.kept, before=before, at=at)
-    return {"bubbles": said} | beside(user, _answer(request, user, said))
+    context = {"bubbles": said, "ending": _ending(found.kept.public_id, said)}
+    return context | beside(user, _answer(request, user, said))
+
+
+def _ending(name: str, said: Bubbles) -> Ending | None:
+    return endings.of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
 
 
 def beside(user: User, answer: Message | None) -> dict[str, Any]:

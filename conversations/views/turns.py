@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,12 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from conversations import selectors
 from conversations.forms import RatingForm
-from conversations.models import Role, Turn
-from conversations.services import consequences, feedback, forgetting
+from conversations.models import Message, Role, Turn
+from conversations.services import consequences, feedback, forgetting, undoing
 from conversations.views import bubbles, going, learning, showing
 from conversations.views.showing import Opened
-from memcenter.lib.errors import NotFound
+from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
+from memories.models import Memory
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,14 +54,69 @@ def message_rate(request: HttpRequest, message_id: str) -> HttpResponse:
         message = selectors.message_of(person(request), message_id)
         if message.role != Role.ASSISTANT or not form.is_valid():
             return HttpResponse(_("Only answers can be rated, up or down."), status=422)
-        rating = form.cleaned_data["rating"] or None
-        feedback.rate_message(user=person(request), message=message, rating=rating)
+        rating, comment = form.cleaned_data["rating"] or None, _comment(form, message)
+        feedback.rate_message(user=person(request), message=message, rating=rating, comment=comment)
         if not is_htmx(request):
             page = reverse("conversation", args=[message.conversation.public_id])
             return redirect(f"{page}#{message_id}")
         message = selectors.message_of(person(request), message_id)
-        context = {"bubble": bubbles.made(person(request), [message])[0]}
+        asks = "comment" not in request.POST and rating is not None
+        context = {"bubble": bubbles.made(person(request), [message])[0], "asks": asks, "oob": True}
         return render(request, "conversations/includes/thumbs.html", context)
+
+
+def _comment(form: RatingForm, message: Message) -> str:
+    """What is said now; another thumb alone leaves what was said before."""
+    if "comment" in form.data or not hasattr(message, "feedback"):
+        return str(form.cleaned_data["comment"])
+    return message.feedback.comment
+
+
+@require_POST
+@personal_page
+def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
+    """Take back one memory that a turn taught."""
+    with own_transaction(request):
+        turn = _turn(request, turn_id)
+    page = Opened(kept=turn.conversation).url
+    memory_id = request.POST.get("memory", "")
+    try:
+        memory = undoing.take_back(user=person(request), turn=turn, memory_id=memory_id)
+    except NotFound:
+        raise
+    except ApplicationError as error:
+        messages.warning(request, _(error.message))
+    else:
+        _say_what_is_back(request, memory, page=page)
+    if not is_htmx(request):
+        return redirect(f"{page}#{turn.assistant_message.public_id}")
+    return _without_it(request, turn)
+
+
+def _say_what_is_back(request: HttpRequest, memory: Memory, *, page: str) -> None:
+    if memory.deleted_at is None:
+        messages.success(request, _("It is again as it was before this turn."))
+        return
+    undo = reverse("memory_restore", args=[memory.public_id])
+    undo = f"{undo}?{urlencode({'next': page})}"
+    messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
+
+
+def _without_it(request: HttpRequest, turn: Turn) -> HttpResponse:
+    """The panel about the answer and the chips under it, as they are now."""
+    with own_transaction(request):
+        found = Opened(kept=turn.conversation)
+        context = {"row": found.row, "opened": found, "page": found.url}
+        context |= showing.beside(person(request), turn.assistant_message)
+        return render(request, f"{showing.TEMPLATE}#undone", context)
+
+
+def _turn(request: HttpRequest, turn_id: str) -> Turn:
+    turns = Turn.objects.filter(user=person(request), public_id=turn_id)
+    found = turns.select_related("conversation", "assistant_message").first()
+    if found is None:
+        raise NotFound("There is no such turn.")
+    return found
 
 
 @require_safe
@@ -68,13 +126,7 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
     tries = request.GET.get("try", "")
     with own_transaction(request):
         user = person(request)
-        turn = (
-            Turn.objects.filter(user=user, public_id=turn_id)
-            .select_related("conversation", "assistant_message")
-            .first()
-        )
-        if turn is None:
-            raise NotFound("There is no such turn.")
+        turn = _turn(request, turn_id)
         page = Opened(kept=turn.conversation).url
         if not is_htmx(request):
             return redirect(f"{page}#{turn.assistant_message.public_id}")

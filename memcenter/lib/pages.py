@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -26,8 +27,8 @@ _SEEN_SECONDS = 10 * 60
 
 
 def personal_page(
-    view: Callable[Concatenate[HttpRequest, Given], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Given], HttpResponse]:
+    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
     """For signed-in people. What isn't theirs is a 404; no cache keeps what they saw.
 
     A fragment asked for by somebody signed out is a 401: a sign-in page swapped into a list
@@ -35,7 +36,9 @@ def personal_page(
     """
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs) -> HttpResponse:
+    def guarded(
+        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+    ) -> HttpResponseBase:
         if is_htmx(request) and not request.user.is_authenticated:
             return HttpResponse(status=401)
         _note_presence(request)
@@ -48,7 +51,7 @@ def personal_page(
         return response
 
     for_members = login_required(view)
-    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponse]", guarded)
+    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", guarded)
 
 
 def _note_presence(request: HttpRequest) -> None:
@@ -72,6 +75,23 @@ def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
 
 def is_htmx(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
+
+
+def is_streamed(request: HttpRequest) -> bool:
+    """Whether the page's script reads the answer as it comes."""
+    return "text/event-stream" in request.headers.get("Accept", "")
+
+
+class Surroundings:
+    """A request's language and time zone, for what is rendered after its view has returned."""
+
+    def __init__(self) -> None:
+        self._language, self._zone = translation.get_language(), timezone.get_current_timezone()
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        with translation.override(self._language), timezone.override(self._zone):
+            yield
 
 
 def target(request: HttpRequest) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 
+from django.conf import settings
 from rest_framework.exceptions import Throttled
 
 _RETRY_SECONDS = 2
@@ -20,6 +22,12 @@ class Share:
         if not self._places.acquire(blocking=False):
             raise Throttled(wait=_RETRY_SECONDS, detail="Too many long answers are under way.")
         return Place(self._places)
+
+
+@cache
+def long_answers() -> Share:
+    """The one share of this process for answers that people and clients wait for."""
+    return Share(settings.LONG_ANSWERS)
 
 
 class Place:

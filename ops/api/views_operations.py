@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -17,13 +16,13 @@ from memcenter.rest.endpoint import Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order
 from memcenter.rest.schema import page_of
-from memcenter.rest.sharing import Share
+from memcenter.rest.sharing import long_answers
 from ops import selectors
 from ops.api import access, events, serializers, shown
 from ops.services import outbox
 
 _NEWEST = Order("id")
-_share = Share(settings.LONG_ANSWERS)
+_share = long_answers()
 _EVENTS: dict[Any, Any] = {
     (200, "text/event-stream"): OpenApiTypes.STR,
     204: OpenApiResponse(description="The caller has seen how it ended."),

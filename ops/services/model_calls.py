@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
+from uuid import UUID
 
 from django.conf import settings
 
@@ -28,15 +29,16 @@ def on_behalf_of(operation: Operation) -> Iterator[None]:
         _current.reset(before)
 
 
-def record(use: ModelUse) -> None:
+def record(use: ModelUse, *, subject: UUID | None = None) -> None:
     """Keep what one call took, for the operation that is running; outside of any transaction.
 
+    `subject` says whose it is where no operation runs, as in the chat.
     A call that was paid for stays in the accounts also when its operation fails later.
     """
     operation = _current.get()
     with as_system():
         ModelCall.objects.create(
-            subject=operation.subject if operation else None,
+            subject=operation.subject if operation else subject,
             operation_public_id=operation.public_id if operation else "",
             step=use.step[:30],
             provider=use.provider[:60],

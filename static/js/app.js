@@ -114,10 +114,16 @@
   });
   on("click", ".sheet:popover-open a", (_event, link) => link.closest(".sheet").hidePopover());
 
+  function textOf(source) {
+    if (!source) return "";
+    const copy = source.cloneNode(true);
+    copy.querySelectorAll("[data-not-copied]").forEach((one) => one.remove());
+    return copy.textContent.trim();
+  }
   on("click", "[data-copy]", async (event, button) => {
     event.preventDefault();
     const source = document.getElementById(button.dataset.copy);
-    await navigator.clipboard.writeText(source?.value ?? source?.textContent.trim() ?? "");
+    await navigator.clipboard.writeText(source?.value ?? textOf(source));
     window.showToast?.(button.dataset.copied, "success");
   });
 })();

@@ -1,95 +1,306 @@
-/* The composer and the list of messages. */
+/* The composer, answers as they come, and the list of messages. */
 (() => {
   "use strict";
+
+  const byId = (id) => document.getElementById(id);
+  const composer = () => document.querySelector("[data-composer]");
+  const list = () => document.querySelector("[data-follow]");
 
   // Enter sends, Shift+Enter breaks the line. While an input method is composing (Chinese,
   // Japanese …) Enter only picks a word; Safari reports that Enter as key 229.
   document.addEventListener("keydown", (event) => {
     const field = event.target;
-    if (!field.matches?.("[data-composer]")) return;
+    if (!field.matches?.("[data-composer], [data-edit-field]")) return;
     const composing = event.isComposing || event.keyCode === 229;
     if (event.key === "Enter" && !event.shiftKey && !composing) {
       event.preventDefault();
-      const busy = field.form.classList.contains("is-streaming");
-      if (field.value.trim() && !busy) field.form.requestSubmit();
+      if (field.value.trim() && !answering) field.form.requestSubmit();
     } else if (event.key === "Escape" && !composing) {
-      const stop = field.form.querySelector("[data-composer-stop]");
-      if (stop?.checkVisibility()) stop.click();
-      else field.blur();
+      if (field.matches("[data-edit-field]")) leaveEditing(event);
+      else if (!answering) field.blur();
     }
+  });
+  document.addEventListener("keydown", (event) => {
+    const elsewhere = document.querySelector("dialog[open], details.menu[open], .sheet:popover-open");
+    if (event.key === "Escape" && answering && !event.isComposing && !elsewhere) stop();
   });
 
   // Browsers without `field-sizing` grow the field by script.
   if (!CSS.supports("field-sizing", "content")) {
     document.addEventListener("input", ({ target }) => {
-      if (!target.matches("[data-composer]")) return;
+      if (!target.matches("[data-composer], [data-edit-field]")) return;
       target.style.blockSize = "auto";
       target.style.blockSize = `${target.scrollHeight}px`;
     });
   }
 
-  // The list follows the reply unless the reader has scrolled up.
-  const NEAR = 120;
-  function follow(list) {
-    const toEnd = () => { list.scrollTop = list.scrollHeight; };
-    let near = true;
-    list.addEventListener("scroll", () => {
-      near = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR;
-    }, { passive: true });
-    new MutationObserver(() => { if (near) toEnd(); })
-      .observe(list, { childList: true, subtree: true, characterData: true });
-    if (!location.hash) toEnd();
+  // What is being typed is kept for this window until it is sent: for a reload, for the way back,
+  // for somebody who has to sign in again.
+  const draft = () => `draft ${location.pathname}`;
+  function remember(text) {
+    try {
+      if (text.trim()) sessionStorage.setItem(draft(), text);
+      else sessionStorage.removeItem(draft());
+    } catch { /* no storage: the field still has it */ }
   }
-  document.querySelectorAll("[data-follow]").forEach(follow);
-
-  // A link to a message that is further back than this page goes: ask for the page around it.
-  const wanted = location.hash.slice(1);
-  if (wanted.startsWith("msg_") && !document.getElementById(wanted) && !location.search.includes("at=")) {
-    location.replace(`${location.pathname}?at=${wanted}#${wanted}`);
-  }
-
-  // Sending: what was said stands there at once; it comes back to the composer if it fails.
-  const sends = (element) => element?.matches?.("[data-sends]");
-  const composer = () => document.querySelector("[data-composer]");
-  let sent = "";
-  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-    if (!sends(detail.elt)) return;
-    const field = composer();
-    const pending = document.getElementById("pending").content.cloneNode(true);
-    sent = field.value;
-    pending.querySelector(".bubble--user .bubble__text").textContent = sent.trim();
-    document.getElementById("bubbles").append(pending);
-    document.getElementById("composer-error")?.remove();
-    const list = document.querySelector("[data-follow]");
-    list.scrollTop = list.scrollHeight;
-    setText(field, "");
-    setBusy(field, true);
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches("[data-composer]")) remember(target.value);
   });
+  function recall() {
+    try {
+      return sessionStorage.getItem(draft()) ?? "";
+    } catch {
+      return "";
+    }
+  }
   function setText(field, text) {
     field.value = text;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
-  function setBusy(field, busy) {
-    field.readOnly = busy;
-    field.form.querySelector(".composer__send").disabled = busy;
-    field.form.setAttribute("aria-busy", String(busy));
+  if (composer() && !composer().value && recall()) setText(composer(), recall());
+
+  // The list follows the answer unless the reader has scrolled up.
+  const NEAR = 120;
+  let near = true;
+  const toEnd = () => { const place = list(); place.scrollTop = place.scrollHeight; near = true; };
+  if (list()) {
+    list().addEventListener("scroll", () => {
+      const place = list();
+      near = place.scrollHeight - place.scrollTop - place.clientHeight < NEAR;
+      byId("to-end").hidden = near;
+    }, { passive: true });
+    new MutationObserver(() => { if (near) toEnd(); })
+      .observe(list(), { childList: true, subtree: true, characterData: true });
+    if (!location.hash || location.hash === "#end") toEnd();
+    byId("to-end").addEventListener("click", toEnd);
   }
-  // A new conversation's page replaces this one: until then it stays as it is.
-  const leaves = (xhr) => xhr.status === 200 && xhr.getResponseHeader("HX-Redirect");
+  // Earlier messages come above: what is being read stays where it is.
+  let height = 0;
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (sends(detail.requestConfig?.elt)) clearPending();
+    if (detail.target?.matches?.(".more")) height = list().scrollHeight - list().scrollTop;
   });
-  document.addEventListener("htmx:afterRequest", ({ detail }) => {
-    if (!sends(detail.elt) || leaves(detail.xhr)) return;
-    clearPending();
+  document.addEventListener("htmx:afterSettle", () => {
+    if (height) list().scrollTop = list().scrollHeight - height;
+    height = 0;
+  });
+
+  // A link to a message that is further back than this page goes: ask for the page around it.
+  const wanted = location.hash.slice(1);
+  if (wanted.startsWith("msg_") && !byId(wanted) && !location.search.includes("at=")) {
+    location.replace(`${location.pathname}?at=${wanted}#${wanted}`);
+  }
+
+  /* Answers. A form with [data-answers] is sent here and its answer read as it comes. */
+  let answering = null; // { stopUrl, abort, stopped }
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("[data-answers]");
+    if (!form) return;
+    event.preventDefault();
+    if (answering || form.getAttribute("aria-busy") === "true") return;
+    answer(form);
+  });
+
+  async function answer(form) {
+    const body = new FormData(form);
+    const words = body.get("text")?.trim() ?? "";
+    const isNew = form.matches("[data-sends]");
+    const before = start(form, words);
+    answering = { abort: new AbortController(), stopUrl: byId("composer-stop")?.dataset.stop };
+    let ended = false, leaving = false;
+    try {
+      const response = await fetch(form.action, {
+        method: "POST",
+        body,
+        redirect: "manual",
+        signal: answering.abort.signal,
+        headers: { Accept: "text/event-stream", "HX-Request": "true", "HX-Target": "bubbles", "X-CSRFToken": token() },
+      });
+      const next = response.headers.get("HX-Redirect");
+      if (next && response.ok) {
+        if (isNew) remember("");
+        sessionStorage.setItem("answer", new URL(next, location).pathname);
+        location.assign(next);
+        leaving = true;
+        return;
+      }
+      if (!response.ok) return await refused(response, form, words, before);
+      if (isNew) remember("");
+      for await (const [name, data] of events(response.body)) {
+        if (name === "begun") data.gone.forEach(leave);
+        if (name === "shown") show(data.html);
+        if (name === "ended") { ended = true; end(data); }
+      }
+      if (!ended) await lost();
+    } catch (error) {
+      if (answering?.stopped) await lost();
+      else failed(words, before, form, text("offline"));
+    } finally {
+      if (!leaving) finish();
+    }
+  }
+
+  function token() {
+    return document.querySelector("meta[name=csrf-token]")?.content ?? "";
+  }
+  const text = (name) => byId("toast-template").dataset[name];
+
+  // What was said stands there at once; it goes back where it was typed if it can't be sent.
+  function start(form, words) {
+    const pending = byId("pending").content.cloneNode(true);
+    const [mine, theirs] = pending.children;
+    const bubbles = byId("bubbles");
+    byId("composer-error")?.remove();
+    byId("ending")?.remove();
+    let hidden = [];
+    if (form.matches("[data-sends]")) {
+      mine.querySelector(".bubble__text").textContent = words;
+      setText(composer(), "");
+      remember(words);
+    } else if (form.matches("[data-edits]")) {
+      mine.querySelector(".bubble__text").textContent = words;
+      hidden = lastExchange();
+    } else {
+      mine.remove();
+      hidden = lastExchange().filter((one) => one.matches(".bubble--assistant"));
+    }
+    hidden.forEach((one) => { one.hidden = true; });
+    bubbles.append(...pending.children);
+    toEnd();
+    setBusy(true);
+    return { hidden, theirs };
+  }
+  function lastExchange() {
+    return [...document.querySelectorAll("#bubbles > .bubble")].slice(-2)
+      .filter((one, at, all) => one.matches(".bubble--user") || (all[0] !== one && all[0].matches(".bubble--user")));
+  }
+  function setBusy(busy) {
     const field = composer();
-    setBusy(field, false);
-    if (!detail.successful && !field.value) setText(field, sent);
-    if (matchMedia("(pointer: fine)").matches) field.focus();
-  });
+    if (!field) return;
+    field.form.classList.toggle("is-streaming", busy);
+    field.form.setAttribute("aria-busy", String(busy));
+    byId("composer-send").disabled = busy;
+  }
+  function finish() {
+    const field = composer();
+    answering = null;
+    setBusy(false);
+    if (field && matchMedia("(pointer: fine)").matches && !document.querySelector("dialog[open]")) field.focus();
+  }
+
+  async function* events(stream) {
+    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const [first, second] = block.split("\n");
+        if (first.startsWith("event: ")) yield [first.slice(7), JSON.parse(second.slice(6))];
+      }
+    }
+  }
+
+  // The HTML is the server's own: Markdown carried out and cleaned there.
+  function show(html) {
+    const place = document.querySelector(".bubble--assistant.bubble--pending");
+    if (!place) return;
+    place.classList.add("bubble--streaming");
+    place.querySelector(".bubble__text").innerHTML = html;
+  }
+  const leave = (id) => byId(id)?.remove();
+
+  function end(data) {
+    clearPending();
+    data.gone.forEach(leave);
+    byId("ending")?.remove();
+    document.querySelectorAll("#bubbles .only-last").forEach((one) => one.remove());
+    window.htmx.swap(byId("bubbles"), data.html, { swapStyle: "beforeend" });
+    for (const name of data.changed.split(", ")) window.htmx.trigger(document.body, name);
+    byId("said").textContent = [...document.querySelectorAll("#bubbles .bubble--assistant")].at(-1)?.querySelector(".bubble__text")?.innerText ?? "";
+  }
   function clearPending() {
     document.querySelectorAll(".bubble--pending").forEach((bubble) => bubble.remove());
   }
+
+  // The stream ended before its end: the page shows what is there.
+  async function lost() {
+    clearPending();
+    await window.htmx.ajax("GET", location.pathname, { target: "#bubbles", swap: "outerHTML" });
+  }
+
+  async function refused(response, form, words, before) {
+    const html = await response.text();
+    if (response.status === 422 && form.matches("[data-sends]")) {
+      undo(before);
+      window.htmx.swap(byId("composer"), html, { swapStyle: "outerHTML" });
+      remember(words);
+    } else if (response.status === 422 && form.matches("[data-edits]")) {
+      undo(before);
+      window.htmx.swap(form, html, { swapStyle: "outerHTML" });
+    } else if (response.status === 409) {
+      clearPending();
+      window.htmx.swap(byId("bubbles"), html, { swapStyle: "outerHTML" });
+    } else {
+      const isOut = [0, 401, 403].includes(response.status);
+      failed(words, before, form, isOut ? text("signedOut") : text(response.status === 404 ? "notFound" : "failed"));
+    }
+  }
+  function undo({ hidden }) {
+    clearPending();
+    hidden.forEach((one) => { one.hidden = false; });
+  }
+  function failed(words, before, form, told) {
+    undo(before);
+    const field = composer();
+    if (form.matches("[data-sends]") && field && !field.value) setText(field, words);
+    window.showToast?.(told, "error");
+  }
+
+  async function stop() {
+    if (!answering || answering.stopped) return;
+    const mine = answering;
+    mine.stopped = true;
+    byId("composer-stop").disabled = true;
+    try {
+      await fetch(mine.stopUrl, { method: "POST", redirect: "manual", headers: { "HX-Request": "true", "X-CSRFToken": token() } });
+    } catch { /* the stream tells how it goes on */ }
+    setTimeout(() => { if (answering === mine) mine.abort.abort(); }, 4000);
+    byId("composer-stop").disabled = false;
+  }
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-composer-stop]")) stop();
+  });
+
+  // The page of a conversation that was begun just now asks for its first answer.
+  try {
+    if (sessionStorage.getItem("answer") === location.pathname) {
+      const form = document.querySelector("#ending [data-answers]");
+      sessionStorage.removeItem("answer");
+      form?.requestSubmit();
+    }
+  } catch { /* no storage: the button is there */ }
+
+  // Editing in the bubble: Esc or Cancel brings the words back.
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-edit-cancel]")) leaveEditing(event);
+  });
+  function leaveEditing(event) {
+    if (!composer()) return; // on a page of its own the link leads back
+    event.preventDefault();
+    event.stopPropagation();
+    window.htmx.ajax("GET", location.pathname, { target: "#bubbles", swap: "outerHTML" });
+    composer().focus();
+  }
+  document.addEventListener("htmx:afterSettle", () => {
+    const field = document.querySelector("#bubbles [data-edit-field]:not([data-seen])");
+    if (!field) return;
+    field.dataset.seen = "yes";
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  });
 
   // Suggestions fill the composer; what stands there is kept for the person to send.
   document.addEventListener("click", (event) => {
@@ -100,50 +311,14 @@
     composer().focus();
   });
 
-  // The field for a name: its text is chosen, Esc cancels.
-  document.addEventListener("htmx:afterSettle", () => {
-    const field = document.querySelector("[data-renames]");
-    if (field && document.activeElement !== field) field.select();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.isComposing || !event.target.matches?.("[data-renames]")) return;
-    event.stopPropagation();
-    cancelRenaming();
-  });
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest(".chat__title [data-cancels]")) return;
-    event.preventDefault();
-    cancelRenaming();
-  });
-  function cancelRenaming() {
-    window.htmx.trigger(document.body, "conversation-changed");
-    window.htmx.trigger(document.body, "title-changed");
-  }
-  for (const sheet of document.querySelectorAll(".sheet")) {
-    sheet.addEventListener("click", (event) => {
-      if (!event.target.closest("[data-keeps-sheet]")) return;
-      event.stopPropagation();
-      if (!event.target.closest("[data-cancels]")) return;
-      event.preventDefault();
-      cancelRenaming();
-    });
-  }
-
-  // The panel: which answer it is about; on small screens it opens as a sheet.
-  function mark() {
-    const shown = document.getElementById("used-here")?.dataset.answer;
-    for (const chip of document.querySelectorAll("[data-shows]")) {
-      if (chip.dataset.shows === shown) chip.setAttribute("aria-current", "true");
-      else chip.removeAttribute("aria-current");
-    }
-  }
-  mark();
-  document.addEventListener("htmx:afterSettle", mark);
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-shows]")) return;
-    const panel = document.getElementById("used");
-    if (!panel.checkVisibility()) panel.showPopover();
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy-code]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.closest(".code").querySelector("code").textContent);
+    window.showToast?.(button.dataset.copied, "success");
   });
 
-  if (matchMedia("(pointer: fine)").matches && !location.hash) composer()?.focus({ preventScroll: true });
+  if (composer() && matchMedia("(pointer: fine)").matches && (!location.hash || location.hash === "#end")) {
+    composer().focus({ preventScroll: true });
+  }
 })();

@@ -20,7 +20,7 @@ from memcenter.compat.openai_chat.reading import messages_of, said_in, with_bloc
 from memcenter.lib.errors import Invalid, ProviderError
 from memcenter.providers.forwarding import Forwarded, forward
 from memcenter.rest.endpoint import Asked, endpoint
-from memcenter.rest.sharing import Place, Share
+from memcenter.rest.sharing import Place, long_answers
 from memories.services import providers
 from ops.services import users
 
@@ -28,7 +28,7 @@ CONVERSATION_HEADER = "X-Memcenter-Conversation"
 KIND_HEADER = "X-Memcenter-Conversation-Kind"
 TEMPORARY_HEADER = "X-Memcenter-Temporary"
 _TRUE = ("1", "true", "yes")
-_share = Share(settings.LONG_ANSWERS)
+_share = long_answers()
 
 
 class ChatCompletionsView(OpenAIView):

@@ -1,0 +1,102 @@
+"""Who answers in the chat: the configured model, or the demo assistant where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from django.conf import settings
+
+from conversations import demo_assistant
+from conversations.services.preparing import Prepared
+from memcenter.lib import segment, tokens
+from memcenter.providers.base import ChatMessage, ModelUse
+from memories.services import providers
+from ops.models import User
+from ops.services import model_calls
+
+_PROMPT_VERSION = "chat-1"
+_WORDS = {
+    "en": {
+        "frame": "You are a helpful assistant in a chat whose memory is kept by Memory Center."
+        " Answer in the language of the user's latest message; Markdown is shown.",
+        "forgotten": "Just now this was forgotten at the user's request. Say so in one sentence:",
+        "nothing": "The user asked for something to be forgotten, but no memory matched. Say so.",
+        "off": "Nothing of this conversation is remembered: promise to remember nothing.",
+    },
+    "zh": {
+        "frame": "你是一个乐于助人的助手，这个聊天的记忆由记忆中心管理。"
+        "请用用户最新一条消息所用的语言回答；可以使用 Markdown。",
+        "forgotten": "刚才已应用户的要求彻底忘记以下内容，请用一句话告诉用户：",
+        "nothing": "用户要求忘记某些内容，但没有找到相符的记忆，请如实告知。",
+        "off": "这次对话的内容不会被记住：不要承诺会记住任何内容。",
+    },
+}
+
+
+def model_name() -> str:
+    """The model that answers; empty: the demo assistant does."""
+    return str(settings.MODEL_NAME) if settings.MODEL_BASE_URL else ""
+
+
+def pieces_of(prepared: Prepared) -> Iterator[str]:
+    """The answer as it comes. Touches no database. Raises `ProviderError`."""
+    if not model_name():
+        yield from demo_answer(prepared).splitlines(keepends=True)
+        return
+    for piece in providers.chat_model(providers.endpoint()).reply(_messages(prepared)):
+        if clean := piece.replace("\x00", ""):
+            yield clean
+
+
+def demo_answer(prepared: Prepared) -> str:
+    return demo_assistant.answer(
+        prepared.text,
+        remembered=prepared.remembered,
+        forgotten=prepared.forgotten,
+        remembering=prepared.remembering,
+    )
+
+
+def account(
+    prepared: Prepared,
+    answer: str,
+    *,
+    user: User,
+    took_ms: int,
+    outcome: Literal["ok", "truncated", "failed"],
+) -> None:
+    """Note what a model's answer took, as far as we can count it; outside of any transaction."""
+    if not model_name():
+        return
+    sent = sum(tokens.count(one.content) for one in _messages(prepared))
+    use = ModelUse(
+        step="chat",
+        provider="openai_compatible",
+        model=model_name(),
+        prompt_version=_PROMPT_VERSION,
+        input_tokens=sent,
+        output_tokens=tokens.count(answer),
+        took_ms=took_ms,
+        outcome=outcome,
+    )
+    model_calls.record(use, subject=user.subject)
+
+
+def _messages(prepared: Prepared) -> list[ChatMessage]:
+    system = ChatMessage("system", "\n\n".join(_instructions(prepared)))
+    before = [ChatMessage(one.role, one.content) for one in prepared.window]
+    return [system, *before, ChatMessage("user", prepared.text)]
+
+
+def _instructions(prepared: Prepared) -> Iterator[str]:
+    words = _WORDS["zh" if segment.language(prepared.text) == "zh" else "en"]
+    yield words["frame"]
+    if not prepared.remembering:
+        yield words["off"]
+    if prepared.forgotten:
+        yield "\n".join([words["forgotten"], *(f"- {one}" for one in prepared.forgotten)])
+    elif prepared.forgotten is not None:
+        yield words["nothing"]
+    if prepared.found.block:
+        yield prepared.found.block
