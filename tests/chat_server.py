@@ -13,7 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """What comes back for one request; `silent` never answers, `cut` breaks off in the body."""
+    """What comes back for one request; `silent` never answers, `cut` breaks off in the body.
+
+    `held` is the rest of the body, which comes when the server's `released` is set.
+    """
 
     body: str = ""
     status: int = 200
@@ -21,6 +24,7 @@ class Answer:
     content_type: str = "application/json"
     silent: bool = False
     cut: bool = False
+    held: str = ""
 
 
 def said(text: object, *, finish: str = "stop", usage: object = (7, 5)) -> Answer:
@@ -53,6 +57,12 @@ def streamed(*pieces: str, finished: bool = True) -> Answer:
     if finished:
         lines.append("data: [DONE]\n\n")
     return Answer("".join(lines), content_type="text/event-stream")
+
+
+def halting(first: str, rest: str) -> Answer:
+    """Streams the first words; the rest and the end come when the server is released."""
+    begun, whole = streamed(first, finished=False).body, streamed(first, rest).body
+    return Answer(begun, content_type="text/event-stream", held=whole.removeprefix(begun))
 
 
 def _message(content: str) -> dict[str, str]:
@@ -105,14 +115,18 @@ class ChatServer:
                 if answer.silent:
                     server.released.wait(30)
                     return
-                body = answer.body.encode()
+                body, held = answer.body.encode(), answer.held.encode()
                 self.send_response(answer.status)
                 self.send_header("Content-Type", answer.content_type)
-                self.send_header("Content-Length", str(len(body) + (100 if answer.cut else 0)))
+                self.send_header(
+                    "Content-Length", str(len(body + held) + (100 if answer.cut else 0))
+                )
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+                if held and server.released.wait(30):
+                    self.wfile.write(held)
                 self.close_connection = True
 
             def log_message(self, format: str, *args: object) -> None:
