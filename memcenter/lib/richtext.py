@@ -19,6 +19,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 # Deeper nesting and longer texts than people or models write on purpose are shown as they are.
 LONGEST = 100_000
+_DEEPEST = 40
 _TAGS = {
     *("p", "br", "hr", "h3", "h4", "h5", "h6", "strong", "em", "s", "a", "blockquote"),
     *("ul", "ol", "li", "pre", "code", "table", "thead", "tbody", "tr", "th", "td"),
@@ -34,10 +35,11 @@ _TABLE = re.compile(r"<table>")
 
 def as_html(text: str) -> SafeString:
     """The text with its Markdown carried out; it begins no heading above the third level."""
-    if len(text) > LONGEST:
+    tokens = _renderer().parse(text[:LONGEST])
+    if len(text) > LONGEST or any(token.level >= _DEEPEST for token in tokens):
         return mark_safe(f"<p>{escape(text)}</p>")
     made = nh3.clean(
-        _renderer().render(text),
+        _renderer().renderer.render(tokens, _renderer().options, {}),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
@@ -49,7 +51,7 @@ def as_html(text: str) -> SafeString:
 
 @cache
 def _renderer() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": _DEEPEST + 10})
     made.enable(["table", "strikethrough"]).disable("code")
     made.add_render_rule("image", _image)
     made.add_render_rule("heading_open", _heading_open)
