@@ -1,0 +1,265 @@
+"""Many workers, none for an hour, and one that stood still: each operation is applied once."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from conversations.models import Conversation
+from conversations.services import turns
+from conversations.services.turns import MessageInput
+from memories.models import Memory, MemoryVersion, Source
+from memories.services import forgetting, indexing, ingest
+from ops import registry
+from ops.access import as_system, as_user
+from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Status, User
+from ops.services import outbox, users, worker
+from ops.services.worker import Run
+from tests.factories import make_conversation, make_memory, make_turn
+from tests.processes import Reach, fork, fork_each
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORKERS = 10
+
+
+@pytest.fixture
+def handle(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    def put(handler: Any) -> None:
+        monkeypatch.setattr(registry, "_handlers", {Kind.REINDEX.value: handler})
+
+    return put
+
+
+def enqueue(user: User, **fields: Any) -> Operation:
+    with as_user(user):
+        return outbox.enqueue(Kind.REINDEX, subject=user.subject, payload={}, **fields)
+
+
+def apply(run: Run) -> dict[str, int]:
+    """Leave one row for each time that it was applied."""
+    user = run.user()
+    assert user is not None
+    with run.applying(user):
+        Conversation.objects.create(
+            user=user, title=run.operation.public_id, created_at=timezone.now()
+        )
+    return {"by": os.getpid()}
+
+
+def applied() -> Counter[str]:
+    with as_system():
+        return Counter(Conversation.objects.values_list("title", flat=True))
+
+
+def operations() -> list[Operation]:
+    with as_system():
+        return list(Operation.objects.order_by("pk"))
+
+
+def drain_by_many() -> None:
+    """Ten processes at once; what they left because its person was busy is done in the end."""
+    assert fork_each(WORKERS, worker.drain) == []
+    worker.drain()
+
+
+def test_ten_workers_on_one_outbox_run_each_operation_once(
+    handle: Callable[[Any], None], alice: User, mallory: User
+) -> None:
+    for number in range(60):
+        user = (alice, mallory)[number % 2]
+        serial = str(user.subject) if number % 3 == 0 else None
+        priority = Priority.FORGET if number % 10 == 0 else Priority.TURN
+        enqueue(user, serial_key=serial, priority=priority)
+    handle(apply)
+    drain_by_many()
+    rows = operations()
+    assert {(row.status, row.attempt) for row in rows} == {(Status.SUCCEEDED, 1)}
+    assert applied() == {row.public_id: 1 for row in rows}
+    assert len({row.result["by"] for row in rows}) > 1
+    with as_system():
+        assert Attempt.objects.filter(outcome=Outcome.SUCCEEDED).count() == len(rows)
+
+
+def test_ten_workers_learn_each_turn_once_and_forget_once(alice: User, mallory: User) -> None:
+    said = ("peanuts", "walnuts", "shellfish", "sesame")
+    for user in (alice, mallory):
+        with as_user(user):
+            gone = make_memory(user, "Plays chess")
+            forgetting.forget_memory(user=user, memory=gone)
+            for what in said:
+                thread = make_conversation(user)
+                turns.record_turn(
+                    user=user,
+                    conversation=thread,
+                    user_message=MessageInput(f"I'm allergic to {what}."),
+                    assistant_message=MessageInput("I see."),
+                )
+    _warm_up()
+    drain_by_many()
+    assert {row.status for row in operations()} == {Status.SUCCEEDED}
+    for user in (alice, mallory):
+        with as_user(user):
+            known = sorted(Memory.objects.filter(user=user).values_list("content", flat=True))
+            assert known == sorted(f"Allergic to {what}" for what in said)
+            assert MemoryVersion.objects.filter(user=user).count() == len(said)
+    with as_system():
+        assert Receipt.objects.count() == 2
+
+
+def _warm_up() -> None:
+    """Loaded once, before the workers are forked."""
+    indexing.embed(["A first text."])
+
+
+def test_after_an_hour_without_a_worker_nothing_is_lost_and_the_forget_comes_first(
+    handle: Callable[[Any], None], alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    def note(run: Run) -> None:
+        ran.append(run.operation.public_id)
+        apply(run)
+
+    handle(note)
+    turn = enqueue(alice)
+    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())  # by the last one, which dies
+    assert claimed == turn
+    others = [enqueue(alice) for _ in range(5)]
+    forget = enqueue(alice, priority=Priority.FORGET)
+    later = timezone.now() + timedelta(hours=1)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    with as_system():
+        assert outbox.expire(now=later) == 1
+    worker.drain()
+    assert ran == [one.public_id for one in (forget, turn, *others)]
+    assert {row.status for row in operations()} == {Status.SUCCEEDED}
+    assert applied() == dict.fromkeys(ran, 1)
+
+
+@pytest.mark.parametrize("moment", ["before", "inside", "after"])
+def test_a_worker_that_stood_still_past_its_lease_applies_nothing(
+    handle: Callable[[Any], None], alice: User, moment: str
+) -> None:
+    operation = enqueue(alice)
+    stopping: list[Reach] = []
+
+    def handler(run: Run) -> object:
+        user = run.user()
+        assert user is not None
+        reach = stopping.pop() if stopping else None
+        if reach and moment == "before":
+            reach()
+        if reach and moment == "inside":
+            with run.applying(user):
+                _end_idle_transactions_soon()
+                Conversation.objects.create(user=user, title="half", created_at=timezone.now())
+                reach()
+        result = apply(run)
+        if reach and moment == "after":
+            reach()
+        return result
+
+    def work(reach: Reach) -> None:
+        stopping.append(reach)
+        worker.drain()
+
+    handle(handler)
+    stopped = fork(work)
+    stopped.wait_until_it_reaches()
+    _take_over()
+    stopped.go_on()
+    assert stopped.ended() == ""
+    (row,) = operations()
+    assert (row.status, row.attempt, row.result) == (Status.SUCCEEDED, 2, {"by": os.getpid()})
+    # After its own transaction what it did stands; handlers find it there and leave it.
+    assert applied() == {operation.public_id: 2 if moment == "after" else 1}
+    with as_system():
+        outcomes = list(Attempt.objects.order_by("number").values_list("outcome", flat=True))
+    assert outcomes == [Outcome.EXPIRED, Outcome.SUCCEEDED]
+
+
+def _end_idle_transactions_soon() -> None:
+    """What `as_user` sets to twice the lease, for a test that doesn't wait so long."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+
+
+def _take_over() -> None:
+    """As another worker does it: the database ends what a stopped one holds, then a sweep."""
+    later = timezone.now() + timedelta(hours=1)
+    expired = 0
+    while not expired:
+        with as_system():
+            expired = outbox.expire(now=later)
+    worker.drain()
+
+
+def test_a_turn_is_learned_once_though_its_worker_stood_still_at_the_model(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_user(alice):
+        turn = make_turn(make_conversation(alice), "I'm allergic to peanuts.")
+        outbox.enqueue(Kind.EXTRACT_TURN, subject=alice.subject, payload={"turn": turn.pk})
+    _warm_up()
+    extract = ingest.extract
+    stopping: list[Reach] = []
+
+    def slow(text: Any) -> Any:
+        found = extract(text)
+        if stopping:
+            stopping.pop()()
+        return found
+
+    monkeypatch.setattr(ingest, "extract", slow)
+
+    def work(reach: Reach) -> None:
+        stopping.append(reach)
+        worker.drain()
+
+    stopped = fork(work)
+    stopped.wait_until_it_reaches()
+    _take_over()
+    stopped.go_on()
+    assert stopped.ended() == ""
+    with as_user(alice):
+        (memory,) = Memory.objects.filter(user=alice)
+        assert (memory.content, memory.current_version) == ("Allergic to peanuts", 1)
+        assert Source.objects.filter(user=alice).count() == 1
+
+
+def test_a_forget_is_receipted_once_though_its_worker_stood_still_before_the_receipt(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_user(alice):
+        forgetting.forget_memory(user=alice, memory=make_memory(alice, "Plays chess"))
+    stopping: list[Reach] = []
+    step = Run.step
+
+    def slow(run: Run, name: str, **given: int) -> None:
+        step(run, name, **given)
+        if name == "vacuum" and stopping:
+            stopping.pop()()
+
+    monkeypatch.setattr(Run, "step", slow)
+
+    def work(reach: Reach) -> None:
+        stopping.append(reach)
+        worker.drain()
+
+    stopped = fork(work)
+    stopped.wait_until_it_reaches()
+    _take_over()
+    stopped.go_on()
+    assert stopped.ended() == ""
+    with as_system():
+        assert Receipt.objects.count() == 1
+    assert [row.status for row in operations()] == [Status.SUCCEEDED]
+    assert users.find_or_create("alice") == alice
