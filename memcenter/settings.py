@@ -331,7 +331,12 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("MEMCENTER_LOG_LEVEL", "INFO")},
-    "loggers": {"django.request": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "httpx": {"level": "WARNING"},
+        # The SDK quotes what it was sent; what matters of it we log ourselves.
+        "mcp": {"level": "CRITICAL"},
+    },
 }
 
 UNFOLD = {"SITE_TITLE": "Memory Center", "SITE_HEADER": "Memory Center", "SHOW_HISTORY": False}

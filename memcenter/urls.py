@@ -2,6 +2,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from memcenter import health
+from memcenter.mcp import views as mcp
 from memcenter.rest.schema_pages import DocsView, SchemaView
 
 handler400 = "memcenter.rest.exceptions.bad_request"
@@ -15,6 +16,8 @@ urlpatterns = [
     path("api/v1/", include("conversations.api.urls")),
     path("api/v1/", include("memories.api.urls")),
     path("api/v1/", include("ops.api.urls")),
+    path("mcp", mcp.mcp, name="mcp"),
+    path("mcp/", mcp.mcp, name="mcp-slashed"),
     path("v1/", include("memcenter.compat.openai_chat.urls")),
     path("", include("memcenter.compat.mem0.urls")),
     path("", include("conversations.urls")),

@@ -1,5 +1,7 @@
 """Whose an id of ours is, for keys that are bound to nobody. Read across users, so as system."""
 
+from collections.abc import Iterable
+
 from memories.models import Memory, RecallTrace
 from ops.access import as_system
 from ops.models import User
@@ -11,6 +13,11 @@ def of_memory(public_id: str) -> User | None:
     with as_system():
         row = Memory.visible.filter(public_id=public_id).select_related("user").first()
     return row.user if row is not None else None
+
+
+def of_first(public_ids: Iterable[str]) -> User | None:
+    """Whose the first of these memories is that there is."""
+    return next((user for one in public_ids if (user := of_memory(one)) is not None), None)
 
 
 def of_request(request_id: str) -> User | None:

@@ -60,7 +60,7 @@ class CursorPage:
     def read(cls, request: Request) -> CursorPage:
         """Raises `Invalid` naming `cursor` or `limit`."""
         limit = _limit(request.query_params.get("limit"))
-        return cls(request, limit, _decoded(request.query_params.get("cursor")))
+        return cls(request, limit, read_cursor(request.query_params.get("cursor")))
 
     def of(
         self, rows: QuerySet[Row], *, order: Order, show: Callable[[Row], Any]
@@ -91,9 +91,13 @@ class CursorPage:
         return found, more
 
     def _link(self, order: Order, row: Row, *, backwards: bool) -> str:
-        value = getattr(row, order.field)
-        cursor = _Cursor(backwards, _name(order), value, row.pk).encoded()
+        cursor = cursor_at(order, row, backwards=backwards)
         return replace_query_param(self.request.build_absolute_uri(), "cursor", cursor)
+
+
+def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
+    """The cursor of the page that begins beside this row."""
+    return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 
 def listed(results: list[Any]) -> dict[str, Any]:
@@ -140,7 +144,8 @@ def _limit(text: str | None) -> int:
     return int(text)
 
 
-def _decoded(text: str | None) -> _Cursor | None:
+def read_cursor(text: str | None) -> _Cursor | None:
+    """Raises `Invalid` naming `cursor`."""
     if not text:
         return None
     try:

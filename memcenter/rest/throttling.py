@@ -51,12 +51,21 @@ class KeyThrottle(BaseThrottle):
         endpoint = getattr(view, "endpoint", None)
         if endpoint is None or not isinstance(request.auth, ApiKey):
             return True
-        heavy = endpoint.scope in HEAVY
-        limit = settings.RATE_LIMIT_HEAVY if heavy else settings.RATE_LIMIT
-        return _count(f"{request.auth.pk}:{'heavy' if heavy else 'all'}") <= limit
+        return may_call(request.auth, scope=endpoint.scope)
 
     def wait(self) -> float:
-        return math.ceil(WINDOW_SECONDS - now() % WINDOW_SECONDS) or 1
+        return seconds_left()
+
+
+def may_call(key: ApiKey, *, scope: str) -> bool:
+    """Count one call of the key; False when this minute's are used up."""
+    heavy = scope in HEAVY
+    limit = settings.RATE_LIMIT_HEAVY if heavy else settings.RATE_LIMIT
+    return _count(f"{key.pk}:{'heavy' if heavy else 'all'}") <= limit
+
+
+def seconds_left() -> int:
+    return math.ceil(WINDOW_SECONDS - now() % WINDOW_SECONDS) or 1
 
 
 def _count(bucket: str) -> int:

@@ -109,10 +109,9 @@ def _whose_memories(asked: Asked) -> User:
     try:
         return people.whose_owner(asked)
     except people.Nobody:
-        for public_id in asked.data.get("ids", ()):
-            if (user := owners.of_memory(public_id)) is not None:
-                return present(reachable(user), writes=False)
-        raise
+        if (user := owners.of_first(asked.data.get("ids", ()))) is None:
+            raise
+        return present(reachable(user), writes=False)
 
 
 class AgentMemoriesView(MemcenterView):

@@ -1,0 +1,33 @@
+"""The tools over stdin and stdout, for an agent that starts its servers itself."""
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memcenter.lib import env
+from memcenter.mcp import server
+from memcenter.mcp.calls import Trouble, key_of
+from ops.models import ApiKey
+
+
+class Command(BaseCommand):
+    help = "Serve the MCP tools over stdio, with the key of MEMCENTER_API_KEY."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        text = env.text("MEMCENTER_API_KEY")
+        if not text:
+            raise CommandError("Set MEMCENTER_API_KEY to a key that begins with mc_.")
+        if key_of(text) is None:
+            raise CommandError("The key in MEMCENTER_API_KEY is not valid.")
+        sys.stderr.write("Memory Center speaks MCP on stdin and stdout.\n")
+        server.build(lambda request: _living(text)).run("stdio")
+
+
+def _living(text: str) -> ApiKey:
+    """Looked up for each call: a key that is revoked meanwhile does nothing any more."""
+    key = key_of(text)
+    if key is None:
+        raise Trouble("unauthenticated", "This API key is not valid any more.")
+    return key

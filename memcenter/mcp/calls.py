@@ -1,0 +1,94 @@
+"""One call of a tool: who calls, may they, whose it is; then the service, in one transaction."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from django.db import close_old_connections
+from pydantic import BaseModel
+from rest_framework.request import Request
+
+from memcenter.lib.errors import ApplicationError, NotAllowed, ProviderError
+from memcenter.mcp.tools import Declared
+from memcenter.rest import throttling
+from memcenter.rest.endpoint import Asked, Call
+from ops.access import as_user
+from ops.models import ApiKey
+from ops.services import acting, keys
+
+logger = logging.getLogger(__name__)
+SURFACE = "mcp"
+
+
+class Trouble(Exception):
+    """What went wrong, in the words of the REST API's errors."""
+
+    def __init__(
+        self, code: str, message: str, fields: Mapping[str, list[str]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.fields = code, message, dict(fields or {})
+
+
+@dataclass(frozen=True)
+class Called(Asked):
+    """What a tool was asked: there is no HTTP request to say whether it writes."""
+
+    writing: bool = False
+
+    @property
+    def writes(self) -> bool:
+        return self.writing
+
+
+def key_of(text: str) -> ApiKey | None:
+    """The living key of this text, with the person it is bound to."""
+    key = keys.authenticate(text)
+    return None if key is None or (key.user is not None and not key.user.is_active) else key
+
+
+def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
+    """Do what the tool does, whole or not at all, on a thread of our own.
+
+    Raises `Trouble` and nothing else: what the SDK makes of other errors quotes them.
+    """
+    close_old_connections()
+    try:
+        with acting.acting(f"key {key.pk}", SURFACE):
+            return _perform(tool, given, key)
+    except Trouble:
+        raise
+    except ApplicationError as error:
+        raise Trouble(error.code, error.message, error.fields) from None
+    except ProviderError:
+        raise Trouble("unavailable", "The model can't be reached; try again.") from None
+    except Exception as error:
+        _log(tool, error)
+        raise Trouble("unavailable", "Something went wrong on our side; try again.") from None
+    finally:
+        close_old_connections()
+
+
+def _perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
+    if tool.scope not in key.scopes:
+        raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
+    if not throttling.may_call(key, scope=tool.scope):
+        raise Trouble(
+            "rate_limited", f"Too many calls; try again in {throttling.seconds_left()} seconds."
+        )
+    data = given.model_dump(by_alias=True, exclude_none=True)
+    asked = Called(cast(Request, None), key, {}, data, None, writing=tool.writes)
+    user = tool.whose(asked)
+    ready = tool.prepare(data) if tool.prepare else None
+    with as_user(user):
+        return tool.act(Call(user=user, asked=asked, ready=ready))
+
+
+def _log(tool: Declared, error: Exception) -> None:
+    """The class and the lines of code only: the message may quote what people wrote."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    logger.error("tool %s failed with %s\n%s", tool.name, type(error).__name__, frames)

@@ -1,0 +1,78 @@
+"""`POST /mcp`: one JSON-RPC message in, one out; nothing is kept between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.request import Request
+
+from memcenter.rest.authentication import KeyAuthentication
+from memcenter.rest.exceptions import body as error_body
+from memcenter.rest.sharing import Share
+from ops.models import ApiKey
+from ops.services import acting
+
+_share = Share(settings.LONG_ANSWERS)
+_REALM = 'Bearer realm="Memory Center"'
+
+
+@csrf_exempt
+@require_POST
+def mcp(request: HttpRequest) -> HttpResponse:
+    """Without a living key it is 401, whatever the message; a tool's own troubles are results."""
+    acting.comes_in("visitor", "mcp")
+    try:
+        key = _key(request)
+    except AuthenticationFailed as error:
+        return _refused(
+            401, "unauthenticated", str(error.detail), headers={"WWW-Authenticate": _REALM}
+        )
+    from memcenter.mcp import bridge  # the SDK is large, and most processes never need it
+
+    body = request.read(bridge.max_body_bytes() + 1)
+    if len(body) > bridge.max_body_bytes():
+        return _refused(413, "too_large", "The message is too large.")
+    return _in_the_share(lambda: _answered(request, body, key))
+
+
+def _answered(request: HttpRequest, body: bytes, key: ApiKey) -> HttpResponse:
+    from memcenter.mcp import bridge
+
+    given = bridge.answer(request.META, body=body, key=key)
+    response = HttpResponse(given.body, status=given.status)
+    for name, value in given.headers:
+        if name.lower() != "content-length":
+            response[name] = value
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _in_the_share(act: Callable[[], HttpResponse]) -> HttpResponse:
+    try:
+        place = _share.take()
+    except Throttled as error:
+        wait = {"Retry-After": str(error.wait)}
+        return _refused(429, "rate_limited", str(error.detail), headers=wait)
+    try:
+        return act()
+    finally:
+        place.close()
+
+
+def _key(request: HttpRequest) -> ApiKey:
+    found = KeyAuthentication().authenticate(cast(Request, request))
+    if found is None:
+        raise AuthenticationFailed("Give an API key: Authorization: Bearer mc_…")
+    return found[1]
+
+
+def _refused(
+    status: int, code: str, message: str, *, headers: dict[str, str] | None = None
+) -> JsonResponse:
+    return JsonResponse(error_body(code, message), status=status, headers=headers)
