@@ -86,6 +86,7 @@ def _tool(one: Declared, who_calls: WhoCalls) -> Tool:
         parameters=one.takes.model_json_schema(by_alias=True),
         fn_metadata=FuncMetadata(arg_model=one.takes, output_model=one.gives),
         is_async=True,
+        context_kwarg=None,
         annotations=one.annotations,
         declared=one,
         who_calls=who_calls,

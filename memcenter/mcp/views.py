@@ -57,7 +57,7 @@ def _in_the_share(act: Callable[[], HttpResponse]) -> HttpResponse:
     try:
         place = _share.take()
     except Throttled as error:
-        wait = {"Retry-After": str(error.wait)}
+        wait = {"Retry-After": str(getattr(error, "wait", 1))}
         return _refused(429, "rate_limited", str(error.detail), headers=wait)
     try:
         return act()
