@@ -56,7 +56,7 @@ def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> Answer:
     pieces = _bridge()(given, start_response)  # type: ignore[arg-type]
     whole = b"".join(pieces)
     if not told:
-        raise ApplicationError("The server gave no answer.", code="unavailable")
+        raise ApplicationError("Something went wrong on our side.", code="unavailable")
     return Answer(told[0], told[1], whole)
 
 
