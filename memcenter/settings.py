@@ -277,6 +277,7 @@ BACKUP_RETENTION_DAYS = env.integer("MEMCENTER_BACKUP_RETENTION_DAYS", 0)
 RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
 EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
+SIGNIN_LINK_MINUTES = env.integer("MEMCENTER_SIGNIN_LINK_MINUTES", 10, least=1)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
 
 # --- Language steps -------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 from django.urls import path
 
-from ops.views import data, forgetting, keys, preferences, receipts, sessions, signing
+from ops.views import data, forgetting, keys, preferences, receipts, sessions, signin_links, signing
 
 urlpatterns = [
     path("signin/", signing.sign_in, name="sign_in"),
+    path("signin/link/<str:token>/", signin_links.sign_in_by_link, name="sign_in_by_link"),
+    path("settings/password/first/", signin_links.first_password, name="first_password"),
     path("register/", signing.register, name="register"),
     path("signout/", signing.sign_out, name="sign_out"),
     path("settings/", preferences.settings_page, name="settings_page"),

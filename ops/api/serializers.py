@@ -20,6 +20,16 @@ class SettingsInput(Personal):
     theme = OneOf(choices=Theme.choices, required=False)
 
 
+class SignInLinkInput(Personal):
+    next = Text(
+        required=False,
+        allow_blank=True,
+        max_length=500,
+        help_text="The page to go on to: a path that begins with /.",
+    )
+    language = Text(required=False, allow_blank=True, max_length=16)
+
+
 class OperationQuery(Personal):
     status = OneOf(choices=Status.choices, required=False)
     kind = OneOf(choices=Kind.choices, required=False)
@@ -42,6 +52,11 @@ class Settings(serializers.Serializer[Any]):
     timezone = serializers.CharField()
     theme = serializers.CharField()
     updated_at = serializers.DateTimeField(allow_null=True)
+
+
+class SignInLink(serializers.Serializer[Any]):
+    url = serializers.URLField()
+    expires_at = serializers.DateTimeField()
 
 
 class Progress(serializers.Serializer[Any]):

@@ -1,8 +1,9 @@
 from memcenter.rest.routing import routes
 from ops.api import views_operations as operations
-from ops.api import views_settings
+from ops.api import views_settings, views_signin_links
 
 urlpatterns = routes(
+    ("signin-links", views_signin_links.SignInLinksView),
     ("memory/settings", views_settings.SettingsView),
     ("memory/ops", operations.OperationsView),
     ("memory/ops/<str:op_id>", operations.OperationView),

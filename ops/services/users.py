@@ -102,6 +102,26 @@ def change_password(*, user: User, password: str) -> None:
     audit.record("password.changed", subject=user.subject)
 
 
+def choose_login(*, user: User, username: str, password: str) -> User:
+    """Give somebody who came by a link a name and a password of their own. Raises `Invalid`."""
+    if user.has_usable_password():
+        raise Invalid("There is a password already.")
+    username = username.strip()
+    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
+        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
+    _check_password(password, User(username=username))
+    user.username = username
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save(update_fields=["username", "password", "updated_at"])
+    except IntegrityError as error:
+        user.username = None
+        raise Invalid.field("username", "This name is taken.") from error
+    audit.record("password.chosen", subject=user.subject)
+    return user
+
+
 def _check_password(password: str, user: User) -> None:
     try:
         validate_password(password, user)

@@ -36,7 +36,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return _for_visitors(request, "ops/sign_in.html", form, status=422)
     name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
     if attempts.are_used_up(name, address=address):
-        return _tried_too_often(request)
+        return tried_too_often(request)
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
     if not isinstance(user, User):
         attempts.note_failure(name, address=address)
@@ -121,7 +121,7 @@ def _way_in(request: HttpRequest) -> str:
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
 
 
-def _tried_too_often(request: HttpRequest) -> HttpResponse:
+def tried_too_often(request: HttpRequest) -> HttpResponse:
     context = {"minutes": attempts.SECONDS // 60}
     response = render(request, "ops/sign_in_later.html", context, status=429)
     response["Retry-After"] = str(attempts.SECONDS)

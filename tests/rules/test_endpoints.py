@@ -76,6 +76,8 @@ def test_every_method_declares_a_scope(route: Route) -> None:
         expected = Scope.FORGET
     if "/memory/export" in route.path:
         expected = Scope.EXPORT
+    if route.path.endswith("/signin-links"):
+        expected = Scope.SIGNIN
     assert route.endpoint.scope == expected
 
 
@@ -123,6 +125,7 @@ def _body(path: str, ids: dict[str, str]) -> dict[str, Any]:
         "/api/v1/memory/long_term/<str:memory_id>": {"pinned": True},
         "/api/v1/memory/long_term/<str:memory_id>/restore": {"version": 1},
         "/api/v1/memory/settings": {"longterm_enabled": False},
+        "/api/v1/signin-links": {},
         "/api/v1/memory/export": {
             "format": "json",
             "conversation_id": ids["conversation_id"],
