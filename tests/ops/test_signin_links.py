@@ -27,7 +27,8 @@ def no_attempts() -> Iterator[None]:
 
 
 def path(key: str, **body: Any) -> str:
-    return urlsplit(answer(Api(key).post("/signin-links", body), 201)["url"]).path
+    url: str = answer(Api(key).post("/signin-links", body), 201)["url"]
+    return urlsplit(url).path
 
 
 def signed_in(client: Client) -> str | None:
