@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal, Protocol
 
-from memcenter.lib import tokens
+from memcenter.lib import given_names, tokens
 from memcenter.lib.stopwords import CHINESE, CHINESE_CHARACTERS, ENGLISH
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -45,9 +45,10 @@ def terms(text: str) -> list[str]:
     English words are stemmed; ids, numbers and addresses stay whole and are also given in their
     parts; Chinese (traditional folded to simplified) gives words, the words inside long words and
     character pairs, so that what two segmentations cut differently still meets. Stop words are
-    left out, unless there is nothing else.
+    left out, unless there is nothing else or they are somebody's name.
     """
-    found = list(_tokens(normalise(text)))
+    names = given_names.that_are_stop_words(text)
+    found = [(term, stop and term not in names) for term, stop in _tokens(normalise(text))]
     return [term[:_LONGEST] for term in _kept(found)]
 
 

@@ -63,6 +63,36 @@ def test_results_are_between_0_and_1_best_first(alice: User, conversation: Conve
     assert all(0 <= score <= 1 for score in scores)
 
 
+def test_a_longer_list_begins_with_the_shorter_one_and_is_cut_nowhere_else(alice: User) -> None:
+    long = threads.find_or_create(user=alice, reference="long")
+    for number in range(30):
+        turns.record_turn(
+            user=alice,
+            conversation=long,
+            user_message=MessageInput(f"Passport matter number {number}"),
+            assistant_message=MessageInput(f"Noted the {number}th."),
+        )
+    worker.drain()
+    ready = search.prepare_query("Which passport matter was number 7?")
+
+    def found(limit: int) -> list[tuple[str, float]]:
+        hits = search.search(ready, user=alice, types=("message",), limit=limit).results
+        return [(hit.id, hit.score) for hit in hits]
+
+    assert len(found(50)) == 50 and len(found(100)) == 60
+    assert found(10) == found(50)[:10] == found(100)[:10]
+
+
+def test_the_same_question_gives_the_same_answer_to_the_last_digit(
+    alice: User, conversation: Conversation
+) -> None:
+    remembering.remember(
+        remembering.prepare(MemoryInput("Works in a bookshop"), origin=Origin.USER), user=alice
+    )
+    first, again = (find(alice, "Which bookshop do I work in?", *TYPES) for _ in range(2))
+    assert first == again and first
+
+
 def test_a_switched_off_layer_gives_nothing(alice: User, conversation: Conversation) -> None:
     assert find(alice, "passport", "episode")
     users.change_settings(

@@ -15,6 +15,56 @@ def test_a_text_of_stop_words_only_keeps_its_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Who is Will?", "will"),
+        ("Where does Will work?", "will"),
+        ("Will works at the bakery", "will"),
+        ("Will’s sister is a nurse", "will"),
+        ("What does May like?", "may"),
+        ("Where does An live?", "an"),
+        ("An lives in Ghent", "an"),
+        ("My brother Don is here. Don't ask", "don"),
+        ("谁认识王小明？", "王小明"),
+        ("誰認識王小明？", "王小明"),
+        ("李娜在哪里上班", "李娜"),
+    ],
+)
+def test_names_that_are_words_too_are_kept(text: str, name: str) -> None:
+    assert name in segment.terms(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Will you come?", "will"),
+        ("Will the train leave on time?", "will"),
+        ("An apple a day", "an"),
+        ("An hour later", "an"),
+        ("I will come. An end.", "will"),
+        ("I'm here, Don't ask about trains", "don't"),
+        ("What Will The New Law Change", "will"),
+    ],
+)
+def test_the_same_words_where_nobody_is_named_are_not(text: str, word: str) -> None:
+    assert word not in segment.terms(text)
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("Allergic to penicillin since 2019", "what happened in 2019"),
+        ("房租是12,500元", "12500"),
+        ("会议在2026-03-05", "2026-03-05的会议"),
+        ("我用Python写爬虫", "python 爬虫"),
+        ("我在Costco買了烏龍茶", "costco 乌龙茶"),
+    ],
+)
+def test_numbers_dates_and_mixed_languages_meet(stored: str, asked: str) -> None:
+    assert set(segment.terms(asked)) & set(segment.terms(stored))
+
+
+@pytest.mark.parametrize(
     ("text", "whole"),
     [
         ("My order is QX-7731.", "qx-7731"),

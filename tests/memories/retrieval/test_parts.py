@@ -52,6 +52,23 @@ def test_the_parts_of_every_result_add_up_to_its_relevance(
         assert 0 <= one.relevance <= 1
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    question=st.sampled_from(QUESTIONS),
+    texts=st.lists(TEXTS, max_size=8),
+    kind=st.sampled_from(["memory", "message"]),
+    limit=st.integers(0, 9),
+)
+def test_the_same_texts_are_ranked_the_same_way_each_time(
+    question: str, texts: list[tuple[float, list[str], bool, int]], kind: str, limit: int
+) -> None:
+    query = analyse(question, speakers=["Ann", "Bob"])
+    units = [unit(number, *text, kind) for number, text in enumerate(texts)]
+    whole = rank(query, units)
+    assert rank(analyse(question, speakers=["Ann", "Bob"]), list(units)) == whole
+    assert rank(query, units, limit=limit) == whole[:limit]
+
+
 @given(others=st.lists(TEXTS, min_size=1, max_size=6))
 @settings(max_examples=30, deadline=None)
 def test_the_relevance_of_a_memory_does_not_depend_on_nearer_ones(
