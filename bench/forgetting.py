@@ -57,7 +57,7 @@ def main() -> None:
         try:
             _print(chaos, _all(chaos, asked))
         finally:
-            chaos.mortal.stop()
+            chaos.stop()
 
 
 def _arguments() -> argparse.Namespace:

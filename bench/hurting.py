@@ -88,6 +88,10 @@ class Chaos:
         log = self.folder.path.parent / "dying.log"
         self.mortal = Mortal(self.folder, running.environment, log)
 
+    def stop(self) -> None:
+        self.mortal.stop()
+        self.store.close()
+
     def client_for(self, fault: str) -> Client:
         """Whom the people of a run talk to."""
         if fault != "web killed at named moments":
@@ -112,7 +116,9 @@ class Chaos:
             self.mortal.order("step", deaths=_DEATHS, seconds=_DYING_SECONDS)
 
     def _worker_killed(self, crowd: list[Person]) -> None:
+        """Another one works on while it starts again."""
         self._signal("worker", signal.SIGKILL)
+        self.mortal.order("plain")
 
     def _web_killed(self, crowd: list[Person]) -> None:
         self._signal("web", signal.SIGKILL)

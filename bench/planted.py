@@ -43,6 +43,10 @@ class Store:
             found = self._open().execute(query.encode(), values or None)
         return found.fetchall() if found.description else []
 
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
     def _open(self) -> psycopg.Connection[tuple[object, ...]]:
         if self._connection is None or self._connection.closed:
             url = EmbeddedPostgres(self._folder).url("app")

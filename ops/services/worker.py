@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, connection
+from django.db import DatabaseError, IntegrityError, connection
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, ProviderError
@@ -215,9 +215,12 @@ class _Renewal:
             self._timer.cancel()
 
     def _renew(self) -> None:
+        held = True
         try:
             with as_system():
                 held = outbox.renew(self._operation)
+        except DatabaseError:  # it may be starting again: nobody else can take it meanwhile either
+            logger.warning("operation %s: its lease was not renewed", self._operation.public_id)
         finally:
             connection.close()
         if held and not self._stopped.is_set():

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from conversations.models import Conversation
@@ -263,3 +263,28 @@ def test_a_forget_is_receipted_once_though_its_worker_stood_still_before_the_rec
         assert Receipt.objects.count() == 1
     assert [row.status for row in operations()] == [Status.SUCCEEDED]
     assert users.find_or_create("alice") == alice
+
+
+def test_a_lease_is_renewed_again_after_the_database_was_away(
+    handle: Callable[[Any], None], alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue(alice)
+    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
+    assert claimed is not None
+    started: list[str] = []
+    renewal = worker._Renewal(claimed)
+    monkeypatch.setattr(renewal, "start", lambda: started.append("again"))
+
+    def away(_operation: Operation) -> bool:
+        raise OperationalError("the database system is starting up")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "renew", away)
+        renewal._renew()
+    assert started == ["again"]
+    renewal._renew()
+    assert started == ["again", "again"]
+    with as_system():
+        outbox.expire(now=timezone.now() + timedelta(hours=1))
+    renewal._renew()
+    assert started == ["again", "again"]
