@@ -74,6 +74,11 @@ def summary_of(user: User, conversation: Conversation) -> Summary | None:
     return statements.instance(Summary, found[0]) if found else None
 
 
+def summaries_of(user: User, conversation: Conversation) -> QuerySet[Summary]:
+    """Every version that is there, the present one first."""
+    return Summary.objects.filter(user=user, conversation=conversation).order_by("-version")
+
+
 def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
     return (
         Episode.objects.filter(user=user, conversation=conversation)

@@ -38,3 +38,6 @@ class DerivedRows(Rows):
 
     def count(self, user: User) -> int:
         return 0
+
+    def counted(self, user: User) -> None:
+        return None

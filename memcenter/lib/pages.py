@@ -18,8 +18,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from memcenter.lib.errors import NotFound
 from ops.access import as_user
-from ops.models import User
-from ops.services import sign_ins
+from ops.models import User, UserSettings
+from ops.services import sign_ins, users
 
 Given = ParamSpec("Given")
 SEEN = "seen_at"  # in the session, once somebody has signed in
@@ -51,6 +51,7 @@ def personal_page(
         return response
 
     for_members = login_required(view)
+    guarded.is_personal_page = True  # type: ignore[attr-defined]  # a rule test weighs each
     return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", guarded)
 
 
@@ -66,6 +67,20 @@ def _note_presence(request: HttpRequest) -> None:
 
 def person(request: HttpRequest) -> User:
     return cast(User, request.user)
+
+
+def own_settings(request: HttpRequest) -> UserSettings:
+    """The signed-in person's, read once for each request (by the middleware, as a rule)."""
+    found: UserSettings | None = getattr(request, "user_settings", None)
+    if found is None:
+        found = users.settings_of(person(request))
+        remember_settings(request, found)
+    return found
+
+
+def remember_settings(request: HttpRequest, own: UserSettings) -> None:
+    """After they were changed in this request."""
+    request.user_settings = own  # type: ignore[attr-defined]
 
 
 def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:

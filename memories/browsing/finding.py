@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from memories.browsing.paging import Listed, listed
+from memories.browsing.paging import SIZE, Page, listed
 from memories.selectors import MemoryFilter, memories_of
 from memories.services import pool
 from memories.services.pool import PreparedQuery
@@ -15,14 +15,17 @@ from memories.services.shelf_rows import MemoryRow
 from memories.services.shelves import shelf_of
 from ops.models import User
 
-MOST = 50
+MOST = 100
 
 
-def found(prepared: PreparedQuery, *, user: User, filters: MemoryFilter) -> list[Listed]:
-    """The best matches, best first, also among disabled ones: this is for looking after them.
+def found(
+    prepared: PreparedQuery, *, user: User, filters: MemoryFilter, after: str = ""
+) -> tuple[Page, int]:
+    """A page of the best matches, best first, and how many there are, `MOST` at most.
 
-    What contains the typed text comes even where it is not a word yet; the rest must pass the
-    relevance floor, so that a search doesn't end in everything there is. Keeps no trace.
+    Also among disabled ones: this is for looking after them. What contains the typed text comes
+    even where it is not a word yet; the rest must pass the relevance floor, so that a search
+    doesn't end in everything there is. Keeps no trace.
     """
     eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
     candidates = pool.fill(prepared, shelf_of(eligible), user=user)
@@ -33,4 +36,8 @@ def found(prepared: PreparedQuery, *, user: User, filters: MemoryFilter) -> list
         contains = isinstance(row, MemoryRow) and literal in row.content.casefold()
         if contains or one.relevance >= settings.RELEVANCE_FLOOR:
             best.append(row.pk)
-    return listed(user, best[:MOST])
+    best = best[:MOST]
+    start = int(after) if after.isascii() and after.isdigit() else 0
+    end = start + SIZE
+    cursor = str(end) if end < len(best) else ""
+    return Page(listed(user, best[start:end]), cursor), len(best)

@@ -8,15 +8,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from memories.models import Memory, Source
 from memories.selectors import IN_USE, MemoryFilter, memories_of
 from ops.models import User
 
+Row = TypeVar("Row", bound=Model)
 SIZE = 20
 DEFAULT_SORT = "changed"
 # The column and whether the highest comes first; the primary key decides among equals.
@@ -69,6 +70,21 @@ def page_of(
     places.sort(key=lambda one: (one.key, one.pk), reverse=descending)
     cursor = _encode(places[SIZE - 1]) if len(places) > SIZE else ""
     return Page(listed(user, [one.pk for one in places[:SIZE]]), cursor)
+
+
+def page_by(
+    rows: QuerySet[Row, Any], column: str, *, descending: bool, after: str
+) -> tuple[list[Row], str]:
+    """The next `SIZE` rows in the order of a column, and the cursor of those that follow."""
+    place = _decode(after, column)
+    if place is not None:
+        rows = rows.filter(_beyond(place, column, descending=descending))
+    order = (f"-{column}", "-pk") if descending else (column, "pk")
+    found = list(rows.order_by(*order)[: SIZE + 1])
+    if len(found) <= SIZE:
+        return found, ""
+    last = found[SIZE - 1]
+    return found[:SIZE], _encode(_Place(getattr(last, column), last.pk))
 
 
 def listed(user: User, pks: Sequence[int]) -> list[Listed]:

@@ -5,10 +5,10 @@ from typing import cast
 
 from django.http import HttpRequest
 
+from memcenter.lib.pages import own_settings
 from memories.browsing.survey import Survey, survey_of
 from memories.selectors import Totals
 from ops.models import User
-from ops.services import users
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,12 @@ class Standing:
         return self.survey.totals
 
 
-def standing_of(user: User) -> Standing:
-    is_on = users.settings_of(user).longterm_enabled
-    return Standing(user.shown_name, is_on, survey_of(user))
-
-
 def standing_for(request: HttpRequest) -> Standing:
     """Of the signed-in person, read once for each request: header and page both say it."""
     standing: Standing | None = getattr(request, "memory_standing", None)
     if standing is None:
-        standing = standing_of(cast(User, request.user))
+        user = cast(User, request.user)
+        is_on = own_settings(request).longterm_enabled
+        standing = Standing(user.shown_name, is_on, survey_of(user))
         request.memory_standing = standing  # type: ignore[attr-defined]
     return standing

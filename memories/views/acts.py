@@ -7,19 +7,18 @@ from collections.abc import Callable, Sequence
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page, target, way_back
+from memcenter.lib.pages import here, is_htmx, own_transaction, person, personal_page, way_back
 from memories import selectors
-from memories.browsing import paging
 from memories.models import Memory
 from memories.services import curating
-from memories.views.rows import act, row_of
+from memories.views.rows import act, is_row, row_again
 
 _KEPT_UNDOS = 5
 View = Callable[..., HttpResponse]
@@ -72,7 +71,8 @@ def _do(
     said: str,
     undo: str = "",
 ) -> HttpResponse:
-    back = way_back(request, default=reverse("memory_list"))
+    listed = here(request) if is_htmx(request) else reverse("memory_list")
+    back = way_back(request, default=listed)
     try:
         with own_transaction(request):
             memory = selectors.memory_of(person(request), memory_id)
@@ -88,13 +88,10 @@ def _do(
 
 def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
     """The page again; for htmx, which replaces the row alone, the row as it is now."""
-    if not target(request).startswith("row-"):
+    if not is_row(request):
         return redirect(back)
     with own_transaction(request):
-        memory = selectors.memory_of(person(request), memory_id)
-        gone = memory.deleted_at is not None
-        row = None if gone else row_of(paging.listed(memory.user, [memory.pk])[0], back=back)
-        return render(request, "memories/includes/row_changed.html", {"row": row})
+        return row_again(request, selectors.memory_of(person(request), memory_id))
 
 
 @require_POST

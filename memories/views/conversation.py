@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from conversations import selectors
-from conversations.models import Conversation, ConversationKind, Message
+from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.services.context import Context
 from conversations.services.preview import preview
 from memcenter.lib.errors import NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page, target
+from memcenter.lib.pages import own_settings, own_transaction, person, personal_page, target
 from memories.models import Memory
 from memories.services import recall
 from memories.services.pool import PreparedQuery
 from memories.services.search import prepare_query
 from memories.views import stacking
 from ops.models import User
-from ops.services import users
 
 _CHOICE = 30
 _EPISODES = 5
+_SUMMARIES = 6
 _LONGEST = 400
 
 
@@ -35,6 +37,7 @@ class Looked:
     conversation: Conversation
     asked: str
     latest: str
+    choice: Sequence[Conversation]
 
     @property
     def question(self) -> str:
@@ -49,45 +52,43 @@ def memory_conversation(request: HttpRequest) -> HttpResponse:
         looked = _look(person(request), request.GET.get("conversation", ""), asked)
     prepared = prepare_query(looked.question) if looked and looked.question else None
     with own_transaction(request):
-        context = _choice(person(request), looked)
+        context: dict[str, Any] = {"looked": looked}
         if looked is not None and prepared is not None:
-            context |= _stack(person(request), looked, prepared)
+            context |= _stack(request, looked, prepared)
         part = "#stack" if target(request) == "stack" else ""
         return render(request, f"memories/conversation_detail.html{part}", context)
 
 
 def _look(user: User, reference: str, asked: str) -> Looked | None:
     """The named conversation, else the newest; None while there is none at all."""
-    rows = selectors.conversations_of(user).order_by("-last_message_at", "-pk")
-    found = rows.filter(public_id=reference).first() if reference else rows.first()
-    if found is None:
-        if reference:
+    said = Message.objects.filter(conversation=OuterRef("pk"), role=Role.USER).order_by("-number")
+    rows = selectors.conversations_of(user).annotate(latest=Subquery(said.values("content")[:1]))
+    newest = list(rows.order_by("-last_message_at", "-pk")[:_CHOICE])
+    found = next((one for one in newest if reference in ("", one.public_id)), None)
+    if found is None and reference:
+        found = rows.filter(public_id=reference).first()
+        if found is None:
             raise NotFound("There is no such conversation.")
+        newest.append(found)
+    if found is None:
         return None
-    said = selectors.messages_of(user, found).filter(role="user").order_by("-number").first()
-    return Looked(found, asked, said.content[:_LONGEST] if said else "")
+    return Looked(found, asked, (found.latest or "")[:_LONGEST], newest)
 
 
-def _choice(user: User, looked: Looked | None) -> dict[str, Any]:
-    rows = selectors.conversations_of(user).order_by("-last_message_at", "-pk")
-    return {"looked": looked, "conversations": rows[:_CHOICE]}
-
-
-def _stack(user: User, looked: Looked, prepared: PreparedQuery) -> dict[str, Any]:
-    conversation = looked.conversation
+def _stack(request: HttpRequest, looked: Looked, prepared: PreparedQuery) -> dict[str, Any]:
+    user, conversation = person(request), looked.conversation
     built = preview(prepared, user=user, conversation=conversation)
     layers = stacking.layers_of(built, _memories(user, built))
     window = _window(user, conversation)
-    summary = selectors.summary_of(user, conversation)
     return {
         "built": built,
         "layers": layers,
         "window": window,
         "share": stacking.share_of(layers, window),
-        "summary": summary,
+        "summaries": list(selectors.summaries_of(user, conversation)[:_SUMMARIES]),
         "episodes": _episodes(user, looked, prepared, built),
         "is_group": conversation.kind == ConversationKind.GROUP,
-        "own": users.settings_of(user),
+        "own": own_settings(request),
     }
 
 
@@ -99,12 +100,12 @@ def _memories(user: User, built: Context) -> dict[str, Memory]:
 
 def _window(user: User, conversation: Conversation) -> stacking.WindowCard:
     window = selectors.window_of(user, conversation)
-    messages = selectors.messages_of(user, conversation)
     before: list[Message] = []
-    if window.first_number is not None:
+    if window.first_number is not None and window.first_number > 1:
+        messages = selectors.messages_of(user, conversation)
         older = messages.filter(number__lt=window.first_number).order_by("-number")
         before = list(older[: stacking.SLID_OUT])[::-1]
-    return stacking.window_card(window, before, total=messages.count())
+    return stacking.window_card(window, before, total=conversation.message_count)
 
 
 def _episodes(

@@ -16,7 +16,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.pages import here, is_htmx, own_transaction, person, personal_page, target
+from memcenter.lib.pages import (
+    here,
+    is_htmx,
+    own_settings,
+    own_transaction,
+    person,
+    personal_page,
+    target,
+)
 from memories.browsing import finding, paging
 from memories.browsing.paging import Page
 from memories.browsing.standing import standing_for
@@ -28,7 +36,6 @@ from memories.services.search import prepare_query
 from memories.views.choices import bulk_actions, choices_of
 from memories.views.rows import rows_of
 from ops.models import User
-from ops.services import users
 
 _FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
 
@@ -81,11 +88,10 @@ def memory_list(request: HttpRequest) -> HttpResponse:
     asked = Asked(FilterForm(request.GET).values(), request.GET.get("after", ""))
     prepared = prepare_query(asked.query) if asked.query else None
     with own_transaction(request):
-        user = person(request)
-        page = _page(asked, prepared, user=user)
+        page, count = _page(request, asked, prepared)
         part = _part(request, asked)
         context = _shared(request, asked, page) | (
-            {} if part == "#rows" else _around(request, asked, page)
+            {} if part == "#rows" else _around(request, asked, count)
         )
         response = render(request, f"memories/memory_list.html{part}", context)
     if part == "#found":
@@ -100,11 +106,18 @@ def _part(request: HttpRequest, asked: Asked) -> str:
     return "#rows" if asked.after and is_htmx(request) else ""
 
 
-def _page(asked: Asked, prepared: PreparedQuery | None, *, user: User) -> Page:
-    """While memory is off nothing is recalled, so a search looks for the letters only."""
-    if prepared is not None and users.settings_of(user).longterm_enabled:
-        return Page(finding.found(prepared, user=user, filters=asked.filters))
-    return paging.page_of(user, asked.filters, sort=asked.values["sort"], after=asked.after)
+def _page(
+    request: HttpRequest, asked: Asked, prepared: PreparedQuery | None
+) -> tuple[Page, int | None]:
+    """Also how many a search found.
+
+    While memory is off nothing is recalled, so a search looks for the letters only.
+    """
+    user = person(request)
+    if prepared is not None and own_settings(request).longterm_enabled:
+        return finding.found(prepared, user=user, filters=asked.filters, after=asked.after)
+    page = paging.page_of(user, asked.filters, sort=asked.values["sort"], after=asked.after)
+    return page, None
 
 
 def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
@@ -115,24 +128,23 @@ def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
     }
 
 
-def _around(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
+def _around(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
     """What stands around the rows: choices, counts, ways to the other lists."""
     user, survey = person(request), standing_for(request).survey
     return {
         "choices": choices_of(survey),
         "known_tags": [one.value for one in survey.tags],
         "bulk_actions": bulk_actions(),
-        "total": _total(asked, page, survey.totals, user=user),
+        "total": _total(asked, found, survey.totals, user=user),
         "refused": refusals_of(user)[:100].count(),
     }
 
 
-def _total(asked: Asked, page: Page, totals: Totals, *, user: User) -> str:
+def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
     """How many there are in all, in words; a search gives the best and counts those."""
-    if asked.query:
-        return ngettext(
-            "%(count)s match, best first", "%(count)s matches, best first", len(page.rows)
-        ) % {"count": len(page.rows)}
+    if found is not None:
+        words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
+        return words % {"count": found}
     count = totals.memories
     if asked.is_narrowed:
         count = paging.count_of(user, asked.filters, most=COUNTED)

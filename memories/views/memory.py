@@ -15,10 +15,12 @@ from memcenter.lib.pages import own_transaction, person, personal_page
 from memories import selectors
 from memories.models import Memory, MemoryStatus, Source
 from memories.views import explaining
+from memories.views.rows import is_row, row_again
 from ops.models import User
 
 _SHOWN_REASONS = 5
 _SHOWN_USES = 20
+_SHOWN_RELATED = 30
 _SHOWN_VERSIONS = 50
 
 
@@ -27,6 +29,8 @@ _SHOWN_VERSIONS = 50
 def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
+        if is_row(request):
+            return row_again(request, memory)
         sources = list(selectors.sources_of(memory)[:200])
         context = _head(memory, sources) | _section(request, memory)
         return render(request, "memories/memory_detail.html", context)
@@ -77,4 +81,4 @@ def _used(user: User, memory: Memory) -> list[explaining.Use]:
 
 
 def _related(user: User, memory: Memory) -> list[explaining.Related]:
-    return explaining.related_to(memory, selectors.relations_of(memory))
+    return explaining.related_to(memory, selectors.relations_of(memory)[:_SHOWN_RELATED])

@@ -8,11 +8,15 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from conversations.models import Conversation
+from memcenter.lib.pages import here, person, target
+from memories.browsing import paging
 from memories.browsing.paging import Listed
 from memories.models import Memory, MemoryStatus, Source
 
@@ -49,12 +53,26 @@ def row_of(one: Listed, *, back: str) -> Row:
     return Row(one.memory, one.source, menu_of(one.memory, back=back), url)
 
 
+def is_row(request: HttpRequest) -> bool:
+    """Whether htmx will replace one row of the list, and nothing else."""
+    return target(request).startswith("row-")
+
+
+def row_again(request: HttpRequest, memory: Memory) -> HttpResponse:
+    """The row as it is now, with what is to be said; nothing in its place when it left."""
+    found = [] if memory.deleted_at else paging.listed(person(request), [memory.pk])
+    row = row_of(found[0], back=here(request)) if found else None
+    context = {"row": row, "focus": True}
+    return render(request, "memories/includes/row_changed.html", context)
+
+
 def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
     edit, forget = act(memory, "edit", back=back), act(memory, "forget", back=back)
-    items = [{"label": _("Edit"), "icon": "edit", "href": edit, "hx_get": edit}]
+    inline = act(memory, "edit")
+    items = [{"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline}]
     if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
-        items += [_pin(memory, back=back), _switch(memory, back=back)]
-    delete = act(memory, "delete", back=back)
+        items += [_pin(memory), _switch(memory)]
+    delete = act(memory, "delete")
     return [
         *items,
         {"label": _("Delete"), "icon": "trash", "action": delete, "rule": True},
@@ -73,14 +91,14 @@ def act(memory: Memory, name: str, *, back: str = "") -> str:
     return f"{address}?{urlencode({'next': back})}" if back else address
 
 
-def _pin(memory: Memory, *, back: str) -> dict[str, Any]:
+def _pin(memory: Memory) -> dict[str, Any]:
     if memory.pinned:
-        return {"label": _("Unpin"), "icon": "pin-off", "action": act(memory, "unpin", back=back)}
+        return {"label": _("Unpin"), "icon": "pin-off", "action": act(memory, "unpin")}
     label = pgettext("verb", "Pin")
-    return {"label": label, "icon": "pin", "action": act(memory, "pin", back=back)}
+    return {"label": label, "icon": "pin", "action": act(memory, "pin")}
 
 
-def _switch(memory: Memory, *, back: str) -> dict[str, Any]:
+def _switch(memory: Memory) -> dict[str, Any]:
     if memory.status == MemoryStatus.DISABLED:
-        return {"label": _("Enable"), "icon": "enable", "action": act(memory, "enable", back=back)}
-    return {"label": _("Disable"), "icon": "disable", "action": act(memory, "disable", back=back)}
+        return {"label": _("Enable"), "icon": "enable", "action": act(memory, "enable")}
+    return {"label": _("Disable"), "icon": "disable", "action": act(memory, "disable")}

@@ -8,24 +8,28 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.pages import own_transaction, person, personal_page
+from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
 from memories import selectors
+from memories.browsing.paging import page_by
 from memories.selectors import BIN, MemoryFilter
-
-_SHOWN = 200
 
 
 @require_safe
 @personal_page
 def memory_bin(request: HttpRequest) -> HttpResponse:
+    """What was deleted, by when it goes: what goes first stands first."""
     with own_transaction(request):
         binned = selectors.memories_of(person(request), MemoryFilter(status=BIN))
+        rows, cursor = page_by(
+            binned.prefetch_related(None), "purge_at", descending=False, after=_after(request)
+        )
         context = {
-            "memories": binned.order_by("purge_at", "pk")[:_SHOWN],
+            "memories": rows,
+            "next_url": _next("memory_bin", cursor),
             "back": reverse("memory_bin"),
             "recycle_days": settings.RECYCLE_DAYS,
         }
-        return render(request, "memories/memory_bin.html", context)
+        return render(request, f"memories/memory_bin.html{_part(request)}", context)
 
 
 @require_safe
@@ -34,5 +38,20 @@ def memory_refusals(request: HttpRequest) -> HttpResponse:
     """That something sensitive was not kept: its category and date, never what it was."""
     with own_transaction(request):
         refusals = selectors.refusals_of(person(request))
-        refusals = refusals.select_related("turn__conversation", "turn__user_message")[:_SHOWN]
-        return render(request, "memories/refusal_list.html", {"refusals": refusals})
+        refusals = refusals.select_related("turn__conversation", "turn__user_message")
+        rows, cursor = page_by(refusals, "created_at", descending=True, after=_after(request))
+        context = {"refusals": rows, "next_url": _next("memory_refusals", cursor)}
+        return render(request, f"memories/refusal_list.html{_part(request)}", context)
+
+
+def _after(request: HttpRequest) -> str:
+    return request.GET.get("after", "")
+
+
+def _next(page: str, cursor: str) -> str:
+    return f"{reverse(page)}?after={cursor}" if cursor else ""
+
+
+def _part(request: HttpRequest) -> str:
+    """Scrolling asks for the next rows alone."""
+    return "#rows" if _after(request) and is_htmx(request) else ""

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.pages import (
-    is_htmx,
     leave,
     own_transaction,
     person,
@@ -22,14 +21,13 @@ from memcenter.lib.pages import (
     way_back,
 )
 from memories import selectors
-from memories.browsing import paging
 from memories.forms import AddForm, MemoryForm
 from memories.models import Memory, MemoryStatus, Origin
 from memories.services import curating, indexing, remembering
 from memories.services import writing as versions
 from memories.services.kinds import kind_of
 from memories.services.remembering import MemoryInput, Written
-from memories.views.rows import row_of
+from memories.views.rows import is_row, row_again
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -110,16 +108,12 @@ def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> No
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """From the list's dialog the row changes in its place; from elsewhere the page follows."""
+    """A row of the list changes in its place; from elsewhere the page follows."""
     page = reverse("memory_page", args=[memory.public_id])
-    back = way_back(request, default=page)
-    if not is_htmx(request) or back == page:
-        return leave(request, back)
+    if not is_row(request):
+        return leave(request, way_back(request, default=page))
     with own_transaction(request):
-        row = row_of(paging.listed(person(request), [memory.pk])[0], back=back)
-        response = render(request, "memories/includes/row_changed.html", {"row": row, "oob": True})
-    response["HX-Trigger"] = "dialog-done"
-    return response
+        return row_again(request, memory)
 
 
 @require_POST
@@ -153,4 +147,6 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
     shown = {"back": way_back(request, default=reverse("memory_list"))} | context
     status = 422 if context["form"].is_bound else 200
     with own_transaction(request):
+        if is_row(request):
+            return render(request, f"{template}#inline", shown, status=status)
         return render_page(request, template, shown, status=status)

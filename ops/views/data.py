@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import Conflict, NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page, target
+from memcenter.lib.pages import own_settings, own_transaction, person, personal_page, target
 from ops import selectors
 from ops.forms import PreferencesForm
 from ops.models import Operation, Receipt, User
-from ops.services import outbox, users
+from ops.services import outbox
 from ops.views import happening, stored, switches, transfers
 
 _RECEIPTS = 10
@@ -31,18 +31,22 @@ def data_management(request: HttpRequest) -> HttpResponse:
             return render(request, "ops/data_management.html#activity", _activity(user))
         if target(request) == "transfers":
             return render(request, "ops/data_management.html#transfers", transfers.context(user))
-        return render(request, "ops/data_management.html", page_context(user))
+        return render(request, "ops/data_management.html", page_context(request))
 
 
-def page_context(user: User, *, preferences: PreferencesForm | None = None) -> dict[str, Any]:
+def page_context(
+    request: HttpRequest, *, preferences: PreferencesForm | None = None
+) -> dict[str, Any]:
     """`preferences` is the form that was filled in wrongly, if one was."""
-    own = users.settings_of(user)
+    user, own = person(request), own_settings(request)
+    counts = stored.counts_of(user)
     initial = {"language": own.language, "timezone": own.timezone, "theme": own.theme}
     return {
         "section": "memory",
-        "switches": switches.of(user),
+        "switches": switches.of(own, counts),
         "preferences": preferences or PreferencesForm(initial=initial),
-        "amounts": stored.amounts_of(user),
+        "amounts": stored.amounts_of(counts),
+        "goes": stored.sentences_of(counts),
         **transfers.context(user),
         **_activity(user),
     }

@@ -45,7 +45,7 @@ def _ask(request: HttpRequest, problem: str = "") -> HttpResponse:
         context = {
             "section": "memory",
             "action": reverse("forget_everything"),
-            "goes": stored.sentences_of(user),
+            "goes": stored.sentences_of(stored.counts_of(user)),
             "stays": [_("a receipt with counts and dates, which says nothing about you")],
             "phrase": _("delete everything"),
             "ask_password": user.has_usable_password(),

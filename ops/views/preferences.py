@@ -12,11 +12,18 @@ from django.views import i18n
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import Invalid
-from memcenter.lib.pages import own_transaction, person, personal_page, target, way_back
+from memcenter.lib.pages import (
+    own_transaction,
+    person,
+    personal_page,
+    remember_settings,
+    target,
+    way_back,
+)
 from ops.forms import PreferencesForm, add_problems
 from ops.models import Theme
 from ops.services import users
-from ops.views import data, switches
+from ops.views import data, stored, switches
 
 THEME_COOKIE = "theme"
 _A_YEAR = 365 * 24 * 3600
@@ -66,7 +73,7 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("Saved."))
             return redirect(reverse("data_management") + "#preferences")
     with own_transaction(request):
-        context = data.page_context(person(request), preferences=form)
+        context = data.page_context(request, preferences=form)
         return render(request, "ops/data_management.html", context, status=422)
 
 
@@ -77,10 +84,12 @@ def set_switch(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     is_on = request.POST.get(name) == "on"
     with own_transaction(request):
-        users.change_settings(user=person(request), changes={name: is_on})
+        own = users.change_settings(user=person(request), changes={name: is_on})
+        remember_settings(request, own)
     messages.success(request, switches.said(name, is_on=is_on))
     if target(request) != "switches":
         return redirect(reverse("data_management") + "#switches")
     with own_transaction(request):
-        context = {"switches": switches.of(person(request)), "changed": True}
+        counts = stored.counts_of(person(request), only=switches.COUNTED)
+        context = {"switches": switches.of(own, counts), "changed": True}
         return render(request, "ops/data_management.html#switches", context)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from redis.exceptions import RedisError
 
+from memcenter.lib import statements
 from ops import registry
 from ops.models import User
 
@@ -98,16 +101,33 @@ class Amount:
 
 def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, int]:
     """By participant, in the order of erasing."""
-    return {
-        one.name: _count(one, user)
-        for one in registry.participants()
-        if only is None or one.name in only
+    wanted = [one for one in registry.participants() if only is None or one.name in only]
+    rows = {
+        one.name: found
+        for one in wanted
+        if isinstance(one, registry.Rows) and (found := one.counted(user)) is not None
     }
+    counted = _in_one(rows)
+    return {one.name: counted.get(one.name, 0) or _other(one, user, rows) for one in wanted}
 
 
-def amounts_of(user: User) -> list[Amount]:
+def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
+    """All these counts in one statement."""
+    if not rows:
+        return {}
+    parts = [one.order_by().values("pk").query.sql_with_params() for one in rows.values()]
+    told = ", ".join(f"(SELECT count(*) FROM ({sql}) counted)" for sql, _values in parts)
+    found = statements.rows(f"SELECT {told}", [value for _sql, values in parts for value in values])
+    return dict(zip(rows, found[0], strict=True))
+
+
+def _other(participant: registry.UserData, user: User, rows: Collection[str]) -> int:
+    return 0 if participant.name in rows else _count(participant, user)
+
+
+def amounts_of(counts: dict[str, int]) -> list[Amount]:
     """What is stored, as bars against the largest; what there is none of stays out."""
-    counts = counts_of(user, only=_IN_THE_PICTURE)
+    counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
     largest = max(counts.values(), default=0)
     return [
         Amount(str(LABELS[name]), counts[name], counts[name] / largest)
@@ -116,9 +136,8 @@ def amounts_of(user: User) -> list[Amount]:
     ]
 
 
-def sentences_of(user: User) -> list[str]:
+def sentences_of(counts: dict[str, int]) -> list[str]:
     """All that goes when everything goes, nothing left out."""
-    counts = counts_of(user)
     named = [WORDS[name](counts[name]) % shown(counts[name]) for name in WORDS if counts.get(name)]
     rest = sum(
         count for name, count in counts.items() if name not in WORDS and name not in _NOT_COUNTED

@@ -10,9 +10,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from ops.models import User
-from ops.services import users
-from ops.views import stored
+from ops.models import UserSettings
 
 
 @dataclass(frozen=True)
@@ -45,11 +43,11 @@ _LAYERS = {
         "episode", lambda n: ngettext("%(n)s episode is kept.", "%(n)s episodes are kept.", n)
     ),
 }
+COUNTED = {layer.participant for layer in _LAYERS.values()}
 
 
-def of(user: User) -> list[Switch]:
-    own = users.settings_of(user)
-    counts = stored.counts_of(user, only={layer.participant for layer in _LAYERS.values()})
+def of(own: UserSettings, counts: dict[str, int]) -> list[Switch]:
+    """`counts` is how many there are of each kind, by participant."""
     return [_switch(name, is_on=getattr(own, name), counts=counts) for name in _words()]
 
 

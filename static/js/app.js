@@ -92,6 +92,11 @@
     }
   });
 
+  // Esc leaves a form that stands in a row, as its link does.
+  on("keydown", ".row--editing", (event, row) => {
+    if (event.key === "Escape" && !event.isComposing) row.querySelector("[data-cancel]")?.click();
+  });
+
   // The bulk bar counts what is ticked; its last link unticks all.
   function countTicked(area) {
     const ticked = area.querySelectorAll(".row__check:checked").length;

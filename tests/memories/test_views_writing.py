@@ -128,15 +128,14 @@ def test_a_day_until_which_it_holds_counts_whole(alice: User) -> None:
     assert 'value="2030-05-01"' in page
 
 
-def test_from_the_lists_dialog_the_row_changes_in_its_place(alice: User) -> None:
+def test_in_the_list_the_row_changes_in_its_place(alice: User) -> None:
     memory = make_memory(alice, "Plays the cello")
     url = address("memory_edit", memory.public_id)
     given = {"content": "Plays the viola", "kind": "fact", "next": "/memory/long-term/"}
-    response = signed_in(alice).post(url, given, headers=htmx("dialogs"))
+    response = signed_in(alice).post(url, given, headers=htmx(f"row-{memory.public_id}"))
     page = text_of(response)
-    assert f'id="row-{memory.public_id}" hx-swap-oob="true"' in page
+    assert f'id="row-{memory.public_id}"' in page
     assert "Plays the viola" in page
-    assert response["HX-Trigger"] == "dialog-done"
 
 
 def test_a_wrong_edit_changes_nothing(alice: User) -> None:
@@ -187,3 +186,21 @@ def test_a_correction_of_ones_own_takes_the_place_of_what_was_known(alice: User)
     client.post(ADD, {"content": "Lives in Bremen", "kind": "fact"})
     in_use = Memory.objects.filter(user=alice, status=MemoryStatus.ACTIVE)
     assert [one.content for one in in_use] == ["Lives in Bremen"]
+
+
+def test_in_the_list_a_row_becomes_a_form_and_comes_back(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello", tags=["music"])
+    row, client = f"row-{memory.public_id}", signed_in(alice)
+    form = text_of(client.get(address("memory_edit", memory.public_id), headers=htmx(row)))
+    assert f'<li class="row row--editing" id="{row}"' in form
+    assert "Plays the cello</textarea>" in form and 'value="music"' in form
+    back = text_of(client.get(address("memory_page", memory.public_id), headers=htmx(row)))
+    assert f'id="{row}"' in back and "<form" not in back.split("</li>")[0]
+
+
+def test_in_the_list_a_form_filled_in_wrongly_stays_with_what_was_typed(alice: User) -> None:
+    memory = make_memory(alice, "Plays the cello")
+    url, row = address("memory_edit", memory.public_id), f"row-{memory.public_id}"
+    response = signed_in(alice).post(url, {"content": "", "kind": "fact"}, headers=htmx(row))
+    assert response.status_code == 422
+    assert f'<li class="row row--editing" id="{row}"' in text_of(response)

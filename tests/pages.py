@@ -1,0 +1,211 @@
+"""Every page a signed-in person can open, and a person who has something on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Conversation, Turn
+from memories.models import (
+    Change,
+    Kind,
+    Memory,
+    MemoryStatus,
+    Project,
+    Refusal,
+    Relation,
+    RelationKind,
+    SecretCategory,
+)
+from ops.models import ApiKey, Operation, Priority, Receipt, Status, User
+from ops.models import Kind as OperationKind
+from tests.factories import (
+    make_conversation,
+    make_episode,
+    make_memory,
+    make_summary,
+    make_trace,
+    make_turn,
+    make_version,
+)
+
+_KINDS = tuple(Kind)
+_LONG = " and that is why it matters to them on most days of the week" * 2
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the addresses of the pages name."""
+
+    conversation: Conversation
+    turn: Turn
+    memory: Memory
+    key: ApiKey
+    receipt: Receipt
+
+
+Address = Callable[[Seen], str]
+
+
+def _page(name: str, *args: str, query: str = "") -> Address:
+    """`args` are names of what is seen, whose public id (or pk) goes into the address."""
+
+    def address(seen: Seen) -> str:
+        return reverse(name, args=[_reference(seen, one) for one in args]) + query
+
+    return address
+
+
+def _reference(seen: Seen, name: str) -> Any:
+    """What stands for itself begins with an equals sign."""
+    if name.startswith("="):
+        return name[1:]
+    row = getattr(seen, name)
+    return getattr(row, "public_id", row.pk)
+
+
+PAGES: dict[str, Address] = {
+    "chat_home": _page("chat_home"),
+    "conversation": _page("conversation", "conversation"),
+    "conversation_rename": _page("conversation_rename", "conversation"),
+    "conversation_export": _page("conversation_export", "conversation"),
+    "conversation_clear": _page("conversation_clear", "conversation"),
+    "conversation_delete": _page("conversation_delete", "conversation"),
+    "message_forget": lambda seen: reverse(
+        "message_forget", args=[seen.turn.assistant_message.public_id]
+    ),
+    "memory_conversation": _page("memory_conversation"),
+    "memory_conversation asked": _page("memory_conversation", query="?q=what+matters"),
+    "memory_list": _page("memory_list"),
+    "memory_list searched": _page("memory_list", query="?q=matters"),
+    "memory_list narrowed": _page("memory_list", query="?kind=fact&tag=t0"),
+    "memory_list of a project": _page("memory_list", query="?project=atlas"),
+    "memory_add": _page("memory_add"),
+    "memory_page": _page("memory_page", "memory"),
+    "memory_page used": _page("memory_page", "memory", query="?show=used"),
+    "memory_page related": _page("memory_page", "memory", query="?show=related"),
+    "memory_edit": _page("memory_edit", "memory"),
+    "memory_forget": _page("memory_forget", "memory"),
+    "memory_review": _page("memory_review"),
+    "memory_bin": _page("memory_bin"),
+    "bin_empty": _page("bin_empty"),
+    "memory_refusals": _page("memory_refusals"),
+    "data_management": _page("data_management"),
+    "data_conversations": _page("data_conversations"),
+    "data_layer_delete": _page("data_layer_delete", "=memory"),
+    "export_everything": _page("export_everything"),
+    "forget_everything": _page("forget_everything"),
+    "receipt_page": _page("receipt_page", "receipt"),
+    "api_keys": _page("api_keys"),
+    "api_key_revoke": _page("api_key_revoke", "key"),
+    "session_list": _page("session_list"),
+}
+
+
+def lived_in(user: User, *, size: int) -> Seen:
+    """A person with about `size` of everything; the first of each as the product makes them."""
+    project = Project.objects.create(user=user, key="atlas", name="Atlas")
+    conversations = [make_conversation(user, title=f"Talk {n}") for n in range(max(2, size // 5))]
+    turns = [_turn(conversations[n % 3 % len(conversations)], n) for n in range(size // 5)]
+    for version in range(1, 4):
+        make_summary(conversations[0], "They talked." + _LONG, through=4, version=version)
+    first = _remembered(user, turns, project, size=size)
+    for n in range(min(size, 40)):
+        make_version(first, f"It matters {n}", change=Change.EDITED)
+        make_trace(user, "what matters?", hits=[first.public_id], conversation=conversations[0])
+    key = _background(user, size)
+    receipt = Receipt.objects.filter(subject=user.subject)[0]
+    return Seen(conversations[0], turns[0], first, key, receipt)
+
+
+def _turn(conversation: Conversation, n: int) -> Turn:
+    turn = make_turn(conversation, f"I said {n}{_LONG}", "I see." + _LONG)
+    make_episode(turn)
+    return turn
+
+
+def _remembered(user: User, turns: list[Turn], project: Project, *, size: int) -> Memory:
+    """In use, waiting, in the bin, refused; gives the first, on which the others bear."""
+    found = [make_memory(user, f"It matters {n}", turns=[turns[0]]) for n in range(size // 5)]
+    rows = [
+        Memory(user=user, origin="user", created_at=timezone.now(), **fields)
+        for n in range(size)
+        for fields in _fields(n, project, against=found[0])
+    ]
+    Memory.objects.bulk_create(rows)
+    others = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).exclude(pk=found[0].pk)
+    Relation.objects.bulk_create(
+        Relation(user=user, memory=found[0], other=one, kind=RelationKind.SUPPORTS)
+        for one in others
+    )
+    category = SecretCategory.values[0]
+    Refusal.objects.bulk_create(
+        Refusal(user=user, turn=turns[0], category=category) for _ in range(size)
+    )
+    return found[0]
+
+
+def _fields(n: int, project: Project, *, against: Memory) -> list[dict[str, Any]]:
+    now = timezone.now()
+    tags = [f"t{n % 60}", f"a longer tag {n % 7}"]
+    kind = _KINDS[n % len(_KINDS)]
+    used = {
+        "content": f"Number {n} matters{_LONG}",
+        "kind": kind,
+        "project": project if n % 3 == 0 else None,
+        "tags": tags,
+        "pinned": n % 11 == 0,
+        "access_count": n,
+    }
+    waiting = {
+        "content": f"Perhaps {n}{_LONG}",
+        "kind": kind,
+        "status": MemoryStatus.CANDIDATE,
+        "conflicts_with": against if n % 2 else None,
+    }
+    binned = {"content": f"Gone {n}{_LONG}", "kind": kind, "deleted_at": now}
+    return [used, waiting, binned | {"purge_at": now + timedelta(days=1 + n % 7)}]
+
+
+def _background(user: User, size: int) -> ApiKey:
+    now = timezone.now()
+    keys = [
+        ApiKey(
+            user=user,
+            name=f"Key {n}",
+            prefix="mc_abcdefg",
+            digest=f"{user.pk}-{n}",
+            scopes=["read"],
+        )
+        for n in range(size)
+    ]
+    ApiKey.objects.bulk_create(keys)
+    operations = [
+        Operation(
+            kind=OperationKind.FORGET_MEMORY,
+            subject=user.subject,
+            priority=Priority.FORGET,
+            status=Status.SUCCEEDED,
+            run_after=now,
+            finished_at=now,
+        )
+        for _ in range(size)
+    ]
+    erased = {"memories_memory": 1}
+    Receipt.objects.bulk_create(
+        Receipt(
+            operation=one,
+            subject=user.subject,
+            scope="memory",
+            requested_at=now,
+            finished_at=now,
+            erased=erased,
+        )
+        for one in Operation.objects.bulk_create(operations)
+    )
+    return keys[0]
