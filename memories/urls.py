@@ -1,6 +1,16 @@
 from django.urls import path
 
-from memories.views import acts, conversation, forgetting, list, memory, review, shelves, writing
+from memories.views import (
+    acts,
+    conversation,
+    forgetting,
+    list,
+    memory,
+    pictures,
+    review,
+    shelves,
+    writing,
+)
 
 _ONE = "long-term/<str:memory_id>/"
 
@@ -29,5 +39,7 @@ urlpatterns = [
     path("review/<str:memory_id>/", review.memory_decide, name="memory_decide"),
     path("bin/", shelves.memory_bin, name="memory_bin"),
     path("bin/empty/", forgetting.bin_empty, name="bin_empty"),
+    path("projects/<path:key>/forget/", forgetting.project_forget, name="project_forget"),
+    path("pictures/", pictures.memory_pictures, name="memory_pictures"),
     path("refused/", shelves.memory_refusals, name="memory_refusals"),
 ]

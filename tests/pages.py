@@ -91,10 +91,12 @@ PAGES: dict[str, Address] = {
     "memory_page related": _page("memory_page", "memory", query="?show=related"),
     "memory_edit": _page("memory_edit", "memory"),
     "memory_forget": _page("memory_forget", "memory"),
+    "project_forget": _page("project_forget", "=atlas"),
     "memory_review": _page("memory_review"),
     "memory_bin": _page("memory_bin"),
     "bin_empty": _page("bin_empty"),
     "memory_refusals": _page("memory_refusals"),
+    "memory_pictures": _page("memory_pictures"),
     "data_management": _page("data_management"),
     "data_conversations": _page("data_conversations"),
     "data_layer_delete": _page("data_layer_delete", "=memory"),
@@ -196,7 +198,7 @@ def _background(user: User, size: int) -> ApiKey:
         )
         for _ in range(size)
     ]
-    erased = {"memories_memory": 1}
+    erased = {"database": {"memories_memory": 1}}
     Receipt.objects.bulk_create(
         Receipt(
             operation=one,

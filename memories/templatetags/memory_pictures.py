@@ -1,11 +1,10 @@
 from dataclasses import dataclass
 
 from django import template
-from django.db.models import Count
 from django.template import Context
 
-from memories.models import Kind, Memory
-from memories.selectors import IN_USE
+from memories.browsing.standing import standing_for
+from memories.models import Kind
 
 register = template.Library()
 
@@ -21,8 +20,8 @@ class KindCount:
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
     """How many memories there are of each kind, most first; render inside `as_user`."""
-    own = Memory.objects.filter(user=context["request"].user, status__in=IN_USE)
-    rows = list(own.values_list("kind").annotate(count=Count("pk")).order_by("-count", "kind"))
+    kinds = standing_for(context["request"]).survey.kinds
     return [
-        KindCount(kind, str(Kind(kind).label), count, count / rows[0][1]) for kind, count in rows
+        KindCount(one.value, str(Kind(one.value).label), one.count, one.count / kinds[0].count)
+        for one in kinds
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -16,9 +17,9 @@ from conversations.models import Turn
 from conversations.services import forgetting as saying
 from memcenter.lib.pages import leave, own_transaction, person, personal_page, render_page, way_back
 from memories import selectors
-from memories.models import Memory
+from memories.models import Memory, Project
 from memories.selectors import BIN, MemoryFilter
-from memories.services import forgetting
+from memories.services import forgetting, projects
 
 _SHOWN = 80
 
@@ -59,6 +60,38 @@ def _forgotten() -> str:
         "Forgotten: from now on nothing shows or uses it. "
         "Erasing every trace takes a moment; the receipt will be under Data management."
     )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def project_forget(request: HttpRequest, key: str) -> HttpResponse:
+    """Forget a project with all its memories."""
+    with own_transaction(request):
+        project = projects.find(user=person(request), key=key)
+        if request.method != "POST":
+            context = _what_goes_of_a_project(project)
+            return render_page(request, "memories/memory_forget.html", context)
+        forgetting.forget_project(user=person(request), project=project)
+    messages.success(request, _forgotten())
+    return leave(request, reverse("memory_list"))
+
+
+def _what_goes_of_a_project(project: Project) -> dict[str, Any]:
+    count = Memory.visible.filter(user=project.user_id, project=project).count()
+    words = ngettext(
+        "%(n)d memory, with its versions and everything made from it",
+        "%(n)d memories, with their versions and everything made from them",
+        count,
+    )
+    return {
+        "action": reverse("project_forget", args=[project.key]),
+        "title": _("Forget the project “%(name)s”?") % {"name": project.name or project.key},
+        "text": _("This can't be undone. You will get a receipt."),
+        "goes": [words % {"n": count}, _("the project itself")],
+        "stays": [_("your conversations"), _("all other memories")],
+        "confirm": _("Forget now"),
+        "cancel_href": f"{reverse('memory_list')}?{urlencode({'project': project.key})}",
+    }
 
 
 def _turns(memory: Memory) -> list[Turn]:
