@@ -50,7 +50,11 @@ class Latency:
 def growth_of(user: User) -> dict[str, Growth]:
     """Of messages and of memories, by the day on which each was said."""
     zone = timezone.get_current_timezone_name()
-    said = "least(coalesce(r.occurred_at, r.created_at), r.created_at)"
+    said = (
+        "coalesce((SELECT min(m.created_at) FROM memories_source s"
+        " JOIN conversations_message m ON m.id = s.message_id"
+        " WHERE s.user_id = r.user_id AND s.memory_id = r.id), r.created_at)"
+    )
     in_use = "AND r.deleted_at IS NULL AND r.status IN ('active', 'disabled')"
     return {
         "memories": _growth(_by_day(user, "memories_memory", said, in_use, zone=zone)),

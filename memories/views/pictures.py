@@ -147,6 +147,7 @@ def _latency(found: Latency) -> Bars:
     bars = [
         Bar(label, _number(count), _percent(count, longest))
         for label, count in zip(labels, found.counts, strict=True)
+        if found.total
     ]
     told = {"n": _number(found.total), "p50": _ms(found.p50), "p99": _ms(found.p99)}
     words = ngettext(
