@@ -20,8 +20,12 @@ WEIGHTS = Path(__file__).resolve().parent.parent / "data" / "pairs.npz"
 # The order is that of the columns of the table.
 CLASSES = ("same", "update", "clash", "more", "different")
 # Chosen by cross-validation over topics (`bench/train_pairs.py`).
-SURE_SAME = 0.8
+SURE_SAME = 0.7
 SURE_OF_CONFLICT = 0.55
+# Two that are surely of one matter may say the same or exclude each other. Where the judge can't
+# tell which, a person is asked: this share of the conflict, and this much of it beside "different".
+_LEAST_CONFLICT = 0.15
+_OF_ONE_MATTER = 0.55
 SURE_UPDATE = 0.5
 SURE_MORE = 0.7
 # Who corrects or tells us to remember means a change, if it is of this matter at all.
@@ -70,7 +74,8 @@ def decide(pair: Pair, finding: Finding, judged: Judged) -> Finding:
         return Finding(Verdict.SKIP, "judged_same", evidence["same"])
     if shares["more"] >= SURE_MORE:
         return Finding(Verdict.MERGE, "judged_more", evidence["more"])
-    if conflict < SURE_OF_CONFLICT or pair.similarity < _LEAST_TO_ASK:
+    doubtful = conflict >= SURE_OF_CONFLICT or _in_doubt(conflict, shares["different"])
+    if not doubtful or pair.similarity < _LEAST_TO_ASK:
         return finding
     meant = pair.overrules and conflict >= SURE_IF_MEANT
     surely = shares["update"] >= SURE_UPDATE or meant
@@ -78,6 +83,10 @@ def decide(pair: Pair, finding: Finding, judged: Judged) -> Finding:
         return Finding(Verdict.REPLACE, "judged_newer", evidence["update"])
     side = "clash" if shares["clash"] >= newer else "update"
     return Finding(Verdict.REVIEW, "judged_conflict", evidence[side])
+
+
+def _in_doubt(conflict: float, different: float) -> bool:
+    return conflict >= _LEAST_CONFLICT and conflict >= _OF_ONE_MATTER * (conflict + different)
 
 
 def _stand_apart(pair: Pair) -> bool:
