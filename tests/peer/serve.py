@@ -34,7 +34,7 @@ def parameters(port: int) -> "xllamacpp.CommonParams":
 
 if __name__ == "__main__":
     server = xllamacpp.Server(parameters(int(sys.argv[1])))
-    print(server.listening_address, flush=True)
+    assert server.listening_address
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
     # Its threads don't end by themselves.
     os._exit(0)

@@ -6,6 +6,7 @@ How well it does isn't judged here: it is far too small for that.
 from __future__ import annotations
 
 import os
+import sys
 from datetime import timedelta
 
 import pytest
@@ -95,8 +96,9 @@ def test_repeating_what_is_known_gets_through_it(alice: User, settings: Settings
         worker.drain()
     new = Memory.everything.filter(user=alice).exclude(pk__in=known)
     outcomes = list(ModelCall.objects.values_list("outcome", flat=True))
-    print(f"{TURNS} turns, {len(outcomes)} questions, {outcomes.count('ok')} ok, {len(new)} new")
-    print("\n".join(f"    new ({one.status}): {one.content}" for one in new))
+    told = f"{TURNS} turns, {len(outcomes)} questions, {outcomes.count('ok')} ok, {len(new)} new"
+    made = [f"    new ({one.status}): {one.content}" for one in new]
+    sys.stdout.write("\n".join(["", told, *made, ""]))
     assert outcomes
     assert not Turn.objects.filter(extracted_at=None).exists()
     assert Arbitration.objects.filter(user=alice).exists()

@@ -25,7 +25,7 @@ SURE_OF_CONFLICT = 0.55
 # Two that are surely of one matter may say the same or exclude each other. Where the judge can't
 # tell which, a person is asked: this share of the conflict, and this much of it beside "different".
 _LEAST_CONFLICT = 0.15
-_OF_ONE_MATTER = 0.55
+_OF_ONE_MATTER = 0.6
 SURE_UPDATE = 0.5
 SURE_MORE = 0.7
 # Who corrects or tells us to remember means a change, if it is of this matter at all.
@@ -74,7 +74,8 @@ def decide(pair: Pair, finding: Finding, judged: Judged) -> Finding:
         return Finding(Verdict.SKIP, "judged_same", evidence["same"])
     if shares["more"] >= SURE_MORE:
         return Finding(Verdict.MERGE, "judged_more", evidence["more"])
-    doubtful = conflict >= SURE_OF_CONFLICT or _in_doubt(conflict, shares["different"])
+    unclear = not _of_two_attributes(pair) and _in_doubt(conflict, shares["different"])
+    doubtful = conflict >= SURE_OF_CONFLICT or unclear
     if not doubtful or pair.similarity < _LEAST_TO_ASK:
         return finding
     meant = pair.overrules and conflict >= SURE_IF_MEANT

@@ -94,7 +94,8 @@ CLAUSES = table(
          rf"i'm called) {_NAME}(?: (?:by the way|btw|and .*))?$",
          say="name is {x}", data={"shape": "name"}),
     rule("nickname", "fact", 0.85, 0.9,
-         rf"(?:please )?call me {_NAME}(?: from now on| instead| rather than .+|,? not .+)?$",
+         rf"(?:please |pls |plz |just )*call me {_NAME}"
+         r"(?: from now on| instead| rather than .+|,? not .+)?$",
          say="prefers to be called {x}"),
     rule("favourite", "preference", 0.65, 0.9,
          r"(?P<x>(?!(?:it|this|that|which|what|who|he|she|they|one|those|"

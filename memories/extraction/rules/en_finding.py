@@ -96,7 +96,9 @@ def _dated(predicate: str, rule: Rule, parsed: Parsed, today: date) -> tuple[str
     present = verb.endswith("s") and verb not in ("was", "has", "is")
     told = verb in IRREGULAR_PAST or verb.endswith("ed")
     past = (told and rule.code != "en.promised") or (rule.kind == "event" and not present)
-    if re.match(r"(?:will|is \w+ing|was moved|has been moved|is getting)\b", predicate):
+    if re.match(
+        r"(?:will|is \w+ing|was moved|has been moved|is getting|is due|is expecting)\b", predicate
+    ):
         past = False
     text, when = en_dates.resolve(predicate, today=today, past=past)
     if rule.data.get("shape") == "age":

@@ -11,7 +11,9 @@ _EMPTY_ADVERBS = re.compile(
     r"finally|certainly|"
     r"already|basically|mostly|mainly|obviously|sadly|unfortunately|luckily|"
     r"fortunately|"
-    r"especially|particularly|probably|lately|officially|literally|both|all|do|too|"
+    r"especially|particularly|probably|lately|officially|literally|both|all|too|"
+    r"do(?= (?:like|love|have|want|need|work|live|play|eat|drink|own|speak|enjoy|prefer|hate|know|"
+    r"believe|think|use|drive|read|care|not|try|get|go|still|also|really)\b)|"
     r"of course|"
     r"myself|in fact|as well|even|have just|'ve just|generally|secretly),? )+",
     re.IGNORECASE,

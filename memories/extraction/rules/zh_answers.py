@@ -34,6 +34,8 @@ _OFFERS = re.compile(
     r"^[你您](?:想|要|需要|愿意|觉得|知道|能|可以|介意|还好|好|在(?=吗|不|干|"
     r"做什么|忙|听)|累|准备好|听|看到|说的|希望我|打算怎么|感觉)"
 )
+# 一般十二点以后吧: how it is said, and none of what is said.
+_SOFTENED = re.compile(r"(?<![酒网书水氧])[吧啊呀呢哦嘛啦哈～~…]+$")
 _NO_THING = re.compile(
     r"[我你您吗呢？?]|什么|为什么|不知道|不告诉|秘密|保密|随便|谢|再说|都行|"
     r"都可以|没想好|看情况|一言难尽|^(?:嗯|哦|好|行|对|是的?|不|没|有|还行|还好|一般)$"
@@ -55,6 +57,7 @@ def _filled(asked: str, reply: str) -> str | None:
     which = _WHICH.search(asked)
     if which is None or _NO_THING.search(reply) or len(reply) > 24:
         return None
+    reply = _SOFTENED.sub("", reply)
     rest = asked[which.end() :]
     said = asked[: which.start()] + reply + ("" if _UNITS.match(rest) else _without(rest, reply))
     return re.sub("[你您]", "我", said)

@@ -26,7 +26,7 @@ _POINTING = re.compile(
 # Says what is done, and not with what: 每场都看, 是小米的.
 _WITHOUT_OBJECT = re.compile(
     r"^(?:经常|总是?|一直|每天|常常|常|从来|有时|最近|还|也|都)+$|^.{0,8}(?:都|就|也|只)(?:会|"
-    r"要)?[看买去吃喝听要玩用写做]$|^在《[^》]+》[中里]$|^(?:一直|都|就|也)?是[^，。做搞跑教学开种养卖干属]{1,4}的$"
+    r"要)?[看买去吃喝听要玩用写做]$|^[\d一二两三四五六七八九十百千几多]+度$|^在《[^》]+》[中里]$|^(?:一直|都|就|也)?是[^，。做搞跑教学开种养卖干属]{1,4}的$"
 )
 _THIRD = re.compile(r"(?<![吉其])[他她佢]")
 MARK = "[已隐去]"
@@ -62,7 +62,7 @@ def is_complete(text: str) -> bool:
 
 def sentence_of(text: str, subject: Subject, speaker: str) -> str:
     text = _ME.sub("自己", text)
-    text = re.sub(f"{SECRET}+", MARK, text)
+    text = re.sub(f"{SECRET}+", MARK, text).strip()
     if subject.label:
         return f"{speaker}的{subject.label}{text}" if speaker else f"{subject.label}{text}"
     return f"{speaker}{text}"

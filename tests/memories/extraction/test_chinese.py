@@ -257,3 +257,11 @@ def test_small_talk_questions_and_fiction_leave_nothing(said: str) -> None:
 
     assert extraction.candidates == ()
     assert extraction.forget == ()
+
+
+def test_how_an_answer_is_said_is_no_part_of_it() -> None:
+    before = "您平时几点睡？"
+    turn = TurnText(Said("一般十二点以后吧", SPOKEN_AT), Said("", SPOKEN_AT), (), before)
+    assert [one.content for one in BundledExtractor().extract(turn).candidates] == [
+        "一般十二点以后睡"
+    ]
