@@ -85,6 +85,7 @@ class Chaos:
         self.folder = DataFolder(running.environment["MEMCENTER_DATA_DIR"])
         self.client = Client(running.port, running.api_key)
         self.store = Store(self.folder)
+        self.scanned = 0  # up to which attempt scans were looked at
         log = self.folder.path.parent / "dying.log"
         self.mortal = Mortal(self.folder, running.environment, log)
 

@@ -22,7 +22,7 @@ from ops.access import as_user
 from ops.known_places import Cached
 from ops.models import Kind, User
 from ops.registry import handles
-from ops.services import erasing, remembering
+from ops.services import erasing, exporting, remembering
 from ops.services.receipts import Counts
 from ops.services.worker import Run
 
@@ -68,9 +68,15 @@ def forget_conversation(run: Run) -> Mapping[str, Any]:
     user = run.user()
     if user is not None:
         _erase_whole(run, user)
-        row = Conversation.everything.filter(user=user, pk=run.payload["conversation"])
-        erasing.step(run, user=user, name="conversation", erase=lambda: by_table(row.delete()))
+        pk = run.payload["conversation"]
+        erasing.step(run, user=user, name="conversation", erase=lambda: _erase_row(user, pk))
     return erasing.finish(run, user=user, scope="conversation", kept=_kept(run))
+
+
+def _erase_row(user: User, pk: int) -> Counts:
+    exports = exporting.drop_exports_of(user=user, conversation=pk)
+    erased = by_table(Conversation.everything.filter(user=user, pk=pk).delete())
+    return {**erased, "ops_export": exports}
 
 
 @handles(Kind.FORGET_LAYER)

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
+from psycopg.errors import IdleInTransactionSessionTimeout
 from redis.exceptions import RedisError
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -59,9 +60,14 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
     if isinstance(error, ProviderError):
         return Response(body("unavailable", "The model can't be reached; try again."), status=503)
     _log(error, context)
-    if isinstance(error, OperationalError | InterfaceError | RedisError):
+    if isinstance(error, OperationalError | InterfaceError | RedisError) or _took_too_long(error):
         return Response(body("unavailable", "A store can't be reached; try again."), status=503)
     return Response(body("unavailable", "Something went wrong on our side."), status=500)
+
+
+def _took_too_long(error: Exception) -> bool:
+    """The database ended a transaction that stood still, as `ops.access` asks it to."""
+    return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
 
 
 def body(code: str, message: str, fields: Mapping[str, list[str]] | None = None) -> dict[str, Any]:

@@ -152,6 +152,17 @@ def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
     return count
 
 
+def drop_exports_of(*, user: User, conversation: int) -> int:
+    """Erase all exports of a conversation (by its key) that is no more; gives how many.
+
+    Those that failed or are being made would still name it: tried again, they do nothing.
+    """
+    rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
+    mine = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
+    stored_files.delete(EXPORTS, mine.exclude(path="").values_list("path", flat=True))
+    return int(mine.delete()[0])
+
+
 def _that_may_hold(user: User, conversations: Collection[int] | None) -> QuerySet[Export]:
     exports = Export.objects.filter(user=user)
     if conversations is None:

@@ -71,6 +71,7 @@ _SERVER = gettext_noop("A server that it needs could not be reached.")
 _BROKE_OFF = {
     "OperationalError": _DATABASE,
     "InterfaceError": _DATABASE,
+    "InternalError": gettext_noop("The database broke off what took too long."),
     "ConnectionError": _SERVER,
     "ConnectionRefusedError": _SERVER,
     "ConnectionResetError": _SERVER,

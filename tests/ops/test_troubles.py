@@ -132,6 +132,7 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
     [
         "It broke off (OperationalError).",
         "It broke off (RuntimeError).",
+        "It broke off (InternalError).",
         "It broke off (NotVacuumed).",
         "2 traces are left: memories_memory.content 17 (text)",
         "The model's server answered 503.",

@@ -20,7 +20,7 @@ from conversations.services import forgetting
 from memories.services import forgetting as memory_forgetting
 from ops.access import as_user
 from ops.models import AuditEvent, Export, Operation, Status, User
-from ops.services import export_writing, exporting, stored_files, worker
+from ops.services import export_writing, exporting, outbox, stored_files, worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.killing import Kill, revive
 from tests.memcenter.rest.client import Api, answer, error, refused
@@ -186,6 +186,7 @@ def test_an_export_that_is_being_made_starts_again_after_a_forget(
         real(*args, **given)
 
     monkeypatch.setattr(exporting, "publish", forget_first)
+    monkeypatch.setattr(outbox, "_AFTER_GIVING_WAY", 3_600)
     worker.drain()
     assert state(asked).status == Status.PENDING  # it gave way
     assert files() == before
@@ -253,6 +254,28 @@ def test_a_full_disk_fails_in_plain_words_and_leaves_nothing(
     operation = state(asked)
     assert operation.status == Status.FAILED and "room on the disk" in operation.last_error
     assert files() == before
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.RUNNING])
+def test_an_export_that_failed_or_is_being_made_does_not_name_a_forgotten_conversation(
+    alice: User, status: Status
+) -> None:
+    before = files()
+    thread = make_conversation(alice)
+    make_turn(thread, "I play chess")
+    asked = ask(alice, conversation=(thread.pk, thread.public_id))
+    lease = timezone.now() if status == Status.RUNNING else None
+    unfinished = Operation.objects.filter(pk=asked.operation_id)
+    unfinished.update(status=status, lease_until=lease, attempt=1)
+    with as_user(alice):
+        forget = forgetting.forget_conversation(user=alice, conversation=thread)
+    worker.drain()
+    forget.refresh_from_db()
+    assert (forget.status, forget.attempt) == (Status.SUCCEEDED, 1)
+    assert not Export.objects.exists()
+    unfinished.update(status=Status.PENDING, lease_until=None, run_after=timezone.now())
+    worker.drain()
+    assert state(asked).status == Status.SUCCEEDED and files() == before
 
 
 @pytest.fixture

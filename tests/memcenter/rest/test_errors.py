@@ -1,7 +1,8 @@
 import logging
 
 import pytest
-from django.db import OperationalError
+from django.db import InternalError, OperationalError
+from psycopg.errors import IdleInTransactionSessionTimeout
 
 from memcenter.lib.errors import ProviderError
 from ops.models import User
@@ -32,8 +33,15 @@ def test_what_we_do_not_know_is_a_500_without_content(
     assert "RuntimeError" in caplog.text and "secret word" not in caplog.text
 
 
+def _took_too_long() -> InternalError:
+    error = InternalError("terminating connection")
+    error.__cause__ = IdleInTransactionSessionTimeout()
+    return error
+
+
 @pytest.mark.parametrize(
-    "problem", [OperationalError("gone"), ProviderError("busy", retryable=True)]
+    "problem",
+    [OperationalError("gone"), _took_too_long(), ProviderError("busy", retryable=True)],
 )
 def test_a_store_or_model_that_is_away_is_unavailable(
     problem: Exception, alice: User, alice_key: str, monkeypatch: pytest.MonkeyPatch
