@@ -1,11 +1,13 @@
 """What learning from a turn costs: record, extract, arbitrate, write, index; and embedding beside.
 
-    .venv/bin/python bench/background.py [--turns N]
+    .venv/bin/python bench/background.py [--turns N] [--people N]
 
 The dev turns of `bench/data/extraction` are recorded and learned from in this process, against
-databases of its own. Counted is this process's processor time, so that a busy machine doesn't
-change the figure; the database's part shows in the wall time. Embedding is timed where it happens
-and told apart, because its cost depends on the embedder that is chosen.
+databases of its own: each before the next is said, and all from a backlog of several people.
+Counted is this process's processor time, so that a busy machine changes the figure less (not at
+all it can't: `floor_ms`, ten small prepared statements in a transaction, shows how busy it was);
+the database's part shows in the wall time. Embedding is timed where it happens and told apart,
+because its cost depends on the embedder that is chosen.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -30,6 +34,10 @@ from bench.product import print_result
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.instance import Instance
 from memcenter.embedded.schema import migrate_if_needed
+
+if TYPE_CHECKING:
+    from conversations.models import Conversation
+    from ops.models import User
 
 
 @dataclass
@@ -61,71 +69,130 @@ def texts(count: int) -> list[tuple[str, str]]:
     return [(one.turn.user.text, one.turn.assistant.text) for one in turns][:count]
 
 
-def learn(said: Sequence[tuple[str, str]], clock: Clock) -> int:
-    """Record the turns and run all that they set off; gives the number of operations run."""
-    from conversations.services import threads, turns
-    from conversations.services.turns import MessageInput
+def people(count: int) -> list[tuple[User, Conversation]]:
+    from conversations.services import threads
     from ops.access import as_system, as_user
-    from ops.services import broker, users, worker
+    from ops.services import users
 
-    broker.wake = lambda: None  # nobody else works here
-    with as_system():
-        user = users.find_or_create("bench")
-    with as_user(user):
-        conversation = threads.create(user=user, external_id=None)
+    made = []
+    for _ in range(count):
+        with as_system():
+            user = users.find_or_create(f"bench-{uuid4()}")
+        with as_user(user):
+            made.append((user, threads.create(user=user, external_id=None)))
+    return made
+
+
+def record(said: tuple[str, str], *, of: tuple[User, Conversation], clock: Clock) -> None:
+    from conversations.services import turns
+    from conversations.services.turns import MessageInput
+    from ops.access import as_user
+
+    user, conversation = of
+    with clock.timing("record"), as_user(user):
+        turns.record_turn(
+            user=user,
+            conversation=conversation,
+            user_message=MessageInput(said[0]),
+            assistant_message=MessageInput(said[1] or "I see."),
+        )
+
+
+def one_by_one(said: Sequence[tuple[str, str]], clock: Clock) -> int:
+    """Each turn is learned from before the next is recorded; gives the operations run."""
+    from ops.services import worker
+
+    (who,) = people(1)
     ran = 0
-    for user_text, reply in said:
-        with clock.timing("record"), as_user(user):
-            turns.record_turn(
-                user=user,
-                conversation=conversation,
-                user_message=MessageInput(user_text),
-                assistant_message=MessageInput(reply or "I see."),
-            )
+    for one in said:
+        record(one, of=who, clock=clock)
         with clock.timing("learn"):
             ran += worker.drain()
     return ran
 
 
-def measured(count: int) -> dict[str, float | int]:
+def from_a_backlog(said: Sequence[tuple[str, str]], clock: Clock, *, of: int) -> int:
+    """All are recorded, by so many people in turn, before the worker begins."""
+    from ops.services import worker
+
+    everybody = people(of)
+    for place, one in enumerate(said):
+        record(one, of=everybody[place % of], clock=clock)
+    with clock.timing("learn"):
+        return worker.drain()
+
+
+def floor(turns: int, clock: Clock) -> None:
+    """The least a database asks for each turn: a transaction of ten small prepared statements."""
+    from django.db import transaction
+
+    from memcenter.lib import statements
+
+    for _ in range(turns):
+        with clock.timing("floor"), transaction.atomic():
+            for _ in range(10):
+                statements.rows("SELECT id FROM ops_operation WHERE id = %s", [1])
+
+
+def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
     import django
 
     django.setup()
+    from memcenter.lib import segment, tokens
     from memcenter.providers.bundled import BundledEmbedder
     from memories.services import ingest
+    from ops.services import broker
 
-    clock = Clock()
+    broker.wake = lambda: None  # nobody else works here
     BundledEmbedder().embed(["warm"])
-    BundledEmbedder.embed = clock.timed("embed", BundledEmbedder.embed)  # type: ignore[method-assign]
-    ingest.extract = clock.timed("extract", ingest.extract)
+    tokens.count("warm")  # each process loads its tables once, half a second; no turn's cost
+    segment.terms("暖和 warm")
+    embed, extract = BundledEmbedder.embed, ingest.extract
     said = texts(count)
-    ran = learn(said, clock)
-    spent = clock.processor
-    without = spent["record"] + spent["learn"] - spent["embed"]
+    one_by_one(said[:5], Clock())
+    found: dict[str, dict[str, float | int]] = {}
+    for name, run in (
+        ("one_by_one", one_by_one),
+        ("from_a_backlog", partial(from_a_backlog, of=of)),
+    ):
+        clock = Clock()
+        BundledEmbedder.embed = clock.timed("embed", embed)  # type: ignore[method-assign]
+        ingest.extract = clock.timed("extract", extract)
+        found[name] = {"operations": run(said, clock), "people": 1 if run is one_by_one else of}
+        floor(len(said), clock)
+        found[name] |= figures(clock, turns=len(said))
+    return found
+
+
+def figures(clock: Clock, *, turns: int) -> dict[str, float | int]:
+    """Milliseconds of processor time a turn, but for the last."""
+    spent = {name: 1000 * seconds / turns for name, seconds in clock.processor.items()}
+    whole = spent["record"] + spent["learn"]
+    without = whole - spent["embed"]
     return {
-        "turns": len(said),
-        "operations": ran,
-        "turns_per_second_per_core": round(len(said) / without, 1),
-        "with_embedding": round(len(said) / (spent["record"] + spent["learn"]), 1),
-        "embedding_ms_per_turn": round(1000 * spent["embed"] / len(said), 2),
-        "extract_ms_per_turn": round(1000 * spent["extract"] / len(said), 2),
-        "record_ms_per_turn": round(1000 * spent["record"] / len(said), 2),
-        "wall_ms_per_turn": round(
-            1000 * (clock.wall["record"] + clock.wall["learn"]) / len(said), 2
-        ),
+        "turns": turns,
+        "turns_per_second_per_core": round(1000 / without, 1),
+        "with_embedding": round(1000 / whole, 1),
+        "without_embedding_ms": round(without, 2),
+        **{f"{name}_ms": round(spent[name], 2) for name in ("record", "extract", "embed")},
+        "floor_ms": round(spent["floor"], 2),
+        "over_floor": round(without / spent["floor"], 1),
+        "wall_ms": round(1000 * (clock.wall["record"] + clock.wall["learn"]) / turns, 2),
     }
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--turns", type=int, default=298)
+    parser.add_argument("--people", type=int, default=10)
     options = parser.parse_args(arguments)
     os.environ["DJANGO_SETTINGS_MODULE"] = "memcenter.settings"
     with tempfile.TemporaryDirectory(prefix="memcenter-bench-") as folder:
         instance = Instance(DataFolder(Path(folder) / "data"))
         os.environ.update(instance.environment())
         with instance.borrowed(prepare=migrate_if_needed):
-            print_result(measured(options.turns))
+            for way, found in measured(options.turns, of=options.people).items():
+                print_result({"way": way, **found})
 
 
 if __name__ == "__main__":

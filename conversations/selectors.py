@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 from conversations.models import Conversation, Episode, Message, Summary, Turn
 from memcenter.lib import statements
 from memcenter.lib.errors import NotFound
+from memcenter.lib.statements import Sql
 from ops.models import User
 
 
@@ -64,6 +66,28 @@ def window_of(user: User, conversation: Conversation) -> Window:
     return Window(messages=tuple(reversed(taken)), tokens=total)
 
 
+def conversation_by(user: User, pk: int) -> Conversation | None:
+    found = statements.rows(
+        f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
+        " WHERE c.id = %s AND c.user_id = %s AND c.hidden_at IS NULL",
+        [pk, user.pk],
+    )
+    return statements.instance(Conversation, found[0]) if found else None
+
+
+def completed_between(
+    user: User, conversation: Conversation, *, after: int, before: int, most: int
+) -> list[Message]:
+    """The completed messages whose numbers lie between the two, oldest first."""
+    found = statements.rows(
+        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
+        " WHERE m.conversation_id = %s AND m.user_id = %s AND m.completed AND m.hidden_at IS NULL"
+        " AND m.number > %s AND m.number < %s ORDER BY m.number LIMIT %s",
+        [conversation.pk, user.pk, after, before, most],
+    )
+    return [statements.instance(Message, values) for values in found]
+
+
 def summary_of(user: User, conversation: Conversation) -> Summary | None:
     found = statements.rows(
         f"SELECT {statements.columns(Summary, 's')} FROM conversations_summary s"
@@ -89,19 +113,30 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
 
 def whole_turn(user: User, pk: int) -> Turn | None:
     """A turn with both its messages and its conversation, in one statement."""
-    parts = ((Turn, "t"), (Message, "q"), (Message, "a"), (Conversation, "c"))
-    told = ", ".join(statements.columns(model, alias) for model, alias in parts)
+    return next(iter(whole_turns(user, Sql("t.id = %s", (pk,)))), None)
+
+
+def whole_turns(user: User, where: Sql) -> list[Turn]:
+    """The same for each turn of the condition; `t`, `q`, `a` and `c` are the rows it speaks of."""
     found = statements.rows(
-        f"SELECT {told} FROM conversations_turn t"
+        f"SELECT {_whole()} FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"
         "  JOIN conversations_message a ON a.id = t.assistant_message_id"
         "  JOIN conversations_conversation c ON c.id = t.conversation_id"
-        " WHERE t.id = %s AND t.user_id = %s AND t.hidden_at IS NULL",
-        [pk, user.pk],
+        f" WHERE t.user_id = %s AND t.hidden_at IS NULL AND {where.text}",
+        [user.pk, *where.values],
     )
-    if not found:
-        return None
-    turn, rest = _taken(Turn, found[0])
+    return [_whole_turn(values) for values in found]
+
+
+@cache
+def _whole() -> str:
+    parts = ((Turn, "t"), (Message, "q"), (Message, "a"), (Conversation, "c"))
+    return ", ".join(statements.columns(model, alias) for model, alias in parts)
+
+
+def _whole_turn(values: Sequence[object]) -> Turn:
+    turn, rest = _taken(Turn, values)
     turn.user_message, rest = _taken(Message, rest)
     turn.assistant_message, rest = _taken(Message, rest)
     turn.conversation, _ = _taken(Conversation, rest)

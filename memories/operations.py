@@ -13,6 +13,7 @@ from memories.services import (
     consolidation,
     indexing,
     ingest,
+    learning,
     notes,
     own_indexes,
     providers,
@@ -21,8 +22,9 @@ from memories.services import (
     sessions,
     skills,
 )
+from memories.services.ingest import Heard
 from ops.access import as_user
-from ops.models import Kind
+from ops.models import Kind, User
 from ops.registry import handles
 from ops.services import leftovers
 from ops.services.worker import Run
@@ -30,7 +32,7 @@ from ops.services.worker import Run
 
 @handles(Kind.EXTRACT_TURN)
 def extract_turn(run: Run) -> Mapping[str, Any] | None:
-    """Learn from one turn.
+    """Learn from one turn, and from others of the person that wait.
 
     Running it twice is safe: the turn is marked in the end, and each candidate's verdict is
     logged in the transaction that applied it and left out the next time.
@@ -39,21 +41,22 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     if user is None:
         return None
     with as_user(user):
-        heard = ingest.hear(user=user, turn_id=run.payload["turn"])
+        beside = run.beside(limit=learning.TOGETHER) if providers.all_here() else []
+        waiting = [run.payload, *(one.payload for one in beside)]
+        found = ingest.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
+    heard = found.get(run.payload["turn"])
     if heard is None:
         return None
+    together = learning.learn(run, user=user, beside=beside, heard=found) if beside else None
+    return together or _learned_alone(run, user=user, heard=heard)
+
+
+def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
     extraction = ingest.extract_from(heard)
     forgotten = requests.forget_what_was_asked(run, user=user, heard=heard, extraction=extraction)
     skills.learn(run, user=user, turn=heard.turn)
     decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
-    return {
-        "memories": [
-            {"id": one.memory.public_id, "result": one.result, "verdict": one.verdict.value}
-            for one in decided
-        ],
-        "forgotten": forgotten,
-        "refused": len(extraction.refused),
-    }
+    return learning.told(decided, extraction) | {"forgotten": forgotten}
 
 
 @handles(Kind.EXTRACT_CONVERSATION)

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from django.conf import settings
 from django.db import connection, transaction
 
+from memcenter.lib import statements
 from ops.models import User
 
 # A process that stands still in the middle of a transaction would hold its rows for ever: the
@@ -18,10 +19,9 @@ from ops.models import User
 _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
-_ENTER = f"SELECT set_config('memcenter.user', %s, true), {_PATIENCE}"
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
-_ENTER_AS_SYSTEM = f"SELECT set_config('role', %s, true), {_PATIENCE}"
-_ENTER_SOFTLY = f"{_ENTER}, set_config('synchronous_commit', 'off', true)"
+_whose: ContextVar[int | None] = ContextVar("whose", default=None)
+_SOFTLY = "set_config('synchronous_commit', 'off', true)"
 
 
 @contextmanager
@@ -32,23 +32,42 @@ def as_user(user: User, *, durable: bool = True) -> Iterator[None]:
     machine itself broke down, as the trace of a recall. Nothing is lost when a process ends.
     Raises `RuntimeError` when a transaction is already open: that would hide whose it is.
     """
-    with transaction.atomic(durable=True), connection.cursor() as cursor:
-        cursor.execute(_ENTER if durable else _ENTER_SOFTLY, [str(user.pk)])
-        with _ending():
-            yield
+    with transaction.atomic(durable=True):
+        statements.begin(_entering("memcenter.user", str(int(user.pk)), durable=durable))
+        token = _whose.set(user.pk)
+        try:
+            with _ending():
+                yield
+        finally:
+            _whose.reset(token)
         if connection.savepoint_ids:  # inside a test's transaction: it would outlive the block
-            cursor.execute("SELECT set_config('memcenter.user', '', true)")
+            statements.rows("SELECT set_config('memcenter.user', '', true)")
 
 
 @contextmanager
-def as_system() -> Iterator[None]:
-    """Open a transaction that may touch everybody's rows."""
-    with transaction.atomic(durable=True), connection.cursor() as cursor:
-        cursor.execute(_ENTER_AS_SYSTEM, [settings.SYSTEM_ROLE])
+def within(user: User) -> Iterator[None]:
+    """As `as_user`, or a part of the transaction that is open already for this person."""
+    if _whose.get() == user.pk:
+        yield
+        return
+    with as_user(user):
+        yield
+
+
+@contextmanager
+def as_system(*, durable: bool = True) -> Iterator[None]:
+    """Open a transaction that may touch everybody's rows; `durable` as above."""
+    with transaction.atomic(durable=True):
+        statements.begin(_entering("role", settings.SYSTEM_ROLE, durable=durable))
         with _ending():
             yield
         if connection.savepoint_ids:
-            cursor.execute("SET LOCAL ROLE NONE")
+            statements.rows("SET LOCAL ROLE NONE")
+
+
+def _entering(name: str, value: str, *, durable: bool) -> str:
+    acts = (f"set_config('{name}', '{value}', true)", _PATIENCE, *(() if durable else (_SOFTLY,)))
+    return f"SELECT {', '.join(acts)}"
 
 
 def before_commit(act: Callable[[], object]) -> None:

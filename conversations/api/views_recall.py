@@ -19,9 +19,9 @@ from memcenter.rest.endpoint import Call, endpoint
 from memcenter.rest.pagination import NEWEST, listed
 from memcenter.rest.schema import page_of
 from memories.models import Project
-from memories.services import projects, recall, search, writing
+from memories.services import indexing, projects, recall, search, writing
 from memories.services.pool import PreparedQuery
-from ops.access import as_user
+from ops.access import within
 from ops.services import users
 
 _OWNERS = {"conversation_id": owners.of_conversation}
@@ -35,7 +35,7 @@ def _prepared(call: Call, text: str) -> PreparedQuery:
     """Names in a question weigh more when somebody of that name speaks here."""
     if call.user.pk is None:
         return search.prepare_query(text)
-    with as_user(call.user):
+    with within(call.user):
         speakers = selectors.speakers_of(call.user)
     return search.prepare_query(text, speakers=speakers)
 
@@ -48,6 +48,7 @@ class ContextView(MemcenterView):
         unknown_user=unless_temporary,
         owners=_OWNERS,
         prepare=_prepare_message,
+        prepares_within=indexing.is_here,
         idempotent=False,
         durable=False,
     )
@@ -155,6 +156,7 @@ class EpisodesView(MemcenterView):
         paged=True,
         owners=_OWNERS,
         prepare=_prepare_episodes,
+        prepares_within=indexing.is_here,
     )
     def get(self, call: Call) -> Response:
         thread = kept(call, call.data["conversation_id"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from conversations import selectors
 from conversations.models import Episode, Message, Turn
 from memcenter.lib import statements
+from memcenter.lib.statements import Sql
 from memcenter.providers.base import Vectors
 from memories.models import TargetKind
 from memories.services import indexing
@@ -24,63 +27,149 @@ class ToIndex:
     messages: tuple[Message, ...]
     turn: Turn | None
 
+    @property
+    def conversation(self) -> int:
+        return self.messages[0].conversation_id
 
-def read(*, user: User, turn_id: int | None, message_id: int | None) -> ToIndex | None:
-    """What is there of it; None when it is gone."""
-    if turn_id is not None:
-        turn = selectors.whole_turn(user, turn_id)
-        return ToIndex((turn.user_message, turn.assistant_message), turn) if turn else None
-    message = Message.objects.filter(user=user, pk=message_id or 0).first()
-    return ToIndex((message,), None) if message else None
-
-
-def texts_of(found: ToIndex) -> list[str]:
-    """What has to be embedded: each message, then the episode."""
-    texts = [message.content for message in found.messages]
-    return [*texts, episode_text(found.turn)[:_EPISODE_CHARS]] if found.turn else texts
+    @property
+    def texts(self) -> list[str]:
+        """What has to be embedded: each message, then the episode."""
+        texts = [message.content for message in self.messages]
+        return [*texts, episode_text(self.turn)[:_EPISODE_CHARS]] if self.turn else texts
 
 
-def store(found: ToIndex, *, user: User, vectors: Vectors) -> Episode | None:
+def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
+    """What is there of what each operation names; None where it is gone."""
+    turn_ids = [one["turn"] for one in payloads if "turn" in one]
+    turns: dict[int, ToIndex] = {}
+    if turn_ids:
+        for turn in selectors.whole_turns(user, Sql("t.id = ANY(%s)", (turn_ids,))):
+            turns[turn.pk] = ToIndex((turn.user_message, turn.assistant_message), turn)
+    message_ids = [one["message"] for one in payloads if "turn" not in one]
+    single = Message.objects.filter(user=user, pk__in=message_ids) if message_ids else ()
+    messages = {one.pk: ToIndex((one,), None) for one in single}
+    return [
+        turns.get(one["turn"]) if "turn" in one else messages.get(one["message"])
+        for one in payloads
+    ]
+
+
+def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
+    """The vectors of each by its place, asked for all at once; outside any transaction."""
+    texts = [text for one in found if one for text in one.texts]
+    if not texts:
+        return {}
+    vectors = indexing.embed(texts)
+    placed: dict[int, Vectors] = {}
+    begin = 0
+    for place, one in enumerate(found):
+        if one is not None:
+            end = begin + len(one.texts)
+            placed[place], begin = vectors[begin:end], end
+    return placed
+
+
+def store(
+    found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
+) -> dict[int, Episode]:
     """Write words and vectors of what is still there; safe to repeat.
 
-    An episode is made unless episodes are switched off.
+    Episodes are made unless they are switched off. Gives them by the place of what was named.
     """
-    ids = [message.pk for message in found.messages]
-    present = {
-        pk
-        for (pk,) in statements.rows(
-            "SELECT id FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL", [ids]
-        )
-    }
+    there = {place: one for place, one in found.items() if one is not None}
+    standing = _standing([one.turn.pk for one in there.values() if one.turn])
+    present = _present([one for one in there.values() if _of(one, standing) is None])
+    episodes = _episodes(there, standing, user=user)
+    entries: list[Entry] = []
+    rows: list[Vectors] = []
+    for place, one in there.items():
+        stands = _of(one, standing)
+        messages = stands.messages if stands else present
+        for entry, vector in zip(_entries(one, episodes.get(place)), vectors[place], strict=False):
+            if entry.kind == TargetKind.EPISODE or entry.target_id in messages:
+                entries.append(entry)
+                rows.append(vector)
+    if entries:
+        whole = next(iter(vectors.values()))
+        indexing.store(user=user, entries=entries, vectors=indexing.joined(rows, like=whole))
+    return episodes
+
+
+def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
+    """In the order of `texts`."""
     entries = [
         Entry(TargetKind.MESSAGE, message.pk, message.content, message.conversation_id)
-        for message in found.messages
-        if message.pk in present
+        for message in one.messages
     ]
-    rows = [place for place, message in enumerate(found.messages) if message.pk in present]
-    episode = _episode(found.turn, user=user) if found.turn else None
-    if found.turn is not None and episode is not None:
-        text = episode_text(found.turn)[:_EPISODE_CHARS]
+    if one.turn is not None and episode is not None:
+        text = one.texts[-1]
         entries.append(Entry(TargetKind.EPISODE, episode.pk, text, episode.conversation_id))
-        rows.append(len(found.messages))
-    if entries:
-        indexing.store(user=user, entries=entries, vectors=vectors[rows])
-    return episode
+    return entries
 
 
-def _episode(turn: Turn, *, user: User) -> Episode | None:
-    """The turn's, made if need be; None where the turn went or episodes are switched off."""
-    locked = statements.rows(
-        "SELECT s.episodic_enabled FROM conversations_turn t"
-        "  LEFT JOIN ops_usersettings s ON s.user_id = t.user_id"
-        " WHERE t.id = %s AND t.hidden_at IS NULL FOR UPDATE OF t",
-        [turn.pk],
+def _present(found: Sequence[ToIndex]) -> frozenset[int]:
+    ids = [message.pk for one in found for message in one.messages]
+    if not ids:
+        return frozenset()
+    there = statements.rows(
+        "SELECT id FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL", [ids]
     )
-    if not locked or locked[0][0] is False:
-        return None
-    episode = Episode(
-        user=user, conversation_id=turn.conversation_id, turn=turn, created_at=turn.created_at
-    )
-    if statements.insert_unless(episode, conflict="(turn_id)"):
-        return episode
-    return Episode.objects.filter(turn=turn).first()
+    return frozenset(pk for (pk,) in there)
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """What is there of a turn, held until the transaction ends."""
+
+    messages: frozenset[int]
+    wants_episode: bool
+    episode: int | None
+
+
+_STANDING = """
+SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assistant_message_id,
+       a.hidden_at
+  FROM conversations_turn t
+  JOIN conversations_message q ON q.id = t.user_message_id
+  JOIN conversations_message a ON a.id = t.assistant_message_id
+  LEFT JOIN ops_usersettings s ON s.user_id = t.user_id
+  LEFT JOIN conversations_episode e ON e.turn_id = t.id
+ WHERE t.id = ANY(%s) AND t.hidden_at IS NULL ORDER BY t.id FOR UPDATE OF t
+"""
+
+
+def _standing(turns: Sequence[int]) -> dict[int, _Standing]:
+    """Those that are still there; of the others one message may be."""
+    found = {}
+    for pk, wants, episode, *said in statements.rows(_STANDING, [turns]) if turns else ():
+        there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
+        found[pk] = _Standing(frozenset(there), wants is not False, episode)
+    return found
+
+
+def _of(one: ToIndex, standing: Mapping[int, _Standing]) -> _Standing | None:
+    return standing.get(one.turn.pk) if one.turn else None
+
+
+def _episodes(
+    there: Mapping[int, ToIndex], standing: Mapping[int, _Standing], *, user: User
+) -> dict[int, Episode]:
+    """Of the turns that still stand, by place, made if need be; none where switched off."""
+    wanted = {
+        place: one.turn
+        for place, one in there.items()
+        if one.turn and (stands := _of(one, standing)) and stands.wants_episode
+    }
+    made = [
+        Episode(
+            user=user, conversation_id=turn.conversation_id, turn=turn, created_at=turn.created_at
+        )
+        for turn in wanted.values()
+        if standing[turn.pk].episode is None
+    ]
+    statements.insert_new(made, conflict="(turn_id)")
+    by_turn = {one.turn_id: one for one in made if one.pk}
+    missing = [turn.pk for turn in wanted.values() if turn.pk not in by_turn]
+    if missing:
+        by_turn |= {one.turn_id: one for one in Episode.objects.filter(turn__in=missing)}
+    return {place: by_turn[turn.pk] for place, turn in wanted.items() if turn.pk in by_turn}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import Max
 
 from conversations import selectors
 from conversations.models import Conversation, Message, Summary
@@ -16,6 +16,8 @@ from memories.services import indexing, providers
 from memories.services.indexing import Entry
 from ops.models import Kind, Operation, Priority, User
 from ops.services import outbox, users
+
+_AT_ONCE = 500  # messages; the next version goes on
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,9 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
         return None
     previous = selectors.summary_of(user, conversation)
     covered = previous.through_number if previous else 0
-    left = selectors.messages_of(user, conversation).filter(
-        number__gt=covered, number__lt=start, completed=True
+    messages = tuple(
+        selectors.completed_between(user, conversation, after=covered, before=start, most=_AT_ONCE)
     )
-    messages = tuple(left.order_by("number")[:500])
     enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
     return Due(conversation, previous, messages) if len(messages) >= enough else None
 
@@ -89,8 +90,12 @@ def are_due(*, user: User, conversation_id: int) -> bool:
 
 def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
     """Whether a newer version went with a forgotten message: what it covered is due again."""
-    gone = Summary.everything.filter(conversation=conversation, hidden_at__isnull=False)
-    return gone.filter(version__gt=since.version if since else 0).exists()
+    gone = statements.rows(
+        "SELECT 1 FROM conversations_summary"
+        " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
+        [conversation.pk, since.version if since else 0],
+    )
+    return bool(gone)
 
 
 def write(due: Due) -> str:
@@ -104,18 +109,21 @@ def write(due: Due) -> str:
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
     """Keep the next version, unless what it rests on changed meanwhile (then None)."""
-    conversation = Conversation.objects.select_for_update().filter(pk=due.conversation.pk).first()
-    still = Message.objects.filter(pk__in=[message.pk for message in due.messages]).count()
-    newest = selectors.summary_of(user, due.conversation) if conversation else None
-    unchanged = (newest.pk if newest else None) == (due.previous.pk if due.previous else None)
-    enabled = users.settings_of(user).summary_enabled
-    if conversation is None or still != len(due.messages) or not unchanged or not enabled:
+    held = statements.rows(
+        "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
+        [due.conversation.pk],
+    )
+    ids = [message.pk for message in due.messages]
+    newest, highest, still, enabled = statements.rows(
+        _RESTS_ON, [due.conversation.pk, due.conversation.pk, ids, user.pk]
+    )[0]
+    unchanged = newest == (due.previous.pk if due.previous else None)
+    if not held or still != len(ids) or not unchanged or enabled is False:
         return None
-    highest = Summary.everything.filter(conversation=conversation).aggregate(n=Max("version"))
-    return Summary.objects.create(
+    summary = Summary(
         user=user,
-        conversation=conversation,
-        version=(highest["n"] or 0) + 1,
+        conversation=due.conversation,
+        version=(highest or 0) + 1,
         text=text,
         token_count=tokens.count(text),
         covered_message_count=(due.previous.covered_message_count if due.previous else 0)
@@ -123,15 +131,36 @@ def store(due: Due, *, user: User, text: str) -> Summary | None:
         from_number=due.previous.from_number if due.previous else due.messages[0].number,
         through_number=due.messages[-1].number,
     )
+    statements.insert([summary])
+    return summary
+
+
+_RESTS_ON = """
+SELECT (SELECT id FROM conversations_summary
+         WHERE conversation_id = %s AND hidden_at IS NULL ORDER BY version DESC LIMIT 1),
+       (SELECT max(version) FROM conversations_summary WHERE conversation_id = %s),
+       (SELECT count(*) FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL),
+       (SELECT summary_enabled FROM ops_usersettings WHERE user_id = %s)
+"""
 
 
 def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
     """Make the newest version findable in place of the older ones."""
-    older = Summary.everything.filter(conversation=summary.conversation_id).exclude(pk=summary.pk)
-    pks = list(older.values_list("pk", flat=True))
-    indexing.erase(user_id=user.pk, kind=TargetKind.SUMMARY, target_ids=pks)
+    older = statements.rows(
+        "SELECT id FROM conversations_summary WHERE conversation_id = %s AND id <> %s",
+        [summary.conversation_id, summary.pk],
+    )
+    if older:
+        pks = [pk for (pk,) in older]
+        indexing.erase(user_id=user.pk, kind=TargetKind.SUMMARY, target_ids=pks)
     entry = Entry(TargetKind.SUMMARY, summary.pk, summary.text, summary.conversation_id)
     indexing.store(user=user, entries=[entry], vectors=vectors)
+
+
+def request_where_due(*, user: User, conversations: Collection[int]) -> None:
+    for conversation in sorted(conversations):
+        if are_due(user=user, conversation_id=conversation):
+            request(user=user, conversation_id=conversation)
 
 
 def request(*, user: User, conversation_id: int) -> Operation:

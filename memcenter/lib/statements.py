@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -19,6 +20,8 @@ Row = TypeVar("Row", bound=Model)
 _TIMES: Any = psycopg.adapters.get_loader(
     psycopg.adapters.types["timestamptz"].oid, psycopg.pq.Format.TEXT
 )
+_IDLE = psycopg.pq.TransactionStatus.IDLE
+_ANSWERED = psycopg.pq.ExecStatus.TUPLES_OK
 
 
 class _PlannedAnew(psycopg.Cursor[Any]):
@@ -55,6 +58,28 @@ def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[t
         return cursor.fetchall() if raw.pgresult and raw.pgresult.nfields else []
 
 
+def begin(text: str) -> None:
+    """Begin the transaction that `atomic` has promised and run `text`, in one round trip.
+
+    Where a transaction is open already, or statements are logged, `text` is run as any other.
+    """
+    connection.ensure_connection()
+    raw = connection.connection
+    if not connection.queries_logged and raw.info.transaction_status == _IDLE:
+        if _begun(raw.pgconn, text):
+            return
+        with suppress(psycopg.Error):
+            raw.rollback()  # the ordinary way says what is wrong
+    rows(text)
+
+
+def _begun(server: Any, text: str) -> bool:
+    try:
+        return bool(server.exec_(f"BEGIN; {text}".encode()).status == _ANSWERED)
+    except psycopg.Error:
+        return False
+
+
 def insert(instances: Sequence[Row]) -> None:
     """Insert new rows of one model in one statement and give them their ids.
 
@@ -77,15 +102,20 @@ def insert_unless(instance: Model, *, conflict: str) -> bool:
     return bool(made)
 
 
-def upsert(instances: Sequence[Row], *, unique: Sequence[str], update: Sequence[str]) -> None:
-    """Insert rows of one model, or change `update` of those that are there (columns).
+def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
+    """Insert rows of one model where none stands in their place; those get their ids.
 
-    They don't get their ids.
+    `conflict` names the one column that tells them apart, in brackets.
     """
-    rows(
-        _upsertion(type(instances[0]), len(instances), *map(tuple, (unique, update))),
-        _values(instances),
-    )
+    if not instances:
+        return
+    column = conflict.strip("()")
+    text = _insertion(type(instances[0]), len(instances), f" ON CONFLICT {conflict} DO NOTHING")
+    made = {told: pk for pk, told in rows(f'{text}, "{column}"', _values(instances))}
+    for one in instances:
+        told = getattr(one, column)
+        if told in made:
+            _is_stored(one, made[told])
 
 
 def _values(instances: Sequence[Model]) -> list[Any]:
@@ -100,14 +130,6 @@ def _values(instances: Sequence[Model]) -> list[Any]:
 def _is_stored(one: Model, pk: int) -> None:
     one.pk = pk
     one._state.adding, one._state.db = False, DEFAULT_DB_ALIAS
-
-
-@cache
-def _upsertion(
-    model: type[Model], count: int, unique: tuple[str, ...], update: tuple[str, ...]
-) -> str:
-    changes = ", ".join(f'"{name}" = excluded."{name}"' for name in update)
-    return _insertion(model, count, f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes}")
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.http import HttpRequest
@@ -71,9 +72,10 @@ class MemcenterView(APIView):
             return before
         user = people.whose(asked, endpoint)
         call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
-        if endpoint.prepare is not None:
-            call = Call(user=call.user, asked=asked, ready=endpoint.prepare(call))
+        within = endpoint.prepares_within()
+        call = call if within else _prepared(call, endpoint)
         with _transaction(user, durable=endpoint.durable):
+            call = _prepared(call, endpoint) if within else call
             if once is None or (user is not None and user.pk is None):
                 return handler(call, **self.kwargs)  # type: ignore[no-any-return]
             once.begin()
@@ -82,6 +84,12 @@ class MemcenterView(APIView):
             response: Response = handler(call, **self.kwargs)
             once.keep(response, user=user)
             return response
+
+
+def _prepared(call: Call, endpoint: Endpoint) -> Call:
+    if endpoint.prepare is None:
+        return call
+    return replace(call, ready=endpoint.prepare(call))
 
 
 def _transaction(user: User | None, *, durable: bool) -> AbstractContextManager[None]:

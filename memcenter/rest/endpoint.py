@@ -74,7 +74,9 @@ class Endpoint:
     `takes` reads the query of a GET, the body of others, both of a DELETE; with `strict` unknown
     names are refused, because they would decide what is erased. `unknown_user` says what becomes
     of a `user_id` that nobody has yet. `owners` finds whose an id of ours is, by the name of the
-    path part or field. `prepare` runs before the transaction: calls of models belong there.
+    path part or field. `prepare` runs before the transaction: calls of models belong there; it
+    runs in it where `prepares_within` says that nothing of it is far away (it uses `access.within`
+    then), which spares a transaction of its own.
     `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
     answers while everything of the person is being forgotten. `all_users_for` is the scope by
     which an unbound key may leave the person out and ask about all. `durable`: the answer waits
@@ -90,6 +92,7 @@ class Endpoint:
     owners: Mapping[str, OwnerLookup] = field(default_factory=dict)
     whose: Callable[[Asked], User | None] | Callable[[Asked], None] | None = None
     prepare: Callable[[Call], Any] | None = None
+    prepares_within: Callable[[], bool] = lambda: False
     idempotent: bool = True
     without_key: str | None = None
     while_forgetting: bool = False

@@ -15,16 +15,16 @@ from memcenter.rest.people import present, reachable
 from memories import metrics, owners, selectors
 from memories.api import answers, serializers, shown
 from memories.models import MemoryStatus
-from memories.services import projects, search, writing
+from memories.services import indexing, projects, search, writing
 from memories.services.pool import PreparedQuery
 from memories.services.shelves import TYPES, Filters
-from ops.access import as_user
+from ops.access import within
 from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
     """Names in a question weigh more when somebody of that name speaks here."""
-    with as_user(call.user):
+    with within(call.user):
         speakers = said.speakers_of(call.user)
     return search.prepare_query(call.data["query"], speakers=speakers)
 
@@ -35,6 +35,7 @@ class SearchView(MemcenterView):
         takes=serializers.SearchQuery,
         answers={200: answers.SearchAnswer},
         prepare=_prepare,
+        prepares_within=indexing.is_here,
         durable=False,
     )
     def get(self, call: Call) -> Response:

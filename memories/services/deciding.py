@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Turn
+from memcenter.lib import statements
 from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
 from memories.models import (
     Arbitration,
@@ -171,7 +172,7 @@ def _log(
     turn: Turn | None,
 ) -> None:
     met = meeting.met
-    Arbitration.objects.create(
+    logged = Arbitration(
         user=user,
         turn=turn,
         memory=memory,
@@ -183,6 +184,7 @@ def _log(
         decided_by=meeting.decided_by,
         reasons=[reason[:60] for reason in meeting.decision.reasons],
     )
+    statements.insert([logged])
 
 
 def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:

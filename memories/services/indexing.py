@@ -5,22 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+import orjson
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memcenter.lib import segment, statements, tokens
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Embedder, Vectors
+from memcenter.providers.openai_embedder import OpenAICompatibleEmbedder
 from memories.models import (
     EmbeddingSpace,
     Fragment,
-    LexicalEntry,
     Memory,
     TargetKind,
-    Vector,
 )
 from memories.services import embedders
 from memories.services.embedders import Identity, identity_of
@@ -59,6 +60,11 @@ def embedder() -> Embedder:
         return embedders.of(_chosen[0])
 
 
+def is_here() -> bool:
+    """Whether texts are embedded in this process, without asking far away."""
+    return not isinstance(embedder(), OpenAICompatibleEmbedder)
+
+
 def choose_again() -> None:
     """Another space is searched now: ask the database the next time."""
     with _choosing:
@@ -82,16 +88,30 @@ def made_by(one: Embedder, vectors: Vectors) -> Vectors:
     return marked
 
 
+def joined(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
+    """Single vectors as one array again, with the mark of the embedder that made `like`."""
+    marked = np.asarray(rows).view(Embedded)
+    marked.made_by = getattr(like, "made_by", None)
+    return marked
+
+
 def identity(space: EmbeddingSpace) -> Identity:
     return Identity(space.embedder, space.model, space.dimensions, space.version)
 
 
-def space_of(vectors: Vectors) -> EmbeddingSpace:
-    """The space that these vectors can be compared with."""
+def space_id_of(vectors: Vectors) -> int:
+    """The space that these vectors can be compared with, by id."""
     made = getattr(vectors, "made_by", None)
-    if made is None:
-        return active_space()
-    return EmbeddingSpace.objects.filter(**made._asdict()).first() or active_space()
+    found = (
+        statements.rows(
+            "SELECT id FROM memories_embeddingspace WHERE embedder = %s AND model = %s"
+            " AND dimensions = %s AND version = %s",
+            list(made),
+        )
+        if made is not None
+        else []
+    )
+    return int(found[0][0]) if found else active_space().pk
 
 
 def active_space() -> EmbeddingSpace:
@@ -115,40 +135,74 @@ def _first_space() -> EmbeddingSpace:
 SPACE_LOCK = 0x6D656D73
 
 
-def _space_to_write(vectors: Vectors) -> EmbeddingSpace:
-    """The active space, held until the transaction ends.
+def _space_to_write(vectors: Vectors) -> tuple[EmbeddingSpace, bool]:
+    """The active space, held until the transaction ends, and whether there are others.
 
     Raises `ProviderError` (retryable) for vectors of an embedder that isn't in use any more.
     """
+    # Two statements: what a switch changed while we waited for it shows in the second only.
     statements.rows("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
-    space = active_space()
+    found = statements.rows(
+        f"SELECT {statements.columns(EmbeddingSpace, 's')},"
+        "  EXISTS (SELECT 1 FROM memories_embeddingspace WHERE NOT active)"
+        "  FROM memories_embeddingspace s WHERE s.active"
+    )
+    space = statements.instance(EmbeddingSpace, found[0][:-1]) if found else _first_space()
     made = getattr(vectors, "made_by", None)
     if made is not None and made != identity(space):
         choose_again()
         raise ProviderError("The embedder was changed meanwhile. Try again.", retryable=True)
-    return space
+    return space, bool(found and found[0][-1])
 
 
 def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     """Write words and vectors of `entries`; `vectors` has a row for each. Safe to repeat."""
-    space = _space_to_write(vectors)
-    store_words(user=user, entries=entries)
-    _forget_other_spaces(space, user=user, entries=entries)
-    statements.upsert(
-        [
-            Vector(
-                space=space,
-                user=user,
-                target_kind=entry.kind,
-                target_id=entry.target_id,
-                conversation_id=entry.conversation_id,
-                embedding=vector.tolist(),
-            )
-            for entry, vector in zip(entries, vectors, strict=True)
-        ],
-        unique=("user_id", "space_id", "target_kind", "target_id"),
-        update=("embedding", "conversation_id"),
-    )
+    space, others = _space_to_write(vectors)
+    if others:
+        _forget_other_spaces(space, user=user, entries=entries)
+    words = [value for entry in entries for value in _words(user, entry)]
+    meanings = [
+        value
+        for entry, vector in zip(entries, vectors, strict=True)
+        for value in (space.pk, *_target(user, entry), written(vector))
+    ]
+    statements.rows(_storing(len(entries)), [*words, *meanings])
+
+
+def written(vector: Vectors) -> str:
+    """One vector as PostgreSQL reads it."""
+    return orjson.dumps(np.ascontiguousarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
+@cache
+def _storing(count: int) -> str:
+    words = ", ".join(["(%s, %s, %s::bigint, %s::bigint, %s::text[], %s::int)"] * count)
+    vectors = ", ".join(["(%s, %s, %s, %s, %s::bigint, %s::halfvec)"] * count)
+    return f"""
+WITH words AS ({_WORDS.format(words)})
+INSERT INTO memories_vector
+    (space_id, user_id, target_kind, target_id, conversation_id, embedding) VALUES {vectors}
+ON CONFLICT (user_id, space_id, target_kind, target_id)
+   DO UPDATE SET embedding = excluded.embedding, conversation_id = excluded.conversation_id
+"""
+
+
+_WORDS = """
+INSERT INTO memories_lexicalentry
+    (user_id, target_kind, target_id, conversation_id, terms, length) VALUES {}
+ON CONFLICT (user_id, target_kind, target_id)
+   DO UPDATE SET terms = excluded.terms, length = excluded.length,
+                 conversation_id = excluded.conversation_id
+"""
+
+
+def _target(user: User, entry: Entry) -> tuple[object, ...]:
+    return user.pk, str(entry.kind), entry.target_id, entry.conversation_id
+
+
+def _words(user: User, entry: Entry) -> tuple[object, ...]:
+    terms = segment.terms(entry.text)
+    return (*_target(user, entry), terms, len(terms))
 
 
 def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]) -> None:
@@ -166,31 +220,28 @@ def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence
 
 
 def store_words(*, user: User, entries: Sequence[Entry]) -> None:
-    statements.upsert(
-        [_lexical(user, entry) for entry in entries],
-        unique=("user_id", "target_kind", "target_id"),
-        update=("terms", "length", "conversation_id"),
-    )
-
-
-def _lexical(user: User, entry: Entry) -> LexicalEntry:
-    terms = segment.terms(entry.text)
-    return LexicalEntry(
-        user=user,
-        target_kind=entry.kind,
-        target_id=entry.target_id,
-        conversation_id=entry.conversation_id,
-        terms=terms,
-        length=len(terms),
+    one = "(%s, %s, %s, %s, %s, %s)"
+    statements.rows(
+        _WORDS.format(", ".join([one] * len(entries))),
+        [value for entry in entries for value in _words(user, entry)],
     )
 
 
 def erase(*, user_id: int, kind: TargetKind, target_ids: Sequence[int]) -> int:
     """Erase words and vectors of these targets in every space; gives how many rows went."""
-    target = {"user_id": user_id, "target_kind": kind, "target_id__in": target_ids}
-    words, _ = LexicalEntry.objects.filter(**target).delete()
-    vectors, _ = Vector.objects.filter(**target).delete()
-    return words + vectors
+    gone = statements.rows(_ERASE, [user_id, str(kind), list(target_ids)] * 2)
+    return int(gone[0][0])
+
+
+_ERASE = """
+WITH words AS (
+    DELETE FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = %s AND target_id = ANY(%s) RETURNING 1),
+vectors AS (
+    DELETE FROM memories_vector
+     WHERE user_id = %s AND target_kind = %s AND target_id = ANY(%s) RETURNING 1)
+SELECT (SELECT count(*) FROM words) + (SELECT count(*) FROM vectors)
+"""
 
 
 def is_long(text: str) -> bool:
@@ -210,6 +261,19 @@ def embed_memory(content: str) -> tuple[Vectors, list[str]]:
         return embed([content]), []
     one = embedder()
     return made_by(one, embed_whole(content, embedder=one)), split(content)
+
+
+def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
+    """As `embed_memory` for each; those that aren't long all at once."""
+    short = [content for content in contents if not is_long(content)]
+    vectors = iter(embed(short)) if short else iter(())
+    one = embedder()
+    return [
+        embed_memory(content)
+        if is_long(content)
+        else (made_by(one, np.asarray([next(vectors)])), [])
+        for content in contents
+    ]
 
 
 def embed_whole(content: str, *, embedder: Embedder) -> Vectors:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
+from conversations import selectors
 from conversations.models import Learning, Message, Role, Turn
 from conversations.prompt_words import words_for
+from memcenter.lib import statements
+from memcenter.lib.statements import Sql
 from memcenter.providers.base import Vectors
 from memories.extraction.rules import repeated
-from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
-from memories.models import Arbitration, Memory, Origin, Project, RecallHit, Refusal
+from memories.extraction.types import Candidate, Extraction, Known, Refused, Said, TurnText
+from memories.models import Memory, Origin, Project, Refusal
 from memories.services import deciding, indexing, providers, similar, tombstones, writing
-from memories.services.deciding import Decided
+from memories.services.deciding import Decided, Meeting
 from memories.services.writing import Draft, SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -32,6 +36,23 @@ _FRAMES = (words_for("en"), words_for("zh"))
 _OPENINGS = tuple(one.frame.splitlines()[0] for one in _FRAMES)
 _FRAME_LINES = tuple(one.frame for one in _FRAMES)
 _HEADINGS = {text for one in _FRAMES for text in (*one.headings.values(), *one.kinds.values())}
+_SHOWN = """
+SELECT content FROM memories_memory
+ WHERE user_id = %s AND hidden_at IS NULL AND deleted_at IS NULL AND public_id IN (
+    SELECT h.target_public_id FROM memories_recallhit h
+      JOIN memories_recalltrace t ON t.id = h.trace_id
+     WHERE h.user_id = %s AND h.type = 'memory' AND h.in_block AND t.created_at >= %s)
+ LIMIT 200
+"""
+# One that was forgotten meanwhile isn't marked; refusals of an attempt before are noted anew.
+_MARK = """
+WITH marked AS (
+    UPDATE conversations_turn SET extracted_at = %s
+     WHERE id = %s AND user_id = %s AND hidden_at IS NULL
+    RETURNING id),
+gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id)
+SELECT id FROM marked
+"""
 
 
 @dataclass(frozen=True)
@@ -45,16 +66,26 @@ class Heard:
 
 def hear(*, user: User, turn_id: int) -> Heard | None:
     """Read the turn; None when it is gone, was learned from already, or memory is off."""
+    return hear_each(user=user, turn_ids=[turn_id]).get(turn_id)
+
+
+def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
+    """As `hear`, of several turns by their ids, in as many statements."""
     own = users.settings_of(user)
-    turn = (
-        Turn.objects.filter(user=user, pk=turn_id, extracted_at__isnull=True)
-        .select_related("user_message", "assistant_message", "conversation")
-        .first()
-    )
-    if turn is None or not own.longterm_enabled or user.hidden_at is not None:
-        return None
+    if not own.longterm_enabled or user.hidden_at is not None:
+        return {}
+    found = selectors.whole_turns(user, Sql("t.id = ANY(%s)", (list(turn_ids),)))
+    turns = [turn for turn in found if turn.extracted_at is None]
+    if not turns:
+        return {}
+    before, block = _said_before(turns), recently_shown(user.pk)
     zone = zoneinfo.ZoneInfo(own.timezone)
-    return Heard(turn, _turn_text(turn, zone=zone), project_of(turn))
+    return {
+        turn.pk: Heard(
+            turn, _turn_text(turn, before[turn.pk], zone=zone, block=block), project_of(turn)
+        )
+        for turn in turns
+    }
 
 
 def without_our_block(text: str) -> str:
@@ -68,26 +99,53 @@ def project_of(turn: Turn) -> Project | None:
     return Project.objects.filter(user=turn.user_id, key=turn.project_key).first()
 
 
-def _turn_text(turn: Turn, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    before, reply = said_before(turn.user_message, zone=zone)
+def _said_before(turns: Sequence[Turn]) -> dict[int, list[Message]]:
+    """The few messages before each turn, the latest first."""
+    before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
+    found = statements.rows(
+        f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
+        "  JOIN conversations_message q ON q.id = t.user_message_id"
+        "  CROSS JOIN LATERAL (SELECT * FROM conversations_message"
+        "     WHERE conversation_id = t.conversation_id AND number < q.number"
+        "       AND hidden_at IS NULL ORDER BY number DESC LIMIT %s) m"
+        " WHERE t.id = ANY(%s) ORDER BY t.id, m.number DESC",
+        [_BEFORE, list(before)],
+    )
+    for pk, *values in found:
+        before[pk].append(statements.instance(Message, values))
+    return before
+
+
+def _turn_text(
+    turn: Turn, before: Sequence[Message], *, zone: zoneinfo.ZoneInfo, block: str
+) -> TurnText:
+    own, reply = _before(before, zone=zone)
     return TurnText(
         user=said_in(turn.user_message, zone),
         assistant=said_in(turn.assistant_message, zone),
-        before=before,
+        before=own,
         before_assistant=reply,
-        known_block=recently_shown(turn.user_id),
+        known_block=block,
     )
 
 
 def said_before(message: Message, *, zone: zoneinfo.ZoneInfo) -> tuple[tuple[Said, ...], str]:
     """What the person said of late before a message, and the reply right before it, if one is."""
-    earlier = Message.objects.filter(
-        conversation=message.conversation_id, number__lt=message.number
+    found = statements.rows(
+        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
+        " WHERE m.conversation_id = %s AND m.number < %s AND m.hidden_at IS NULL"
+        " ORDER BY m.number DESC LIMIT %s",
+        [message.conversation_id, message.number, _BEFORE],
     )
-    said = list(earlier.order_by("-number")[:_BEFORE])
-    replies = [one.content for one in said[:1] if one.role == Role.ASSISTANT]
-    own = tuple(said_in(one, zone) for one in reversed(said) if one.role == Role.USER)
-    return own, replies[0] if replies else ""
+    return _before([statements.instance(Message, values) for values in found], zone=zone)
+
+
+def _before(
+    latest_first: Sequence[Message], *, zone: zoneinfo.ZoneInfo
+) -> tuple[tuple[Said, ...], str]:
+    replies = [one.content for one in latest_first[:1] if one.role == Role.ASSISTANT]
+    own = [said_in(one, zone) for one in reversed(latest_first) if one.role == Role.USER]
+    return tuple(own), replies[0] if replies else ""
 
 
 def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
@@ -98,11 +156,8 @@ def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
 def recently_shown(user_id: int) -> str:
     """What we put into this person's prompts of late, our own rules too: never learned back."""
     since = timezone.now() - _BLOCK_AGE
-    shown = RecallHit.objects.filter(
-        user=user_id, type="memory", in_block=True, trace__created_at__gte=since
-    ).values("target_public_id")
-    texts = Memory.objects.filter(user=user_id, public_id__in=shown)
-    return "\n".join([*texts.values_list("content", flat=True)[:200], *_FRAME_LINES])
+    shown = statements.rows(_SHOWN, [user_id, user_id, since])
+    return "\n".join([*(content for (content,) in shown), *_FRAME_LINES])
 
 
 def extract(text: TurnText) -> Extraction:
@@ -131,22 +186,20 @@ def extract_from(heard: Heard) -> Extraction:
 
 
 def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
-    """Decide on each candidate and apply it, one transaction each, then mark the turn.
+    """Decide on each candidate and apply it, one transaction each; the last marks the turn.
 
     Running it again after a kill leaves out what was decided before: the verdicts are logged in
     the transactions that applied them.
     """
-    decided = []
-    for candidate in extraction.candidates:
-        outcome = learn_one(run, candidate, user=user, turn=heard.turn, project=heard.project)
-        if outcome is not None:
-            decided.append(outcome)
-    with run.applying(user):
-        if still := _still_there(user, heard.turn):
-            _note_refusals(still, extraction.refused)
-            still.extracted_at = timezone.now()
-            still.save(update_fields=["extracted_at"])
-    return decided
+    marked = partial(mark, user, heard.turn, extraction.refused)
+    if not extraction.candidates:
+        with run.applying(user):
+            marked()
+        return []
+    taught = [teach(one, turn=heard.turn, project=heard.project) for one in extraction.candidates]
+    decided = [_learned(run, one, user=user) for one in taught[:-1]]
+    decided.append(_learned(run, taught[-1], user=user, then=marked))
+    return [one for one in decided if one is not None]
 
 
 def learn_one(
@@ -163,36 +216,111 @@ def learn_one(
     What was put together from several turns `needs` the others as well: its text goes with any of
     them. None where it was decided before or forgotten, a turn is gone or memory is off.
     """
-    vectors, pieces = indexing.embed_memory(candidate.content)
-    with as_user(user):
-        if not _is_new(user, turn, candidate, needs=needs):
-            return None
-        known = similar.similar_to(
-            vectors[0], user=user, content=candidate.content, project=project
-        )
-    meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
-    draft = labelled(draft_of(candidate, vectors, pieces, project), turn.labels)
-    merged = deciding.merged_draft(meeting, draft)
-    with run.applying(user):
-        still = _still_there(user, turn)
-        others = [_still_there(user, one) for one in needs]
-        own = users.settings_of(user)
-        if still is None or None in others or not own.longterm_enabled:
-            return None
-        decided = deciding.apply(
-            meeting,
-            draft,
-            user=user,
-            source=_source(still, candidate),
-            turn=still,
-            always_review=own.confirm_before_remembering and not candidate.explicit,
-            merged=merged,
-        )
-        if decided.result == "updated" and turn.labels:
-            _label(decided.memory, draft)
-        if decided.result != "skipped":
-            writing.join_sources(decided.memory, turn=still, others=needs)
+    return _learned(run, teach(candidate, turn=turn, project=project, needs=needs), user=user)
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A candidate on its way into memory, with the vectors of its text."""
+
+    candidate: Candidate
+    draft: Draft
+    turn: Turn
+    needs: Sequence[Turn] = ()
+
+
+def teach(
+    candidate: Candidate,
+    *,
+    turn: Turn,
+    project: Project | None,
+    needs: Sequence[Turn] = (),
+    embedded: tuple[Vectors, list[str]] | None = None,
+) -> Taught:
+    """Embeds the text unless that was done; outside any transaction then."""
+    vectors, pieces = embedded or indexing.embed_memory(candidate.content)
+    draft = draft_of(candidate, vectors, pieces, project)
+    return Taught(candidate, labelled(draft, turn.labels), turn, needs)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _learned(
+    run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
+) -> Decided | None:
+    """One transaction applies it and does `then`; what is far away is asked before it."""
+    if providers.all_here():
+        with run.applying(user):
+            decided = decide_here(taught, user=user)
+            then()
         return decided
+    with as_user(user):
+        known = _known(taught, user=user)
+    meeting = _meet(taught, known)
+    merged = deciding.merged_draft(meeting, taught.draft) if meeting else None
+    with run.applying(user):
+        decided = _applied(taught, meeting, user=user, merged=merged) if meeting else None
+        then()
+    return decided
+
+
+def decide_here(taught: Taught, *, user: User) -> Decided | None:
+    """Read, decide and apply in the transaction that is open: nothing of it is far away."""
+    meeting = _meet(taught, _known(taught, user=user))
+    if meeting is None:
+        return None
+    merged = deciding.merged_draft(meeting, taught.draft)
+    return _applied(taught, meeting, user=user, merged=merged)
+
+
+def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
+    if known is None:
+        return None
+    return deciding.meet(taught.candidate, known=known, arbiter=providers.arbiter())
+
+
+def _known(taught: Taught, *, user: User) -> list[Known] | None:
+    """What it meets; None where it was decided before or forgotten."""
+    if not _is_new(user, taught.turn, taught.candidate, needs=taught.needs):
+        return None
+    draft = taught.draft
+    assert draft.vectors is not None
+    return similar.similar_to(
+        draft.vectors[0], user=user, content=draft.content, project=draft.project
+    )
+
+
+def _applied(
+    taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
+) -> Decided | None:
+    turn, candidate = taught.turn, taught.candidate
+    if not all(_still_there(user, one) for one in (turn, *taught.needs)):
+        return None
+    own = users.settings_of(user)
+    if not own.longterm_enabled:
+        return None
+    decided = deciding.apply(
+        meeting,
+        taught.draft,
+        user=user,
+        source=_source(turn, candidate),
+        turn=turn,
+        always_review=own.confirm_before_remembering and not candidate.explicit,
+        merged=merged,
+    )
+    if decided.result == "updated" and turn.labels:
+        _label(decided.memory, taught.draft)
+    if decided.result != "skipped":
+        writing.join_sources(decided.memory, turn=turn, others=taught.needs)
+    return decided
+
+
+def mark(user: User, turn: Turn, refused: Sequence[Refused]) -> None:
+    """All of this turn is learned; what was refused stands beside it."""
+    if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk]):
+        _note_refusals(turn, refused)
 
 
 def _is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
@@ -204,18 +332,22 @@ def _is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Tur
     ]
     if tombstones.is_forgotten(user=user, text=candidate.content, message_ids=messages):
         return False
-    return not Arbitration.objects.filter(
-        user=user, turn=turn, candidate_text=candidate.content
-    ).exists()
-
-
-def _still_there(user: User, turn: Turn) -> Turn | None:
-    return (
-        Turn.objects.select_for_update(of=("self",))
-        .filter(user=user, pk=turn.pk)
-        .select_related("user_message", "assistant_message")
-        .first()
+    decided = statements.rows(
+        "SELECT 1 FROM memories_arbitration"
+        " WHERE user_id = %s AND turn_id = %s AND candidate_text = %s LIMIT 1",
+        [user.pk, turn.pk, candidate.content],
     )
+    return not decided
+
+
+def _still_there(user: User, turn: Turn) -> bool:
+    """Whether the turn is; locked until the transaction ends. Its messages' texts never change."""
+    held = statements.rows(
+        "SELECT 1 FROM conversations_turn"
+        " WHERE id = %s AND user_id = %s AND hidden_at IS NULL FOR UPDATE",
+        [turn.pk, user.pk],
+    )
+    return bool(held)
 
 
 def draft_of(
@@ -277,8 +409,12 @@ def _source(turn: Turn, candidate: Candidate) -> SourceInput:
 
 
 def _note_refusals(turn: Turn, refused: Sequence[Refused]) -> None:
-    Refusal.objects.filter(turn=turn).delete()
-    Refusal.objects.bulk_create(
-        Refusal(user_id=turn.user_id, turn=turn, category=one.category, redacted=one.redacted)
-        for one in refused
-    )
+    if refused:
+        statements.insert(
+            [
+                Refusal(
+                    user_id=turn.user_id, turn=turn, category=one.category, redacted=one.redacted
+                )
+                for one in refused
+            ]
+        )

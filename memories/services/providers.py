@@ -27,6 +27,7 @@ from memories.extraction.standing_in import (
 )
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Arbiter, Extractor, Summarizer
+from memories.services import indexing
 from ops.services import model_calls
 
 
@@ -95,6 +96,11 @@ def bundled_arbiter() -> Arbiter:
 @cache
 def _bundled_summarizer() -> Summarizer:
     return ExtractiveSummarizer()
+
+
+def all_here() -> bool:
+    """Whether deciding and embedding take place in this process, without asking far away."""
+    return arbiter() is bundled_arbiter() and indexing.is_here()
 
 
 def _by_model() -> bool:

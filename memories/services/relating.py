@@ -45,6 +45,8 @@ def settle_beside(
     They are superseded only while the new text is in use and they are as they were when they
     were compared; what the person wrote themselves stays and is shown as contradicting.
     """
+    if not beside:
+        return ()
     met = {one.id: one for one in known}
     rows = Memory.objects.select_for_update(of=("self",)).filter(
         user=memory.user_id, public_id__in=[one.id for one in beside]

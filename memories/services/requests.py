@@ -45,7 +45,7 @@ def forget_what_was_asked(
     Gives the ids of what is being forgotten; a request that matches nothing forgets nothing. The
     chat forgets before it answers: then `forget_done` stands in the payload.
     """
-    if run.payload.get("forget_done"):
+    if run.payload.get("forget_done") or not extraction.forget:
         return []
     asked = prepare(extraction.forget)
     with as_user(user):
@@ -57,7 +57,7 @@ def forget_what_was_asked(
         )
     if not meant:
         return []
-    with run.applying(user):
+    with run.applying(user, durable=True):
         forget(meant, user=user)
     return [one.public_id for one in meant]
 

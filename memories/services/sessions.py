@@ -15,8 +15,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import F, QuerySet
 
+from conversations import selectors
 from conversations.models import Conversation, Turn
+from memcenter.lib import statements
 from memcenter.lib.errors import ProviderError
+from memcenter.lib.statements import Sql
 from memories.extraction.joint.types import Gathered, Heard
 from memories.extraction.types import Said, TurnText
 from memories.services import ingest, providers, unanswered
@@ -41,6 +44,10 @@ class Session:
     turns: dict[int, Turn]
     heard: Sequence[Heard]
     through: int
+
+    @property
+    def unlearned(self) -> list[int]:
+        return [pk for pk, turn in self.turns.items() if turn.extracted_at is None]
 
 
 class NotLearnedYet(ProviderError):
@@ -87,7 +94,7 @@ def examine(
     """
     with as_user(user):
         session = read(user=user, conversation_id=conversation_id, through=through)
-        waits = session is not None and _waiting(session, _WAITING).exists()
+        waits = session is not None and bool(_wanted(user, session.unlearned, _WAITING))
     if session is None:
         return []
     if waits:
@@ -96,9 +103,11 @@ def examine(
     gathered = gather(session)
     decided += [one for found in gathered if (one := _learn(run, user, session, found))]
     with run.applying(user):
-        Conversation.objects.filter(
-            user=user, pk=session.conversation.pk, examined_through__lt=session.through
-        ).update(examined_through=session.through)
+        statements.rows(
+            "UPDATE conversations_conversation SET examined_through = %s"
+            " WHERE id = %s AND user_id = %s AND hidden_at IS NULL AND examined_through < %s",
+            [session.through, session.conversation.pk, user.pk, session.through],
+        )
     return decided
 
 
@@ -116,22 +125,22 @@ def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> 
 
 def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
     """What is unexamined of a conversation, with some turns before it; None when nothing is."""
-    conversation = Conversation.objects.filter(user=user, pk=conversation_id).first()
+    conversation = selectors.conversation_by(user, conversation_id)
     if conversation is None or user.hidden_at is not None:
         return None
     end = min(through or conversation.last_number, conversation.last_number)
     start = conversation.examined_through
     if start >= end:
         return None
-    fresh = list(_turns(conversation, start, end).order_by("pk")[: _AT_ONCE + 1])
+    fresh = _turns(user, conversation, after=start, through=end, last="t.id", most=_AT_ONCE + 1)
     if len(fresh) > _AT_ONCE:
         fresh = fresh[:_AT_ONCE]
         end = fresh[-1].assistant_message.number
     own = users.settings_of(user)
     if not own.longterm_enabled or not fresh:
         return Session(conversation, {}, (), end)
-    earlier = list(_turns(conversation, 0, start).order_by("-pk")[:_EARLIER])[::-1]
-    turns = [*earlier, *fresh]
+    earlier = _turns(user, conversation, after=0, through=start, last="t.id DESC", most=_EARLIER)
+    turns = [*earlier[::-1], *fresh]
     heard = _heard(turns, start=start, zone=zoneinfo.ZoneInfo(own.timezone))
     return Session(conversation, {turn.pk: turn for turn in turns}, heard, end)
 
@@ -148,15 +157,18 @@ def gather(session: Session) -> list[Gathered]:
     ]
 
 
-def _turns(conversation: Conversation, after: int, through: int) -> QuerySet[Turn]:
-    return Turn.objects.filter(
-        user=conversation.user_id,
-        conversation=conversation,
-        user_message__number__gt=after,
-        assistant_message__number__lte=through,
-        user_message__hidden_at__isnull=True,
-        assistant_message__hidden_at__isnull=True,
-    ).select_related("user_message", "assistant_message")
+def _turns(
+    user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
+) -> list[Turn]:
+    """Turns with both messages still there, in the order of `last`."""
+    return selectors.whole_turns(
+        user,
+        Sql(
+            "t.conversation_id = %s AND q.number > %s AND a.number <= %s"
+            f" AND q.hidden_at IS NULL AND a.hidden_at IS NULL ORDER BY {last} LIMIT %s",
+            (conversation.pk, after, through, most),
+        ),
+    )
 
 
 def _heard(turns: Sequence[Turn], *, start: int, zone: zoneinfo.ZoneInfo) -> list[Heard]:
@@ -197,35 +209,38 @@ def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
     return [one for message in alone for one in unanswered.learn(run, user=user, message=message)]
 
 
-def _waiting(session: Session, statuses: Sequence[Status]) -> QuerySet[Operation]:
-    unlearned = [pk for pk, turn in session.turns.items() if turn.extracted_at is None]
-    return Operation.objects.filter(
-        kind=Kind.EXTRACT_TURN,
-        subject=session.conversation.user.subject,
-        status__in=statuses,
-        payload__turn__in=unlearned,
-    )
-
-
-def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[Turn]:
-    """Turns that were to be learned from and are not yet."""
-    turns = _turns(conversation, conversation.examined_through, through)
-    late = list(turns.filter(extracted_at__isnull=True).order_by("pk"))
+def _wanted(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
+    """Those of the turns that an operation is to learn from."""
+    if not turns:
+        return set()
     wanted = Operation.objects.filter(
         kind=Kind.EXTRACT_TURN,
         subject=user.subject,
-        status__in=_UNLEARNED,
-        payload__turn__in=[turn.pk for turn in late],
+        status__in=statuses,
+        payload__turn__in=turns,
     )
-    pks = {row["turn"] for row in wanted.values_list("payload", flat=True)}
-    return [turn for turn in late if turn.pk in pks]
+    return {row["turn"] for row in wanted.values_list("payload", flat=True)}
 
 
-def _learn_late(run: Run, user: User, turn: Turn) -> list[Decided]:
+def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
+    """Turns that were to be learned from and are not yet."""
+    late = statements.rows(
+        "SELECT t.id FROM conversations_turn t"
+        "  JOIN conversations_message q ON q.id = t.user_message_id"
+        "  JOIN conversations_message a ON a.id = t.assistant_message_id"
+        " WHERE t.user_id = %s AND t.conversation_id = %s AND t.extracted_at IS NULL"
+        "   AND t.hidden_at IS NULL AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+        "   AND q.number > %s AND a.number <= %s",
+        [user.pk, conversation.pk, conversation.examined_through, through],
+    )
+    return sorted(_wanted(user, [pk for (pk,) in late], _UNLEARNED))
+
+
+def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
     """One that asks to forget something is left to its own operation, which does that too."""
     with as_user(user):
-        heard = ingest.hear(user=user, turn_id=turn.pk)
-    extraction = ingest.extract_from(heard) if heard else None
+        heard = ingest.hear(user=user, turn_id=turn)
+    extraction = ingest.extract(heard.text) if heard else None
     if heard is None or extraction is None or extraction.forget:
         return []
     return ingest.learn(run, user=user, heard=heard, extraction=extraction)

@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
 
 from django.conf import settings
-from django.db.models import QuerySet
-from pgvector.django import MaxInnerProduct
 
-from memcenter.lib import segment
+from memcenter.lib import segment, statements
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
-from memories.models import (
-    EmbeddingSpace,
-    LexicalEntry,
-    Memory,
-    MemoryStatus,
-    Project,
-    TargetKind,
-    Vector,
-)
-from memories.retrieval.stores.pgvector import joined_at_once
-from memories.services.indexing import space_of
+from memories.models import MemoryStatus, Project
+from memories.services import indexing
 from ops.models import User
 
 _MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
 _LOOKED_AT = 300
 # An event and the state that it ends may share neither words nor much meaning (怀孕了, 生了个儿子).
 _ALWAYS_MET = 5
+
+
+# "IS TRUE" keeps the planner to this person's rows: it looks each up in a hash of the eligible.
+_SIMILAR = """
+WITH eligible AS MATERIALIZED (
+    SELECT id FROM memories_memory
+     WHERE user_id = %s AND status = ANY(%s) AND hidden_at IS NULL AND deleted_at IS NULL
+       AND project_id IS NOT DISTINCT FROM %s::bigint),
+scored AS MATERIALIZED (
+    SELECT v.target_id, -(v.embedding <#> %s::halfvec) AS cosine FROM memories_vector v
+     WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = 'memory'
+       AND (v.target_id IN (SELECT id FROM eligible)) IS TRUE),
+nearest AS (
+    SELECT target_id, cosine FROM scored ORDER BY cosine DESC, target_id LIMIT %s),
+near AS (
+    (SELECT target_id FROM nearest ORDER BY cosine DESC, target_id LIMIT %s)
+    UNION SELECT target_id FROM nearest WHERE cosine >= %s),
+worded AS (
+    SELECT target_id, terms FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = 'memory' AND (terms && %s::text[]) IS TRUE
+       AND (target_id IN (SELECT id FROM eligible)) IS TRUE
+     ORDER BY target_id DESC LIMIT %s),
+alike AS (
+    SELECT target_id FROM worded CROSS JOIN LATERAL (
+        SELECT count(DISTINCT term) FILTER (WHERE term = ANY(%s::text[]))::float8
+               / greatest(1, count(DISTINCT term)) AS share FROM unnest(terms) AS term) AS one
+     ORDER BY share DESC, target_id DESC LIMIT %s)
+SELECT m.public_id, m.kind, m.content, s.cosine, m.status, m.origin,
+       coalesce(m.occurred_at, m.created_at)
+  FROM scored s JOIN memories_memory m ON m.id = s.target_id
+ WHERE s.target_id IN (SELECT target_id FROM near UNION SELECT target_id FROM alike)
+ ORDER BY s.cosine DESC, s.target_id
+"""
 
 
 def similar_to(
@@ -46,70 +68,36 @@ def similar_to(
     Leeds", "Lives in Hangzhou") are far apart for the embedder. All only say
     "perhaps the same subject"; no threshold tells a repeat from a contradiction.
     """
-    eligible = Memory.objects.filter(user=user, status__in=_MET, project=project)
-    space = space_of(vector)
-    nearest = _cosines(vector, eligible, user=user, space=space)[:limit]
-    alike = _sharing_words(content, eligible, user=user, limit=limit)
-    also = _cosines(vector, eligible.filter(pk__in=alike), user=user, space=space)
-    with joined_at_once():
-        near = _near(nearest)
-        similarity = {pk: -distance for pk, distance in [*near, *also]}
-    found = Memory.objects.in_bulk(list(similarity))
-    order = sorted(found, key=lambda pk: (-similarity[pk], pk))
-    return [_known(found[pk], similarity[pk]) for pk in order]
-
-
-def _near(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Those over the gate, and the first few in any case."""
-    return [
-        row
-        for at, row in enumerate(rows)
-        if at < _ALWAYS_MET or -row[1] >= settings.SIMILARITY_GATE
-    ]
-
-
-def _cosines(
-    vector: Vectors, eligible: QuerySet[Memory], *, user: User, space: EmbeddingSpace
-) -> QuerySet[Any]:
-    return (
-        Vector.objects.filter(
-            user=user,
-            space=space,
-            target_kind=TargetKind.MEMORY,
-            target_id__in=eligible.values("pk"),
-        )
-        .annotate(distance=MaxInnerProduct("embedding", vector.tolist()))
-        .order_by("distance", "target_id")
-        .values_list("target_id", "distance")
+    terms = sorted(set(segment.terms(content)))
+    project_id = project.pk if project else None
+    found = statements.rows(
+        _SIMILAR,
+        [
+            *(user.pk, list(_MET), project_id, indexing.written(vector)),
+            *(user.pk, indexing.space_id_of(vector), limit, _ALWAYS_MET, settings.SIMILARITY_GATE),
+            *(user.pk, terms, _LOOKED_AT, terms, limit),
+        ],
     )
+    return [_known(*values) for values in found]
 
 
-def _sharing_words(
-    content: str, eligible: QuerySet[Memory], *, user: User, limit: int
-) -> list[int]:
-    terms = set(segment.terms(content))
-    rows = LexicalEntry.objects.filter(
-        user=user,
-        target_kind=TargetKind.MEMORY,
-        terms__overlap=sorted(terms),
-        target_id__in=eligible.values("pk"),
-    ).order_by("-target_id")
-    shared = [
-        (len(terms.intersection(found)) / max(1, len(set(found))), pk)
-        for pk, found in rows.values_list("target_id", "terms")[:_LOOKED_AT]
-    ]
-    return [pk for _, pk in sorted(shared, reverse=True)[:limit]]
-
-
-def _known(memory: Memory, similarity: float) -> Known:
+def _known(
+    public_id: str,
+    kind: str,
+    content: str,
+    cosine: float,
+    status: str,
+    origin: str,
+    said_at: datetime,
+) -> Known:
     return Known(
-        id=memory.public_id,
-        kind=memory.kind,
-        content=memory.content,
-        similarity=min(1.0, max(0.0, similarity)),
-        status=memory.status,
-        origin=memory.origin,
-        said_at=memory.occurred_at or memory.created_at,
+        id=public_id,
+        kind=kind,
+        content=content,
+        similarity=min(1.0, max(0.0, cosine)),
+        status=status,
+        origin=origin,
+        said_at=said_at,
     )
 
 

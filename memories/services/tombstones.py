@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
-from memcenter.lib import segment, shingles
+from memcenter.lib import segment, shingles, statements
 from memories.models import MemoryVersion, Source, Tombstone
 from ops.models import User
 
@@ -26,10 +25,13 @@ def about_key(text: str) -> str:
 
 def is_forgotten(*, user: User, text: str, message_ids: Collection[str]) -> bool:
     """Whether this statement was forgotten and comes from the very messages it came from then."""
-    same = Q(text_hash=tombstone_key(text)) | Q(about_hash=about_key(text))
-    return Tombstone.objects.filter(
-        same, user=user, message_ids__overlap=list(message_ids)
-    ).exists()
+    return bool(
+        statements.rows(
+            "SELECT 1 FROM memories_tombstone WHERE user_id = %s"
+            " AND (text_hash = %s OR about_hash = %s) AND message_ids && %s::varchar[] LIMIT 1",
+            [user.pk, tombstone_key(text), about_key(text), list(message_ids)],
+        )
+    )
 
 
 def leave(*, user: User, version_ids: Sequence[int]) -> int:

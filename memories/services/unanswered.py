@@ -81,7 +81,7 @@ def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: E
             asked, user=user, conversation=message.conversation, before=message.number
         )
     if meant:
-        with run.applying(user):
+        with run.applying(user, durable=True):
             requests.forget(meant, user=user)
 
 

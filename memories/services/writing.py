@@ -11,6 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from conversations.models import Message, Turn
+from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.providers.base import Vectors
 from memories.models import (
@@ -88,7 +89,7 @@ def create(
 
     One that is consolidated from `inputs` has their sources instead of one of its own.
     """
-    memory = Memory.objects.create(
+    memory = Memory(
         user=user,
         project=draft.project,
         kind=draft.kind,
@@ -111,6 +112,7 @@ def create(
         conflicts_with=conflicts_with,
         created_at=timezone.now(),
     )
+    statements.insert([memory])
     change = Change.CONSOLIDATED if inputs else Change.CREATED
     version = _version(memory, change=change, actor=draft.origin, reason=reason)
     if source is not None:
@@ -220,7 +222,7 @@ def _index(memory: Memory, draft: Draft) -> None:
 
 
 def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
-    return Source.objects.create(
+    made = Source(
         user_id=version.user_id,
         memory_id=version.memory_id,
         version=version,
@@ -233,6 +235,8 @@ def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
         comment=source.comment,
         created_at=timezone.now(),
     )
+    statements.insert([made])
+    return made
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
@@ -267,7 +271,7 @@ def check_kind(value: str) -> str:
 def _version(
     memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
 ) -> MemoryVersion:
-    return MemoryVersion.objects.create(
+    made = MemoryVersion(
         user_id=memory.user_id,
         memory=memory,
         number=memory.current_version,
@@ -280,6 +284,8 @@ def _version(
         reason=reason[:300],
         created_at=timezone.now(),
     )
+    statements.insert([made])
+    return made
 
 
 def _next_number(memory: Memory) -> int:

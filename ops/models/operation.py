@@ -122,6 +122,11 @@ class Operation(models.Model):
                 fields=["lease_until"], condition=Q(status="running"), name="operation_leases"
             ),
             models.Index(fields=["subject", "-id"], name="operation_subject"),
+            models.Index(
+                fields=["subject", "priority", "run_after"],
+                condition=Q(status="pending"),
+                name="operation_waiting",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -20,13 +20,15 @@ from django.utils import timezone
 from memcenter.lib.errors import ApplicationError, ProviderError
 from ops import registry
 from ops.access import as_system, as_user
-from ops.models import Operation, User
-from ops.services import acting, model_calls, outbox, stored_files
+from ops.models import Kind, Operation, User
+from ops.services import acting, along, model_calls, outbox, stored_files
+from ops.services.along import Beside
 from ops.services.outbox import Claimed
 
 logger = logging.getLogger(__name__)
 _NOBODY = UUID(int=0)
 _ROUND_ROBIN_EVERY = 4
+_FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
 Ending = Callable[[], bool]
 
 
@@ -54,9 +56,13 @@ class Run:
         return self._user
 
     @contextmanager
-    def applying(self, user: User) -> Iterator[None]:
-        """One person's transaction, under this attempt's lease. Raises `LeaseLost`."""
-        with as_user(user):
+    def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
+        """One person's transaction, under this attempt's lease. Raises `LeaseLost`.
+
+        For what only follows from other rows it doesn't wait for the disk: the log is in order,
+        so that after a breakdown an ending is never there without what it ended.
+        """
+        with as_user(user, durable=durable or self.operation.kind not in _FOLLOWING):
             self._check()
             yield
 
@@ -71,6 +77,10 @@ class Run:
         with as_system():
             self._check()
             outbox.note_progress(self.operation, step=name, done=done, total=total)
+
+    def beside(self, *, limit: int) -> list[Beside]:
+        """What waits of the same person and kind and may be done together with this one."""
+        return along.waiting(self.operation, limit=limit)
 
     def _check(self) -> None:
         if not outbox.holds(self.operation):
@@ -127,10 +137,11 @@ _turns = _Turns()
 def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
     """Record how one operation ended and claim the next, in one transaction.
 
-    Where another worker was faster the ending is recorded alone; nothing is claimed then.
+    Where another worker was faster the ending is recorded alone; nothing is claimed then. Neither
+    waits for the disk: what a breakdown loses of them is done again.
     """
     try:
-        with as_system():
+        with as_system(durable=False):
             if ended is not None:
                 ended[1]()
             return _turns.take() if more else None

@@ -16,6 +16,20 @@ _DATED_BACK = 4  # turns that may lie between a plan and its date
 _SPOKEN_OF = re.compile(r"\b(?:he|she|his|her|him|they|their)\b|[他她]", re.IGNORECASE)
 
 
+class _Alone:
+    """What each turn yields by itself, read when it is asked for: most turns never are."""
+
+    def __init__(self, extractor: Extractor, turns: Sequence[Heard]) -> None:
+        self._extractor = extractor
+        self._turns = turns
+        self._read: dict[int, Sequence[Candidate]] = {}
+
+    def __getitem__(self, place: int) -> Sequence[Candidate]:
+        if place not in self._read:
+            self._read[place] = self._extractor.extract(self._turns[place].text).candidates
+        return self._read[place]
+
+
 class BundledJointReader:
     """Gives only what no turn yields by itself: that was learned when the turn was recorded."""
 
@@ -25,27 +39,23 @@ class BundledJointReader:
         self._extractor = extractor
 
     def read(self, turns: Sequence[Heard]) -> list[Gathered]:
-        alone = [self._extractor.extract(heard.text).candidates for heard in turns]
-        found = list(self._together(turns, alone))
+        found = list(self._together(turns, _Alone(self._extractor, turns)))
         found += habits.habits(turns)
         block = repeated.folded(turns[0].text.known_block) if turns else ""
         return [one for one in found if not _is_ours(one.candidate, block)]
 
-    def _together(
-        self, turns: Sequence[Heard], alone: Sequence[Sequence[Candidate]]
-    ) -> Iterator[Gathered]:
+    def _together(self, turns: Sequence[Heard], alone: _Alone) -> Iterator[Gathered]:
         for place, heard in enumerate(turns):
             if heard.fresh:
-                yield from self._resolved(turns[max(0, place - _BACK) : place], heard, alone[place])
+                yield from self._resolved(turns, alone, place)
                 yield from _dated(turns, alone, place)
 
-    def _resolved(
-        self, earlier: Sequence[Heard], heard: Heard, alone: Sequence[Candidate]
-    ) -> list[Gathered]:
+    def _resolved(self, turns: Sequence[Heard], alone: _Alone, place: int) -> list[Gathered]:
         """What "she" said of somebody who was named further back; the nearest naming counts."""
+        heard, earlier = turns[place], turns[max(0, place - _BACK) : place]
         if not _SPOKEN_OF.search(heard.text.user.text):
             return []
-        known = {repeated.folded(one.content) for one in alone}
+        known = {repeated.folded(one.content) for one in alone[place]}
         for other in reversed(earlier):
             context = (other.text.user, *heard.text.before[-1:])
             again = self._extractor.extract(replace(heard.text, before=context))
@@ -59,9 +69,7 @@ class BundledJointReader:
         return []
 
 
-def _dated(
-    turns: Sequence[Heard], alone: Sequence[Sequence[Candidate]], place: int
-) -> Iterator[Gathered]:
+def _dated(turns: Sequence[Heard], alone: _Alone, place: int) -> Iterator[Gathered]:
     """The nearest plan before a turn that gives it a day; one that says a plan itself doesn't."""
     day = dating.settled_in(turns[place])
     if day is None or alone[place]:
