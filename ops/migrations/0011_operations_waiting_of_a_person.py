@@ -4,14 +4,17 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ops', '0005_build_index_kind'),
+        ("ops", "0010_count_dropped_items"),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='operation',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['subject', 'priority', 'run_after'], name='operation_waiting'),
+            model_name="operation",
+            index=models.Index(
+                condition=models.Q(("status", "pending")),
+                fields=["subject", "priority", "run_after"],
+                name="operation_waiting",
+            ),
         ),
     ]
