@@ -54,6 +54,7 @@ def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpRespons
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@showing.keeps_text
 @personal_page
 def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
     """Say the last message otherwise; the earlier wording is forgotten with what it taught."""

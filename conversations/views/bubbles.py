@@ -22,7 +22,8 @@ from memcenter.lib.richtext import as_html
 from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 
-PAGE = 50
+PAGE = 30
+PAGE_CHARS = 12_000  # of what was said; the page around it takes the rest of 100 kB
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,23 @@ def bubbles_of(
     if before is not None:
         found = found.filter(number__lt=before)
     rows = list(found.select_related("feedback")[: PAGE + 1])
-    messages = rows[:PAGE][::-1]
+    messages = _that_fit(rows[:PAGE])[::-1]
     return Bubbles(
         made(user, messages, is_last=before is None),
         messages,
-        earlier=messages[0].number if len(rows) > PAGE else None,
+        earlier=messages[0].number if len(rows) > len(messages) else None,
         is_latest=before is None,
     )
+
+
+def _that_fit(newest: list[Message]) -> list[Message]:
+    """Newest first; a turn is always among them, however long it is."""
+    total = 0
+    for count, message in enumerate(newest):
+        total += len(message.content)
+        if total > PAGE_CHARS and count >= 2:
+            return newest[:count]
+    return newest
 
 
 def _beyond(found: QuerySet[Message], public_id: str) -> int | None:

@@ -29,6 +29,7 @@ def chat_home(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@showing.keeps_text
 @personal_page
 def conversation_new(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST":
@@ -37,6 +38,7 @@ def conversation_new(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@showing.keeps_text
 @personal_page
 def temporary_new(request: HttpRequest) -> HttpResponseBase:
     """A chat that is gone after a day, and that nothing is learned from."""
@@ -46,6 +48,7 @@ def temporary_new(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@showing.keeps_text
 @personal_page
 def conversation_page(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
     with own_transaction(request):

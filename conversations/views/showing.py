@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
@@ -23,6 +26,7 @@ from memcenter.lib.pages import is_htmx, own_transaction, person, target
 from ops.models import User
 from ops.services import users
 
+Given = ParamSpec("Given")
 TEMPLATE = "conversations/conversation_detail.html"
 # What htmx asks for by the element that it will replace; the rest of the page isn't read then.
 _PARTS = {
@@ -31,6 +35,26 @@ _PARTS = {
     "chat-title": "#title",
     "bubbles": "#bubbles",
 }
+
+
+def keeps_text(
+    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
+    """Whoever was signed out while typing is given the text back. Stands above `personal_page`."""
+
+    @wraps(view)
+    def keeping(
+        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+    ) -> HttpResponseBase:
+        text = request.POST.get("text", "")
+        if request.user.is_authenticated or not text or is_htmx(request):
+            return view(request, *args, **kwargs)
+        context = {"text": text, "next": request.path}
+        response = render(request, "conversations/signed_out.html", context, status=401)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", keeping)
 
 
 @dataclass(frozen=True)

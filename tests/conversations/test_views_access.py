@@ -37,7 +37,7 @@ def test_a_visitor_is_sent_to_sign_in(client: Client, db: None, name: str) -> No
 
 
 def test_a_visitor_can_say_nothing(client: Client, db: None) -> None:
-    assert client.post(address("conversation_new"), {"text": "Hello"}).status_code == 302
+    assert client.post(address("conversation_new"), {"text": "Hello"}).status_code == 401
     assert not Message.everything.exists()
 
 

@@ -222,10 +222,10 @@ def test_the_page_says_so_where_memory_is_off(conversation: Conversation) -> Non
     assert "Go to the switches" in text
 
 
-def test_a_long_conversation_shows_its_newest_fifty_and_a_way_to_the_earlier_ones(
+def test_a_long_conversation_shows_its_newest_thirty_and_a_way_to_the_earlier_ones(
     conversation: Conversation,
 ) -> None:
-    for number in range(1, 61):
+    for number in range(1, 41):
         make_message(conversation, f"Message number {number}.")
     text = page_of(conversation)
     assert "Message number 10." not in text
@@ -236,8 +236,22 @@ def test_a_long_conversation_shows_its_newest_fifty_and_a_way_to_the_earlier_one
     assert "Newest messages" in earlier
 
 
+def test_long_messages_fill_a_page_sooner_and_none_is_left_out(
+    conversation: Conversation,
+) -> None:
+    for number in range(1, 6):
+        make_message(conversation, f"Message number {number}. " + "so " * 1_700)
+    text = page_of(conversation)
+    assert "Message number 4." in text
+    assert "Message number 3." not in text
+    assert "before=4" in text
+    earlier = page_of(conversation, before="4")
+    assert "Message number 3." in earlier and "Message number 2." in earlier
+    assert "Message number 1." in page_of(conversation, before="2")
+
+
 def test_htmx_gets_the_earlier_messages_alone(conversation: Conversation) -> None:
-    for number in range(1, 61):
+    for number in range(1, 41):
         make_message(conversation, f"Message number {number}.")
     url = address("conversation", conversation.public_id, before="11")
     text = text_of(signed_in(conversation.user).get(url, headers=htmx("")))
