@@ -20,6 +20,7 @@ from conversations.services.temporary import TemporaryConversation
 from conversations.views import bubbles, endings, learning, listing, using
 from conversations.views.bubbles import Bubbles
 from conversations.views.endings import Ending
+from conversations.views.learning import Lessons
 from conversations.views.listing import Row
 from memcenter.lib.errors import NotFound
 from memcenter.lib.pages import is_htmx, own_transaction, person, target
@@ -133,18 +134,26 @@ def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     before, at = _number(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, found.kept, before=before, at=at)
     context = {"bubbles": said, "ending": _ending(found.kept.public_id, said)}
-    return context | beside(user, _answer(request, user, said))
+    answer = _answer(request, user, said)
+    return context | beside(user, answer, lessons=_known(said, answer))
 
 
 def _ending(name: str, said: Bubbles) -> Ending | None:
     return endings.of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
 
 
-def beside(user: User, answer: Message | None) -> dict[str, Any]:
+def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
     """What the panel says of an answer: what it used, and what its turn taught."""
-    turn = selectors.turn_of(user, answer) if answer is not None else None
-    lessons = learning.lessons_of(user, [turn])[turn.pk] if turn is not None else None
+    if lessons is None and answer is not None:
+        turn = selectors.turn_of(user, answer)
+        lessons = learning.lessons_of(user, [turn])[turn.pk] if turn is not None else None
     return {"panel": using.panel_of(user, answer), "lessons": lessons}
+
+
+def _known(said: Bubbles, answer: Message | None) -> Lessons | None:
+    """What its bubble says already."""
+    shown = {one.public_id: one.lessons for one in said.shown}
+    return shown.get(answer.public_id) if answer is not None else None
 
 
 def _answer(request: HttpRequest, user: User, said: Bubbles) -> Message | None:

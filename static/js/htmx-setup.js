@@ -11,7 +11,7 @@
 
   // A dialog that arrives in #dialogs opens; it leaves the page when it is closed.
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
-    if (detail.target.id !== "dialogs") return;
+    if (detail.target?.id !== "dialogs") return;
     const dialog = detail.target.querySelector("dialog");
     if (!dialog || dialog.open) return;
     dialog.addEventListener("close", () => dialog.remove(), { once: true });
