@@ -38,9 +38,9 @@ def block_for(conversation: Conversation, message: str) -> str:
     return context.build(prepared, user=conversation.user, conversation=conversation).block
 
 
-def learned(user: User, language: str) -> tuple[Conversation, set[int]]:
+def learned(user: User, language: str, *, most: int = 12) -> tuple[Conversation, set[int]]:
     conversation = threads.find_or_create(user=user, reference=f"c-{language}")
-    for text in junk_loop.TOLD[language]:
+    for text in junk_loop.TOLD[language][:most]:
         tell(conversation, text, "OK.")
     worker.drain()
     return conversation, set(Memory.everything.values_list("pk", flat=True))
@@ -71,7 +71,7 @@ def test_what_is_repeated_and_recalled_makes_no_memory(alice: User, language: st
 
 
 def test_a_pasted_block_is_blanked_and_what_stands_behind_it_is_heard(alice: User) -> None:
-    conversation, _ = learned(alice, "zh")
+    conversation, _ = learned(alice, "zh", most=3)
     block = block_for(conversation, "你知道我什么？")
     text = f"上下文：\n{block}\n我住在成都。"
     seen = ingest.without_our_block(text)
@@ -107,7 +107,7 @@ def test_a_model_that_repeats_our_block_teaches_nothing(
     alice: User, server: ChatServer, settings: Settings
 ) -> None:
     settings.LANGUAGE_METHOD = "bundled"
-    conversation, known = learned(alice, "en")
+    conversation, known = learned(alice, "en", most=5)
     settings.LANGUAGE_METHOD = "model"
     skipped = said({"verdict": "ADD", "id": None, "content": None})
     block = ""
