@@ -148,5 +148,6 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
     status = 422 if context["form"].is_bound else 200
     with own_transaction(request):
         if is_row(request):
+            context["form"].fields["content"].widget.attrs["autofocus"] = True
             return render(request, f"{template}#inline", shown, status=status)
         return render_page(request, template, shown, status=status)

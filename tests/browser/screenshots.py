@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState, expect, sync_playwright
 
 from tests.browser.conftest import sign_in
 from tests.live import ROOT, Person, Product, server
@@ -23,7 +24,7 @@ from tests.scenarios.caller import Caller
 FOLDER = ROOT / "docs" / "screenshots"
 _LOGIN = re.compile(r"Login 登录\s+(\S+)\s+Password 密码\s+(\S+)")
 _LEARNING = 60_000  # milliseconds: the first answer loads the embedder
-Who = Literal["maya", "linxiao", "nobody"]
+Who = Literal["maya", "linxiao", "newcomer", "nobody"]
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,34 @@ class Shot:
     scheme: Literal["light", "dark"] = "light"
 
 
-SHOTS = (
-    Shot("chat", "/c/{conversation}/"),
-    Shot("conversation", "/memory/conversation/?conversation={conversation}"),
-    Shot("memories", "/memory/long-term/"),
-    Shot("memory", "/memory/long-term/{memory}/"),
-    Shot("review", "/memory/review/"),
-    Shot("data", "/memory/data/"),
-    Shot("receipt", "/memory/receipts/{receipt}/"),
-    Shot("data-dark", "/memory/data/", scheme="dark"),
-    Shot("memories-zh", "/memory/long-term/", who="linxiao"),
-    Shot("memory-zh-dark", "/memory/long-term/{memory}/", who="linxiao", scheme="dark"),
-    Shot("memories-phone", "/memory/long-term/", width=390, height=780),
-    Shot("chat-phone-zh", "/c/{conversation}/", who="linxiao", width=390, height=780),
-    Shot("sign-in", "/signin/", who="nobody", width=390, height=780),
-)
+PAGES = {
+    "chat": "/c/{conversation}/",
+    "conversation": "/memory/conversation/?conversation={conversation}",
+    "memories": "/memory/long-term/",
+    "memory": "/memory/long-term/{memory}/",
+    "review": "/memory/review/",
+    "data": "/memory/data/",
+    "pictures": "/memory/pictures/",
+    "receipt": "/memory/receipts/{receipt}/",
+}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def every_shot() -> Iterator[Shot]:
+    """Each page in both languages, both themes, on a desk and on a phone."""
+    people: tuple[tuple[Who, str], ...] = (("maya", ""), ("linxiao", "-zh"))
+    for (name, path), (who, language) in product(PAGES.items(), people):
+        for scheme, (width, height, device) in product(
+            SCHEMES, ((1280, 860, ""), (390, 780, "-phone"))
+        ):
+            theme = "-dark" if scheme == "dark" else ""
+            yield Shot(f"{name}{device}{language}{theme}", path, who, width, height, scheme)
+    yield Shot("sign-in", "/signin/", who="nobody", width=390, height=780)
+    yield Shot("first-steps", "/memory/long-term/", who="newcomer")
+
+
+SHOTS = tuple(every_shot())
+_signed_in: dict[str, StorageState] = {}  # one sign-in for each person is enough
 ASKED = {
     "maya": "Sam is coming for dinner. What could I cook that we can all eat?",
     "linxiao": "周末想请朋友来家里吃饭，做什么菜好？",
@@ -62,15 +76,16 @@ ASKED = {
 def main(names: Sequence[str]) -> None:
     wanted = [shot for shot in SHOTS if not names or shot.name in names]
     with server() as one, sync_playwright() as playwright:
-        product = one.start()
-        people = with_examples(product)
+        live = one.start()
+        people = with_examples(live)
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=["--no-sandbox", "--disable-background-networking"]
         )
-        places = {name: prepared(product, browser, person) for name, person in people.items()}
+        places = {name: prepared(live, browser, person) for name, person in people.items()}
+        people["newcomer"] = live.person("newcomer")
         FOLDER.mkdir(parents=True, exist_ok=True)
         for shot in wanted:
-            take(shot, browser, product, people.get(shot.who), places.get(shot.who, {}))
+            take(shot, browser, live, people.get(shot.who), places.get(shot.who, {}))
         browser.close()
 
 
@@ -79,18 +94,18 @@ def chromium() -> str:
     return subprocess.run(finder, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def with_examples(product: Product) -> dict[str, Person]:
+def with_examples(live: Product) -> dict[str, Person]:
     """Maya and 林晓, learned, with the logins that the command prints."""
-    done = product.manage("demo")
+    done = live.manage("demo")
     assert done.returncode == 0, done.stdout + done.stderr
     logins = dict(_LOGIN.findall(done.stdout))
     return {name: Person(name, logins[name]) for name in ASKED}
 
 
-def prepared(product: Product, browser: Browser, person: Person) -> dict[str, str]:
+def prepared(live: Product, browser: Browser, person: Person) -> dict[str, str]:
     """Ask something in the chat, tell and forget something; gives what the paths need."""
-    caller = Caller(product, {"maya": "demo-maya", "linxiao": "demo-lin-xiao"}[person.username])
-    ask_in_chat(browser, product, person)
+    caller = Caller(live, {"maya": "demo-maya", "linxiao": "demo-lin-xiao"}[person.username])
+    ask_in_chat(browser, live, person)
     conversations = caller.get("/conversations")["results"]
     return {
         "conversation": conversations[0]["id"],
@@ -99,8 +114,8 @@ def prepared(product: Product, browser: Browser, person: Person) -> dict[str, st
     }
 
 
-def ask_in_chat(browser: Browser, product: Product, person: Person) -> None:
-    page = opened(browser, product, Shot("", "/", height=900), person)
+def ask_in_chat(browser: Browser, live: Product, person: Person) -> None:
+    page = opened(browser, live, Shot("", "/", height=900), person)
     page.goto("/")
     answers = page.locator(".bubble--assistant:not(.bubble--pending)")
     before = answers.count()
@@ -129,29 +144,32 @@ def receipt_for_forgetting(caller: Caller) -> str:
     return str(operation["receipt_id"])
 
 
-def opened(browser: Browser, product: Product, shot: Shot, person: Person | None) -> Page:
+def opened(browser: Browser, live: Product, shot: Shot, person: Person | None) -> Page:
     """A page in a context of its own, signed in as the person, if any."""
+    known = _signed_in.get(person.username) if person else None
     context = browser.new_context(
-        base_url=product.address,
+        base_url=live.address,
         locale="en-GB",
         viewport={"width": shot.width, "height": shot.height},
         color_scheme=shot.scheme,
         reduced_motion="reduce",
+        storage_state=known,
     )
     page = context.new_page()
-    if person is not None:
+    if person is not None and known is None:
         sign_in(page, person)
+        _signed_in[person.username] = context.storage_state()
     return page
 
 
 def take(
     shot: Shot,
     browser: Browser,
-    product: Product,
+    live: Product,
     person: Person | None,
     places: dict[str, str],
 ) -> None:
-    page = opened(browser, product, shot, person)
+    page = opened(browser, live, shot, person)
     answer = page.goto(shot.path.format(**places))
     if answer is None or answer.status != 200:
         raise SystemExit(f"{shot.name}: {shot.path} answered {answer and answer.status}")
