@@ -5,7 +5,7 @@ which moments they died (`died`) and which they lived through for the first time
 
 | order | what its children do and meet |
 |---|---|
-| `step` | drain the outbox; kill -9 at the first moment at which none died yet |
+| `step` | drain; kill -9 at the first moment of the kinds `at` at which none died yet |
 | `full` | drain; no file may grow beyond a few hundred bytes, as on a full disk |
 | `clock` | drain by a clock that is `hours` ahead (or behind) |
 | `plain` | drain |
@@ -133,7 +133,7 @@ def _do(order: Mapping[str, Any], known: Known, told: Any) -> None:
         told.flush()
 
     def passing(moment: str) -> None:
-        deadly = order["how"] in ("step", "request")
+        deadly = order["how"] == "request" or moment.startswith(tuple(order.get("at", ())))
         if deadly and (moment not in known.died or random.random() < _AGAIN):
             say("died", moment)
             os.kill(os.getpid(), signal.SIGKILL)

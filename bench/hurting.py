@@ -85,6 +85,7 @@ class Chaos:
         self.folder = DataFolder(running.environment["MEMCENTER_DATA_DIR"])
         self.client = Client(running.port, running.api_key)
         self.store = Store(self.folder)
+        self._focus = -1
         self.scanned = 0  # up to which attempt scans were looked at
         log = self.folder.path.parent / "dying.log"
         self.mortal = Mortal(self.folder, running.environment, log)
@@ -114,7 +115,16 @@ class Chaos:
     def _killed_at_named_steps(self, crowd: list[Person]) -> None:
         with self._stopped():
             self.mortal.order("work", people=[one.user_id for one in crowd])
-            self.mortal.order("step", deaths=_DEATHS, seconds=_DYING_SECONDS)
+            at = self._kinds_to_die_at()
+            self.mortal.order("step", at=at, deaths=_DEATHS, seconds=_DYING_SECONDS)
+
+    def _kinds_to_die_at(self) -> list[str]:
+        """All of them at first, and then in turns one that has moments not hit yet."""
+        left = self.mortal.passed - set(self.mortal.died)
+        parts = [moment.split(": ") for moment in left]
+        kinds = sorted({f"{kind}: " for kind, *rest in parts if rest and " " not in kind})
+        self._focus += 1
+        return [kinds[self._focus % len(kinds)]] if kinds and self._focus % 4 else [""]
 
     def _worker_killed(self, crowd: list[Person]) -> None:
         """Another one works on while it starts again."""
