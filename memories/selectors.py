@@ -159,10 +159,15 @@ def sources_of(memory: Memory) -> QuerySet[Source]:
 
 
 def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
-    """When the memory was used in an answer."""
+    """When the memory was used in an answer that is still there."""
     return (
         RecallHit.objects.filter(
-            user=user, type="memory", target_public_id=memory.public_id, in_block=True
+            _shown("trace__answer"),
+            _shown("trace__conversation"),
+            user=user,
+            type="memory",
+            target_public_id=memory.public_id,
+            in_block=True,
         )
         .select_related("trace__conversation", "trace__answer")
         .order_by("-pk")
@@ -183,8 +188,15 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
     )
 
 
+def _shown(path: str) -> Q:
+    """What the path leads to is not being forgotten; where it leads nowhere, so much the better."""
+    return Q(**{path: None}) | Q(**{f"{path}__hidden_at": None})
+
+
 def trace_of(user: User, request_id: str) -> RecallTrace:
-    found = RecallTrace.objects.filter(user=user, request_id=request_id).first()
+    """Raises `NotFound`, also where the answer or the conversation is being forgotten."""
+    shown = RecallTrace.objects.filter(_shown("answer"), _shown("conversation"))
+    found = shown.filter(user=user, request_id=request_id).first()
     if found is None:
         raise NotFound("There is no such request.")
     return found

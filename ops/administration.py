@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import ForeignKey, Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -77,8 +77,13 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With whatever the row's own name and the list's columns need."""
+        """With whatever the row's own name and the list's columns need.
+
+        Without what is being forgotten, and what is part of it.
+        """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
+        for path in _paths_to_hidden(self.model):
+            rows = rows.filter(**{f"{path}__isnull": True})
         return rows.select_related(*self.list_select_related) if self.list_select_related else rows
 
     def changelist_view(
@@ -144,6 +149,17 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
     def _mark(self, object_id: str) -> str:
         return f"{self.opts.label_lower}:{object_id}"
+
+
+def _paths_to_hidden(model: type[Model]) -> list[str]:
+    """Where a row says of itself, or of what it belongs to, that it is being forgotten."""
+    parents = [one for one in model._meta.concrete_fields if isinstance(one, ForeignKey)]
+    paths = [f"{one.name}__hidden_at" for one in parents if _can_hide(one.related_model)]
+    return [*(["hidden_at"] if _can_hide(model) else []), *paths]
+
+
+def _can_hide(model: Any) -> bool:
+    return any(column.name == "hidden_at" for column in model._meta.concrete_fields)
 
 
 def masked(model: type[Model], name: str) -> Shown:

@@ -66,6 +66,9 @@ def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
     lines = list(memories.values_list("public_id", flat=True))
     erasing.erase_lines(user=user, public_ids=lines)
     erasing.hide_notes(user=user, texts=texts, at=now)
+    going = {pk for pk in hidden if pk in gone or not stands(graph, outcomes, pk)}
+    named = [memory.public_id for memory in graph.memories if memory.pk in going]
+    erasing.blank_questions(user=user, public_ids=named)
     return hidden
 
 

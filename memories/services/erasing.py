@@ -67,10 +67,16 @@ def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
     """Erase that these were found, and the words of the questions that found them."""
+    blank_questions(user=user, public_ids=public_ids)
+    hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
+    return by_table(hits.delete())
+
+
+def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
+    """Erase the words of the questions that found these."""
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
     asked = RecallTrace.objects.filter(user=user, pk__in=hits.values("trace")).exclude(query="")
     asked.update(query="")
-    return by_table(hits.delete())
 
 
 def erase_traces(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -349,10 +350,8 @@ def plant_by_chatting(page: Planting) -> None:
 def plant_on_the_memory_pages(page: Planting) -> None:
     word = page.word
     fields: dict[str, Any] = {"kind": "fact", "tags": word("typed tag")}
-    answer = submit(
-        page, "/memory/long-term/add/", content=f"Keeps {word('typed memory')}", **fields
-    )
-    address = answer.url.path
+    submit(page, "/memory/long-term/add/", content=f"Keeps {word('typed memory')}", **fields)
+    address = _first_memory(page)
     submit(page, f"{address}edit/", content=f"Keeps {word('typed edit')}", **fields)
     page.call("GET", "/memory/long-term/", params={"q": word("typed query"), "tag": "x"})
     page.call("GET", "/memory/conversation/", params={"q": word("typed try")})
@@ -365,6 +364,13 @@ def plant_on_the_memory_pages(page: Planting) -> None:
         **fields,
     )
     submit(page, f"{address}delete/")
+
+
+def _first_memory(page: Planting) -> str:
+    listed = page.call("GET", "/memory/long-term/", params={"sort": "new"}).text
+    found = re.search(r"/memory/long-term/mem_\w+/", listed)
+    assert found
+    return found[0]
 
 
 def plant_on_the_data_pages(page: Planting) -> None:
