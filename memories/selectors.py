@@ -162,8 +162,8 @@ def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
     """When the memory was used in an answer that is still there."""
     return (
         RecallHit.objects.filter(
-            _shown("trace__answer"),
-            _shown("trace__conversation"),
+            trace__answer__hidden_at=None,
+            trace__conversation__hidden_at=None,
             user=user,
             type="memory",
             target_public_id=memory.public_id,
@@ -188,14 +188,9 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
     )
 
 
-def _shown(path: str) -> Q:
-    """What the path leads to is not being forgotten; where it leads nowhere, so much the better."""
-    return Q(**{path: None}) | Q(**{f"{path}__hidden_at": None})
-
-
 def trace_of(user: User, request_id: str) -> RecallTrace:
     """Raises `NotFound`, also where the answer or the conversation is being forgotten."""
-    shown = RecallTrace.objects.filter(_shown("answer"), _shown("conversation"))
+    shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
     if found is None:
         raise NotFound("There is no such request.")

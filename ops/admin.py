@@ -25,6 +25,7 @@ from ops.models import (
     ModelCall,
     Operation,
     Receipt,
+    SignIn,
     SignInLink,
     User,
     UserSettings,
@@ -101,6 +102,13 @@ class SignInLinkAdmin(ReadOnlyAdmin):
     never = ("digest",)
     masked = ("next",)
     list_display = ("pk", "user", "created_at", "expires_at", "used_at")
+    list_select_related = ("user",)
+
+
+@admin.register(SignIn)
+class SignInAdmin(ReadOnlyAdmin):
+    never = ("session_key",)
+    list_display = ("pk", "user", "device", "began_at", "seen_at")
     list_select_related = ("user",)
 
 

@@ -82,8 +82,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         Without what is being forgotten, and what is part of it.
         """
         rows = cast("QuerySet[Any]", super().get_queryset(request))
-        for path in _paths_to_hidden(self.model):
-            rows = rows.filter(**{f"{path}__isnull": True})
+        for leading in _paths_to_hidden(self.model):
+            rows = rows.filter(**{leading: None})
         return rows.select_related(*self.list_select_related) if self.list_select_related else rows
 
     def changelist_view(
