@@ -72,6 +72,7 @@ def _reference(seen: Seen, name: str) -> Any:
 PAGES: dict[str, Address] = {
     "chat_home": _page("chat_home"),
     "conversation": _page("conversation", "conversation"),
+    "conversation_edit": _page("conversation_edit", "conversation"),
     "conversation_rename": _page("conversation_rename", "conversation"),
     "conversation_export": _page("conversation_export", "conversation"),
     "conversation_clear": _page("conversation_clear", "conversation"),

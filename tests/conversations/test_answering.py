@@ -464,5 +464,5 @@ def test_a_stranger_can_do_nothing_to_an_answer(
     url = address(name, conversation.public_id)
     given = {"text": "Mine", "message": turn.user_message.public_id}
     assert signed_in(mallory).post(url, given).status_code == 404
-    assert Client().post(url, given).status_code == 302
+    assert Client().post(url, given).status_code in (302, 401)
     assert texts_of(conversation) == ["Hello", "I see."]

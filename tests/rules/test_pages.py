@@ -33,6 +33,7 @@ STILL = {
     "chat_home": (150_000, 20),
     "conversation": (150_000, 20),
     "message_forget": (100_000, 22),
+    "conversation_edit": (100_000, 30),
     "memory_conversation": (100_000, 22),
     "memory_conversation asked": (100_000, 25),
 }
