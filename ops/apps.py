@@ -10,4 +10,5 @@ class OpsConfig(AppConfig):
             operations,
             readable,
             user_data,
+            webhook_operations,
         )

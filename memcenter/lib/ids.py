@@ -54,3 +54,11 @@ def request_id() -> str:
 
 def note_id() -> str:
     return make("note_")
+
+
+def webhook_id() -> str:
+    return make("hook_")
+
+
+def delivery_id() -> str:
+    return make("dlv_")

@@ -16,7 +16,8 @@ from memories.services import remembering, writing
 from memories.services.remembering import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.services.writing import SourceInput
 from ops.models import User
-from ops.services import audit
+from ops.services import audit, events
+from ops.services.events import Event
 
 _PLAIN = (
     "tags",
@@ -82,6 +83,8 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
         _check_switch(memory, changes["status"])
         memory.status = changes["status"]
     memory.save()
+    if edit.text is None:
+        writing.changed(memory)
     details = {"fields": sorted(edit.changes)}
     audit.record("memory.edited", subject=user.subject, target=memory.public_id, details=details)
     return memory
@@ -159,13 +162,17 @@ def _recycle(user: User, memory: Memory) -> Memory:
         memory.deleted_at = now
         memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
         memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+        events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
 
 def _take_back(user: User, memory: Memory) -> Memory:
     memory = _lock(user, memory, visible=True)
+    if memory.deleted_at is None:
+        return memory
     memory.deleted_at = memory.purge_at = None
     memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
 
@@ -190,6 +197,7 @@ def _set(user: User, memory: Memory, **fields: Any) -> Memory:
     for name, value in fields.items():
         setattr(memory, name, value)
     memory.save(update_fields=[*fields, "updated_at"])
+    writing.changed(memory)
     return memory
 
 

@@ -27,6 +27,8 @@ from memories.models import (
 from memories.services import erasing, indexing, tombstones, writing
 from memories.services.resting import Graph, current_text, read
 from ops.models import User
+from ops.services import events
+from ops.services.events import Event
 
 KEPT = "kept when its conversation was deleted"
 
@@ -62,7 +64,10 @@ def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
         if memory.pk in gone or current_text(graph, memory).id in changed
     ]
     memories = Memory.everything.filter(user=user, pk__in=hidden)
-    memories.filter(hidden_at__isnull=True).update(hidden_at=now)
+    leaving = memories.filter(hidden_at__isnull=True)
+    told = list(leaving.filter(deleted_at__isnull=True).values_list("public_id", flat=True))
+    leaving.update(hidden_at=now)
+    events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=told)
     lines = list(memories.values_list("public_id", flat=True))
     erasing.erase_lines(user=user, public_ids=lines)
     erasing.hide_notes(user=user, texts=texts, at=now)
@@ -193,6 +198,7 @@ def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -
         _give_text(graph, outcomes, memory, own)
     else:
         memory.save(update_fields=["data", "metadata", "updated_at"])
+    writing.changed(memory)
 
 
 def _give_text(

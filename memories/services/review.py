@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memcenter.lib.errors import Invalid
 from memories.models import Memory, MemoryStatus
-from memories.services import forgetting, relating
+from memories.services import forgetting, relating, writing
 from memories.services.remembering import check_on
 from ops.models import User
 from ops.services import audit
@@ -62,6 +62,7 @@ def _decide(user: User, given: ReviewInput) -> Reviewed:
     if other is not None:
         _settle(candidate, other, given)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
+    writing.changed(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
 
 

@@ -27,7 +27,8 @@ from memories.models import (
 )
 from memories.services import indexing
 from ops.models import User
-from ops.services import audit
+from ops.services import audit, events
+from ops.services.events import Event
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,7 @@ def create(
     for one in inputs:
         _keep_inputs(one, version)
     _index(memory, draft)
+    events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
 
@@ -157,7 +159,13 @@ def rewrite(
     for one in (before, *inputs) if change == Change.MERGED else inputs:
         _keep_inputs(one, after)
     _index(memory, draft)
+    changed(memory)
     return memory
+
+
+def changed(memory: Memory) -> None:
+    """Tell whoever listens that the memory is no longer as it was."""
+    events.memories(Event.MEMORY_UPDATED, user_id=memory.user_id, ids=[memory.public_id])
 
 
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
@@ -202,6 +210,7 @@ def restore_version(
     details = {"version": number}
     subject = memory.user.subject
     audit.record("memory.reverted", subject=subject, target=memory.public_id, details=details)
+    changed(memory)
     return memory
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from memcenter.rest.fields import Flag, OneOf, Personal, Text
+from memcenter.rest.fields import Flag, OneOf, Personal, Text, Texts
 from ops.models import Kind, Status, Theme
+from ops.services.events import Event
 
 
 class SettingsInput(Personal):
@@ -28,6 +29,28 @@ class SignInLinkInput(Personal):
         help_text="The page to go on to: a path that begins with /.",
     )
     language = Text(required=False, allow_blank=True, max_length=16)
+
+
+class WebhookInput(Personal):
+    url = Text(max_length=500)
+    events = Texts(min_length=1, max_length=10, help_text=", ".join(Event.values))
+    secret = Text(
+        required=False,
+        allow_blank=True,
+        max_length=200,
+        help_text="What messages are signed with; without it one is made.",
+    )
+
+
+class WebhookChange(Personal):
+    url = Text(required=False, max_length=500)
+    events = Texts(required=False, min_length=1, max_length=10)
+    secret = Text(required=False, min_length=1, max_length=200)
+    is_active = Flag(required=False)
+
+
+class WebhookRemoval(Personal):
+    id = Text(required=False, min_length=1, max_length=200)
 
 
 class OperationQuery(Personal):
@@ -57,6 +80,36 @@ class Settings(serializers.Serializer[Any]):
 class SignInLink(serializers.Serializer[Any]):
     url = serializers.URLField()
     expires_at = serializers.DateTimeField()
+
+
+class Webhook(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    user_id = serializers.CharField(
+        allow_null=True, help_text="Null: it is told of everybody whom an unbound key reaches."
+    )
+    url = serializers.CharField()
+    events = serializers.ListField(child=serializers.CharField())
+    is_active = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
+class NewWebhook(Webhook):
+    secret = serializers.CharField(help_text="Shown this once.")
+
+
+class RemovedWebhook(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(choices=("removed",))
+    id = serializers.CharField()
+
+
+class Delivery(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    event = serializers.CharField()
+    status_code = serializers.IntegerField(allow_null=True)
+    error = serializers.CharField()
+    attempts = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    delivered_at = serializers.DateTimeField(allow_null=True)
 
 
 class Progress(serializers.Serializer[Any]):

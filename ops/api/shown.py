@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ops.models import Kind, Operation, Receipt, User, UserSettings
+from ops.models import Delivery, Kind, Operation, Receipt, User, UserSettings, Webhook
 
 
 def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
@@ -18,6 +18,29 @@ def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
         "timezone": row.timezone,
         "theme": row.theme,
         "updated_at": row.updated_at,
+    }
+
+
+def webhook(row: Webhook) -> dict[str, Any]:
+    return {
+        "id": row.public_id,
+        "user_id": row.user.external_id if row.user else None,
+        "url": row.url,
+        "events": row.events,
+        "is_active": row.is_active,
+        "created_at": row.created_at,
+    }
+
+
+def delivery(row: Delivery) -> dict[str, Any]:
+    return {
+        "id": row.public_id,
+        "event": row.event,
+        "status_code": row.status_code,
+        "error": row.error,
+        "attempts": row.attempts,
+        "created_at": row.created_at,
+        "delivered_at": row.delivered_at,
     }
 
 

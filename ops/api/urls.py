@@ -1,9 +1,14 @@
 from memcenter.rest.routing import routes
 from ops.api import views_operations as operations
 from ops.api import views_settings, views_signin_links
+from ops.api import views_webhooks as webhooks
 
 urlpatterns = routes(
     ("signin-links", views_signin_links.SignInLinksView),
+    ("webhooks", webhooks.WebhooksView),
+    ("webhooks/<str:webhook_id>", webhooks.WebhookView),
+    ("webhooks/<str:webhook_id>/deliveries", webhooks.DeliveriesView),
+    ("webhooks/<str:webhook_id>/test", webhooks.WebhookTestView),
     ("memory/settings", views_settings.SettingsView),
     ("memory/ops", operations.OperationsView),
     ("memory/ops/<str:op_id>", operations.OperationView),

@@ -18,7 +18,7 @@ from django.utils import timezone
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict
 from ops.models import Kind, Operation, Outcome, Priority, Status, User
-from ops.services import broker
+from ops.services import broker, events
 
 logger = logging.getLogger(__name__)
 _AFTER_GIVING_WAY = 2
@@ -70,7 +70,9 @@ WITH moved AS (
 ended AS (
     UPDATE ops_attempt tried SET finished_at = %s, outcome = 'succeeded', error = ''
       FROM moved WHERE tried.operation_id = moved.id AND tried.number = moved.attempt)
-SELECT count(*) FROM moved
+SELECT count(*), EXISTS (
+           SELECT 1 FROM ops_webhook WHERE is_active AND 'operation.finished' = ANY(events))
+  FROM moved
 """
 
 
@@ -220,7 +222,10 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
     now = timezone.now()
     told = json.dumps(dict(result or {}))
     values = [now, now, told, operation.pk, operation.attempt, now]
-    return bool(statements.rows(_SUCCEED, values)[0][0])
+    moved, anybody_listens = statements.rows(_SUCCEED, values)[0]
+    if moved and anybody_listens:
+        events.operation_ended(operation, status=Status.SUCCEEDED)
+    return bool(moved)
 
 
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
@@ -242,7 +247,10 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
         changes |= {"status": Status.PENDING, "run_after": now + timedelta(seconds=delay)}
         changes |= {"max_attempts": F("max_attempts") + 1} if spared else {}
     outcome = Outcome.FAILED if over else Outcome.RETRIED
-    return _ended(operation, _move_back(operation, changes), outcome=outcome, error=error)
+    moved = _move_back(operation, changes)
+    if moved and over:
+        events.operation_ended(operation, status=Status.FAILED)
+    return _ended(operation, moved, outcome=outcome, error=error)
 
 
 def give_back(operation: Operation) -> bool:
@@ -277,6 +285,8 @@ def expire(*, now: datetime) -> int:
         else:
             changes |= {"status": Status.PENDING}
         moved = _move_back(operation, changes, lease_until__lt=now)
+        if moved and changes["status"] == Status.FAILED:
+            events.operation_ended(operation, status=Status.FAILED)
         count += _ended(operation, moved, outcome=Outcome.EXPIRED)
     return count
 
@@ -287,6 +297,7 @@ def cancel(operation: Operation) -> None:
     waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING)
     if not waiting.update(status=Status.CANCELLED, finished_at=now, updated_at=now):
         raise Conflict("Only an operation that is still waiting can be cancelled.")
+    events.operation_ended(operation, status=Status.CANCELLED)
 
 
 def retry(operation: Operation) -> None:

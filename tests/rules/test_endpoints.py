@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Endpoint
 from memcenter.rest.routing import SLASHED
-from ops.models import Operation, Scope, User
+from ops.models import Operation, Scope, User, Webhook
 from ops.services import keys
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, error
@@ -99,6 +99,9 @@ def ids(alice: User) -> dict[str, str]:
         "message_id": turn.user_message.public_id,
         "memory_id": memory.public_id,
         "request_id": "req_unknown",
+        "webhook_id": Webhook.objects.create(
+            user=alice, url="https://alice.example/", events=["memory.created"], secret="s"
+        ).public_id,
         "op_id": operation.public_id,
     }
 
@@ -126,6 +129,9 @@ def _body(path: str, ids: dict[str, str]) -> dict[str, Any]:
         "/api/v1/memory/long_term/<str:memory_id>/restore": {"version": 1},
         "/api/v1/memory/settings": {"longterm_enabled": False},
         "/api/v1/signin-links": {},
+        "/api/v1/webhooks": {"url": "https://93.184.216.34/", "events": ["memory.created"]},
+        "/api/v1/webhooks/<str:webhook_id>": {"is_active": False},
+        "/api/v1/webhooks/<str:webhook_id>/test": {},
         "/api/v1/memory/export": {
             "format": "json",
             "conversation_id": ids["conversation_id"],

@@ -20,7 +20,6 @@ OURS = ("ops", "conversations", "memories")
 # Their handlers come with the issues that enqueue them.
 LATER = {
     Kind.SYNC_FILES,
-    Kind.DELIVER_WEBHOOK,
 }
 
 

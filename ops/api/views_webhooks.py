@@ -1,0 +1,124 @@
+"""Webhooks: who is told what, and how telling went."""
+
+from __future__ import annotations
+
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Invalid
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import CREATE, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.idempotency import Passing
+from memcenter.rest.pagination import Order
+from memcenter.rest.schema import page_of
+from ops.api import serializers, shown
+from ops.models import Scope
+from ops.services import webhooks
+
+_NEWEST = Order("id")
+
+
+class WebhooksView(MemcenterView):
+    """A key that is bound to nobody and names nobody speaks for the whole product."""
+
+    @endpoint(
+        summary="List the webhooks, newest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Webhook)},
+        all_users_for=Scope.READ,
+        paged=True,
+    )
+    def get(self, call: Call) -> Response:
+        return Response(call.page.of(webhooks.of(call.user), order=_NEWEST, show=shown.webhook))
+
+    @endpoint(
+        summary="Have an address told of events, by ids only, each message signed",
+        takes=serializers.WebhookInput,
+        answers={201: serializers.NewWebhook},
+        unknown_user=CREATE,
+        all_users_for=Scope.WRITE,
+    )
+    def post(self, call: Call) -> Response:
+        made = webhooks.create(
+            user=call.user,
+            url=call.data["url"],
+            told=call.data["events"],
+            secret=call.data.get("secret", ""),
+            key=call.asked.key,
+        )
+        # The secret is shown this once, and the answer isn't kept to be given again.
+        return Passing({**shown.webhook(made), "secret": made.secret}, status=201)
+
+    @endpoint(
+        summary="Take a webhook away, with its log",
+        takes=serializers.WebhookRemoval,
+        answers={200: serializers.RemovedWebhook},
+        all_users_for=Scope.FORGET,
+        strict=True,
+    )
+    def delete(self, call: Call) -> Response:
+        if "id" not in call.data:
+            raise Invalid.field("id", "Say which webhook.")
+        return _removed(call, call.data["id"])
+
+
+class WebhookView(MemcenterView):
+    @endpoint(
+        summary="One webhook",
+        takes=Personal,
+        answers={200: serializers.Webhook},
+        all_users_for=Scope.READ,
+    )
+    def get(self, call: Call, webhook_id: str) -> Response:
+        return Response(shown.webhook(webhooks.find(webhook_id, user=call.user)))
+
+    @endpoint(
+        summary="Change a webhook, or switch it off with is_active",
+        takes=serializers.WebhookChange,
+        answers={200: serializers.Webhook},
+        all_users_for=Scope.WRITE,
+    )
+    def patch(self, call: Call, webhook_id: str) -> Response:
+        changes = {name: value for name, value in call.data.items() if name != "user_id"}
+        webhook = webhooks.find(webhook_id, user=call.user)
+        return Response(shown.webhook(webhooks.change(webhook, changes=changes)))
+
+    @endpoint(
+        summary="Take a webhook away, with its log",
+        takes=Personal,
+        answers={200: serializers.RemovedWebhook},
+        all_users_for=Scope.FORGET,
+        strict=True,
+    )
+    def delete(self, call: Call, webhook_id: str) -> Response:
+        return _removed(call, webhook_id)
+
+
+def _removed(call: Call, webhook_id: str) -> Response:
+    webhooks.remove(webhooks.find(webhook_id, user=call.user))
+    return Response({"status": "removed", "id": webhook_id})
+
+
+class DeliveriesView(MemcenterView):
+    @endpoint(
+        summary="What a webhook was told and how that went, newest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Delivery)},
+        all_users_for=Scope.READ,
+        paged=True,
+    )
+    def get(self, call: Call, webhook_id: str) -> Response:
+        rows = webhooks.log_of(webhooks.find(webhook_id, user=call.user))
+        return Response(call.page.of(rows, order=_NEWEST, show=shown.delivery))
+
+
+class WebhookTestView(MemcenterView):
+    @endpoint(
+        summary="Send the address a test message",
+        takes=Personal,
+        answers={202: serializers.Delivery},
+        all_users_for=Scope.WRITE,
+    )
+    def post(self, call: Call, webhook_id: str) -> Response:
+        delivery = webhooks.try_out(webhooks.find(webhook_id, user=call.user))
+        return Response(shown.delivery(delivery), status=202)

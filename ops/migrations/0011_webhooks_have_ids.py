@@ -1,0 +1,51 @@
+from django.db import migrations, models
+
+import memcenter.lib.ids
+
+
+def fill(apps, schema_editor):
+    for name, make in (
+        ("Webhook", memcenter.lib.ids.webhook_id),
+        ("Delivery", memcenter.lib.ids.delivery_id),
+    ):
+        model = apps.get_model("ops", name)
+        for row in model.objects.filter(public_id__isnull=True):
+            row.public_id = make()
+            row.save(update_fields=["public_id"])
+
+
+class Migration(migrations.Migration):
+    dependencies = [("ops", "0010_count_dropped_items")]
+
+    operations = [
+        migrations.AddField(
+            model_name="webhook",
+            name="public_id",
+            field=models.CharField(max_length=40, null=True),
+        ),
+        migrations.AddField(
+            model_name="delivery",
+            name="public_id",
+            field=models.CharField(max_length=40, null=True),
+        ),
+        migrations.AddField(
+            model_name="delivery",
+            name="attempts",
+            field=models.PositiveSmallIntegerField(default=0),
+        ),
+        migrations.RunPython(fill, migrations.RunPython.noop),
+        migrations.AlterField(
+            model_name="webhook",
+            name="public_id",
+            field=models.CharField(
+                default=memcenter.lib.ids.webhook_id, max_length=40, unique=True
+            ),
+        ),
+        migrations.AlterField(
+            model_name="delivery",
+            name="public_id",
+            field=models.CharField(
+                default=memcenter.lib.ids.delivery_id, max_length=40, unique=True
+            ),
+        ),
+    ]

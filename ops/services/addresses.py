@@ -1,0 +1,160 @@
+"""Where we may send something: addresses of the open network, checked again when it is sent.
+
+A name may lead to another place each time it is asked for (DNS rebinding), so whoever connects
+connects to the very address that was checked.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+from memcenter.lib.errors import Invalid
+
+TIMEOUT_SECONDS = 10.0
+# Whoever trickles byte after byte would never run into the time-out above.
+_PATIENCE_SECONDS = 20.0
+_READ_BYTES = 65_536
+# They carry an address of version 4 inside, which may be a private one.
+_CARRIERS = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")]
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Unreachable(Exception):
+    """It could not be sent; the message says why in words of ours."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A checked address to connect to, and the name that was asked for."""
+
+    url: SplitResult
+    address: str
+    port: int
+
+
+def problem_with(url: str, *, longest: int) -> str:
+    """What is wrong with an address, in a sentence; empty when nothing is.
+
+    A name that nobody knows at the moment is let through: it is looked at again before anything
+    is sent.
+    """
+    try:
+        parts = _parts(url, longest=longest)
+    except Invalid as error:
+        return error.message
+    try:
+        found = _resolved(parts)
+    except Unreachable:
+        return ""
+    return "" if all(map(_is_open, found)) else _PRIVATE
+
+
+_PRIVATE = "This leads to a private address, and webhooks are only sent to public ones."
+
+
+def place_of(url: str) -> Place:
+    """Resolve and check. Raises `Unreachable` where one of its addresses isn't to be reached."""
+    try:
+        parts = _parts(url, longest=len(url))
+    except Invalid as error:
+        raise Unreachable(error.message) from error
+    found = _resolved(parts)
+    if not all(map(_is_open, found)):
+        raise Unreachable(_PRIVATE)
+    return Place(parts, str(found[0]), _port(parts))
+
+
+def post(place: Place, *, body: bytes, headers: Mapping[str, str]) -> int:
+    """Send, following nothing; gives the status. Raises `Unreachable`."""
+    connection = _connection(place)
+    alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection])
+    alarm.daemon = True
+    alarm.start()
+    try:
+        path = place.url.path or "/"
+        asked = f"{path}?{place.url.query}" if place.url.query else path
+        connection.request("POST", asked, body=body, headers=dict(headers))
+        answer = connection.getresponse()
+        answer.read(_READ_BYTES)
+        return answer.status
+    except ssl.SSLError as error:
+        raise Unreachable("The certificate of the address is not valid.") from error
+    except TimeoutError as error:
+        raise Unreachable("The address took too long to answer.") from error
+    except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+        raise Unreachable("The address could not be reached.") from error
+    finally:
+        alarm.cancel()
+        connection.close()
+
+
+def _connection(place: Place) -> http.client.HTTPConnection:
+    """Its name goes into the headers and the certificate's check, not into another look-up."""
+    secure = place.url.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(place.url.hostname or "", place.port, timeout=TIMEOUT_SECONDS)
+
+    def connect() -> None:
+        plain = socket.create_connection((place.address, place.port), TIMEOUT_SECONDS)
+        connection.sock = plain
+        if secure:
+            context = ssl.create_default_context()
+            connection.sock = context.wrap_socket(plain, server_hostname=place.url.hostname)
+
+    connection.connect = connect  # type: ignore[method-assign]
+    return connection
+
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    if connection.sock is not None:
+        connection.sock.close()
+
+
+def _parts(url: str, *, longest: int) -> SplitResult:
+    """Raises `Invalid`."""
+    try:
+        parts = urlsplit(url)
+        _port(parts)
+    except ValueError as error:
+        raise Invalid("This is not an address.") from error
+    plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
+    if not plain or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Invalid("Give an address that begins with https:// or http://.")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise Invalid("The address must not hold a name, a password or a fragment.")
+    if len(url) > longest:
+        raise Invalid(f"At most {longest} characters.")
+    return parts
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _resolved(parts: SplitResult) -> list[_Address]:
+    """Every address of the name. Raises `Unreachable`."""
+    try:
+        found = socket.getaddrinfo(parts.hostname, _port(parts), type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Unreachable("The name of the address is not known.") from error
+    return [ipaddress.ip_address(str(one[4][0]).split("%")[0]) for one in found]
+
+
+def _is_open(address: _Address) -> bool:
+    if settings.WEBHOOKS_MAY_BE_PRIVATE:
+        return True
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return _is_open(address.ipv4_mapped)
+        if any(address in one for one in _CARRIERS):
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved

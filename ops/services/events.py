@@ -1,0 +1,98 @@
+"""What webhooks are told: written with what happened, in its transaction; sent by an operation.
+
+It writes its operations itself, because the outbox tells it how operations end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from memcenter.lib import statements
+from ops.models import ApiKey, Delivery, Kind, Operation, Priority
+from ops.services import broker
+
+
+class Event(models.TextChoices):
+    MEMORY_CREATED = "memory.created"
+    MEMORY_UPDATED = "memory.updated"
+    MEMORY_DELETED = "memory.deleted"
+    OPERATION_FINISHED = "operation.finished"
+
+
+TEST = "test"
+# A webhook of nobody's hears of whom a key of nobody's can reach; of who is gone, only what such
+# a key asked for.
+_LISTENING = """
+SELECT w.id, u.subject
+  FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
+ WHERE w.is_active AND %s = ANY(w.events)
+   AND (w.user_id = u.id
+        OR (w.user_id IS NULL AND u.external_id IS NOT NULL)
+        OR (w.user_id IS NULL AND u.id IS NULL AND %s))
+ ORDER BY w.id
+"""
+
+
+def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
+    """Tell of these memories, by public id."""
+    if not ids:
+        return
+    found = statements.rows(_LISTENING.format(whose="id"), [user_id, event.value, False])
+    for webhook, subject in found:
+        _tell(event, webhook=webhook, subject=subject, bodies=[{"memory_id": one} for one in ids])
+
+
+def operation_ended(operation: Operation, *, status: str) -> None:
+    """Tell that an operation is over; of the sending itself nothing is told."""
+    if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
+        return
+    key = ApiKey.objects.filter(pk=operation.requested_by_key).first()
+    asked_by_product = key is not None and key.user_id is None
+    values = [operation.subject, Event.OPERATION_FINISHED.value, asked_by_product]
+    body = {"op_id": operation.public_id, "kind": operation.kind, "status": status}
+    for webhook, _ in statements.rows(_LISTENING.format(whose="subject"), values):
+        _tell(Event.OPERATION_FINISHED, webhook=webhook, subject=operation.subject, bodies=[body])
+
+
+def test(webhook: int, *, subject: UUID | None) -> Delivery:
+    """Something to try an address with."""
+    return _tell(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
+
+
+def erase_old() -> int:
+    """The log of what was sent, after as long as traces are kept; gives how many went."""
+    before = timezone.now() - timedelta(days=settings.TRACE_DAYS)
+    gone, _ = Delivery.objects.filter(created_at__lt=before).delete()
+    return gone
+
+
+def _tell(
+    event: str, *, webhook: int, subject: UUID | None, bodies: Sequence[Mapping[str, str]]
+) -> list[Delivery]:
+    now = timezone.now()
+    made = Delivery.objects.bulk_create(
+        [
+            Delivery(webhook_id=webhook, event=str(event), subject=subject, body=dict(body))
+            for body in bodies
+        ]
+    )
+    Operation.objects.bulk_create(
+        [
+            Operation(
+                kind=Kind.DELIVER_WEBHOOK,
+                payload={"delivery": one.pk},
+                priority=Priority.BULK,
+                run_after=now,
+                max_attempts=settings.OPERATION_ATTEMPTS,
+            )
+            for one in made
+        ]
+    )
+    transaction.on_commit(broker.wake, robust=True)
+    return made

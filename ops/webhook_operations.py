@@ -1,0 +1,94 @@
+"""Telling webhooks: one operation for each thing that one address is told."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.utils import timezone
+
+from memcenter.lib.errors import ProviderError
+from ops.access import as_system
+from ops.models import Delivery, Kind, User
+from ops.registry import handles
+from ops.services import addresses
+from ops.services.addresses import Unreachable
+from ops.services.events import TEST
+from ops.services.worker import Run
+
+SIGNATURE = "X-Memcenter-Signature"
+
+
+class Undelivered(ProviderError):
+    """The address didn't take it: tried again, later and later, as often as any operation."""
+
+    uses_up = True
+
+
+@handles(Kind.DELIVER_WEBHOOK)
+def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
+    """Send one delivery, and log how it went.
+
+    Running it twice is safe: what was taken is not sent again. Where a worker dies between the
+    answer and the log it is: receivers know a delivery by its id.
+    """
+    with as_system():
+        found = Delivery.objects.select_related("webhook").filter(pk=run.payload["delivery"])
+        delivery = found.first()
+        if delivery is None or delivery.delivered_at is not None:
+            return None
+        body = body_of(delivery)
+    webhook = delivery.webhook
+    if not webhook.is_active and delivery.event != TEST:
+        return None
+    status, error = _send(webhook.url, delivery, body, secret=webhook.secret)
+    taken = status is not None and 200 <= status < 300
+    with run.applying_as_system():
+        Delivery.objects.filter(pk=delivery.pk).update(
+            status_code=status,
+            error="" if taken else error,
+            delivered_at=timezone.now() if taken else None,
+            attempts=run.operation.attempt,
+        )
+    if not taken:
+        raise Undelivered(error, retryable=delivery.event != TEST)
+    return {"status": status}
+
+
+def body_of(delivery: Delivery) -> bytes:
+    """Ids only: whoever wants more asks for it with a key."""
+    person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
+    told = {
+        "id": delivery.public_id,
+        "event": delivery.event,
+        "created_at": delivery.created_at,
+        "user_id": person.external_id if person else None,
+        **delivery.body,
+    }
+    return orjson.dumps(told)
+
+
+def signature(body: bytes, *, secret: str, at: int) -> str:
+    """`t=…,v1=…`: HMAC-SHA256, in hex, of the Unix seconds, a dot and the body."""
+    mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
+    return f"t={at},v1={mac.hexdigest()}"
+
+
+def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
+    """The status that came back, and what went wrong in words of ours."""
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Memory-Center-Webhook/1",
+        "X-Memcenter-Event": delivery.event,
+        "X-Memcenter-Delivery": delivery.public_id,
+        SIGNATURE: signature(body, secret=secret, at=int(time.time())),
+    }
+    try:
+        status = addresses.post(addresses.place_of(url), body=body, headers=headers)
+    except Unreachable as error:
+        return None, str(error)
+    return status, f"The address answered {status}."
