@@ -1,6 +1,16 @@
 from django.urls import path
 
-from ops.views import data, forgetting, keys, preferences, receipts, sessions, signin_links, signing
+from ops.views import (
+    data,
+    forgetting,
+    keys,
+    preferences,
+    receipts,
+    sessions,
+    signin_links,
+    signing,
+    webhooks,
+)
 
 urlpatterns = [
     path("signin/", signing.sign_in, name="sign_in"),
@@ -30,6 +40,13 @@ urlpatterns = [
         "memory/receipts/<str:receipt_id>/download/",
         receipts.receipt_download,
         name="receipt_download",
+    ),
+    path("memory/data/webhooks/", webhooks.webhook_add, name="webhook_add"),
+    path("memory/data/webhooks/<str:webhook_id>/test/", webhooks.webhook_try, name="webhook_try"),
+    path(
+        "memory/data/webhooks/<str:webhook_id>/remove/",
+        webhooks.webhook_remove,
+        name="webhook_remove",
     ),
     path("forgotten/<str:op_id>/", forgetting.forgotten, name="forgotten"),
     path("forgotten/<str:op_id>/receipt/", forgetting.forgotten_receipt, name="forgotten_receipt"),

@@ -1,6 +1,7 @@
 from django.db import migrations, models
 
 import memcenter.lib.ids
+from memcenter.lib.statistics import without_statistics
 
 
 def fill(apps, schema_editor):
@@ -48,4 +49,6 @@ class Migration(migrations.Migration):
                 default=memcenter.lib.ids.delivery_id, max_length=40, unique=True
             ),
         ),
+        without_statistics("ops_webhook", "public_id"),
+        without_statistics("ops_delivery", "public_id"),
     ]

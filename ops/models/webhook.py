@@ -12,6 +12,8 @@ class Webhook(models.Model):
 
     personal_data = True
     words = ("url",)
+    # Somebody else's, or the product's, may well lead to the same place.
+    vouches = ("url",)
     codes = ("public_id", "events", "secret")
 
     public_id = models.CharField(max_length=40, unique=True, default=ids.webhook_id)

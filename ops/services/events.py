@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib import statements
 from ops.models import ApiKey, Delivery, Kind, Operation, Priority
@@ -19,10 +20,10 @@ from ops.services import broker
 
 
 class Event(models.TextChoices):
-    MEMORY_CREATED = "memory.created"
-    MEMORY_UPDATED = "memory.updated"
-    MEMORY_DELETED = "memory.deleted"
-    OPERATION_FINISHED = "operation.finished"
+    MEMORY_CREATED = "memory.created", _("something is remembered")
+    MEMORY_UPDATED = "memory.updated", _("a memory changes")
+    MEMORY_DELETED = "memory.deleted", _("a memory is deleted or forgotten")
+    OPERATION_FINISHED = "operation.finished", _("an operation ends")
 
 
 TEST = "test"
@@ -56,7 +57,7 @@ def operation_ended(operation: Operation, *, status: str) -> None:
     asked_by_product = key is not None and key.user_id is None
     values = [operation.subject, Event.OPERATION_FINISHED.value, asked_by_product]
     body = {"op_id": operation.public_id, "kind": operation.kind, "status": status}
-    for webhook, _ in statements.rows(_LISTENING.format(whose="subject"), values):
+    for webhook, _subject in statements.rows(_LISTENING.format(whose="subject"), values):
         _tell(Event.OPERATION_FINISHED, webhook=webhook, subject=operation.subject, bodies=[body])
 
 

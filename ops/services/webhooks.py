@@ -6,7 +6,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Delivery, User, Webhook
@@ -84,6 +85,15 @@ def try_out(webhook: Webhook) -> Delivery:
 
 def log_of(webhook: Webhook) -> QuerySet[Delivery]:
     return Delivery.objects.filter(webhook=webhook)
+
+
+def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
+    """The last few of each, newest first."""
+    if not rows:
+        return []
+    place = Window(RowNumber(), partition_by=F("webhook"), order_by=F("pk").desc())
+    told = Delivery.objects.filter(webhook__in=rows).annotate(place=place)
+    return list(told.filter(place__lte=count).order_by("-pk"))
 
 
 def _check(*, url: str, told: Sequence[str], secret: str) -> None:

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from ops.models import Delivery, User, Webhook
+from ops.services import webhooks
+
+pytestmark = pytest.mark.django_db
+URL = "https://93.184.216.34/told"
+PAGE = "/memory/data/"
+
+
+@pytest.fixture
+def client_of_alice(alice: User) -> Client:
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+def test_an_address_is_added_tried_and_removed(client_of_alice: Client, alice: User) -> None:
+    added = client_of_alice.post(
+        f"{PAGE}webhooks/", {"url": URL, "events": ["memory.created", "memory.deleted"]}
+    )
+    assert (added.status_code, added["Location"]) == (302, f"{PAGE}#webhooks")
+    hook = Webhook.objects.get()
+    assert (hook.user, hook.events) == (alice, ["memory.created", "memory.deleted"])
+    client_of_alice.post(f"{PAGE}webhooks/{hook.public_id}/test/")
+    assert Delivery.objects.get().event == "test"
+    page = client_of_alice.get(PAGE).content.decode()
+    assert URL in page and hook.secret in page and "on its way" in page
+    client_of_alice.post(f"{PAGE}webhooks/{hook.public_id}/remove/")
+    assert not Webhook.objects.exists() and not Delivery.objects.exists()
+
+
+def test_an_address_that_may_not_be_is_refused_in_words(client_of_alice: Client) -> None:
+    body = {"url": "http://127.0.0.1/", "events": ["memory.created"]}
+    answer = client_of_alice.post(f"{PAGE}webhooks/", body, follow=True)
+    assert b"private address" in answer.content and not Webhook.objects.exists()
+
+
+def test_a_stranger_tries_and_removes_nothing(client_of_alice: Client, mallory: User) -> None:
+    hook = webhooks.create(user=mallory, url=URL, told=["memory.created"])
+    for act in ("test", "remove"):
+        assert client_of_alice.post(f"{PAGE}webhooks/{hook.public_id}/{act}/").status_code == 404
+    assert Webhook.objects.exists() and not Delivery.objects.exists()
+    assert URL not in client_of_alice.get(PAGE).content.decode()
+    assert Client().post(f"{PAGE}webhooks/", {"url": URL}).status_code == 302
