@@ -155,7 +155,8 @@ def called(route: Route, key: str | None, ids: dict[str, str], **whose: str) -> 
     if route.endpoint.media != "application/json":
         return _uploaded(path, key, **whose)
     if route.method == "delete":
-        return Api(key).delete(path, **whose)
+        named = {"id": ids["webhook_id"]} if path == "/api/v1/webhooks" else {}
+        return Api(key).delete(path, **named, **whose)
     if route.method == "get":
         asked = {"query": "chess", "ids": ids["memory_id"]}
         return Api(key).get(path, **asked, conversation_id=ids["conversation_id"], **whose)

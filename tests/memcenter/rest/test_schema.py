@@ -12,6 +12,7 @@ from drf_spectacular.validation import validate_schema
 from memcenter.rest.schema import OneSlashGenerator
 from memories.models import Project, Relation
 from ops.models import User
+from ops.services import webhooks
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -118,7 +119,12 @@ def world(alice: User) -> dict[str, str]:
     memory = make_memory(alice, "Alice plays chess.", turns=[turn], kind="constraint")
     other = make_memory(alice, "Alice never plays.", conflicts_with=memory, project=project)
     Relation.objects.create(user=alice, memory=memory, other=other, kind="contradicts")
+    hook = webhooks.create(
+        user=alice, url="https://93.184.216.34/", told=["memory.created"], secret="s"
+    )
+    webhooks.try_out(hook)
     return {
+        "webhook_id": hook.public_id,
         "conversation_id": row.public_id,
         "message_id": turn.user_message.public_id,
         "memory_id": memory.public_id,
@@ -180,6 +186,15 @@ def test_answers_to_writes_have_the_promised_shape(
             "/memory/long_term/confirm",
             {"decisions": [{"id": memory, "decision": "accept"}]},
             200,
+        ),
+        ("post", "/signin-links", {}, 201),
+        ("patch", "/webhooks/{webhook_id}", {"is_active": False}, 200),
+        ("post", "/webhooks/{webhook_id}/test", {}, 202),
+        (
+            "post",
+            "/webhooks",
+            {"url": "https://93.184.216.34/", "events": ["memory.deleted"]},
+            201,
         ),
         ("post", "/memory/append", {"text": "Called the dentist."}, 201),
         (
