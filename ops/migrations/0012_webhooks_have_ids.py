@@ -16,7 +16,7 @@ def fill(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("ops", "0010_count_dropped_items")]
+    dependencies = [("ops", "0011_operations_waiting_of_a_person")]
 
     operations = [
         migrations.AddField(
