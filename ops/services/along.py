@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from memcenter.lib import statements
 from ops.models import Operation
+from ops.services import events
 
 # What failed before is run alone: it would take the others with it.
 _WAITING = """
@@ -33,9 +34,12 @@ WITH moved AS (
            updated_at = %s, result = told.result
       FROM unnest(%s::bigint[], %s::jsonb[]) AS told (id, result)
      WHERE o.id = told.id AND o.status = 'pending'
-    RETURNING o.id, o.attempt)
-INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
-SELECT id, attempt, %s, %s, 'succeeded', '' FROM moved
+    RETURNING o.id, o.attempt),
+tried AS (
+    INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
+    SELECT id, attempt, %s, %s, 'succeeded', '' FROM moved)
+SELECT id FROM moved WHERE EXISTS (
+       SELECT 1 FROM ops_webhook WHERE is_active AND 'operation.finished' = ANY(events))
 """
 
 
@@ -69,4 +73,8 @@ def succeed(results: Mapping[int, Mapping[str, Any] | None]) -> None:
         return
     now = timezone.now()
     told = [json.dumps(dict(one or {})) for one in results.values()]
-    statements.rows(_SUCCEED, [now, now, list(results), told, now, now])
+    values = [now, now, list(results), told, now, now]
+    listened_to = [pk for (pk,) in statements.rows(_SUCCEED, values)]
+    if listened_to:
+        for operation in Operation.objects.filter(pk__in=listened_to).order_by("pk"):
+            events.operation_ended(operation, status=operation.status)
