@@ -53,8 +53,10 @@ def operation_ended(operation: Operation, *, status: str) -> None:
     """Tell that an operation is over; of the sending itself nothing is told."""
     if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
         return
-    key = ApiKey.objects.filter(pk=operation.requested_by_key).first()
-    asked_by_product = key is not None and key.user_id is None
+    asked_by = operation.requested_by_key
+    asked_by_product = (
+        asked_by is not None and ApiKey.objects.filter(pk=asked_by, user__isnull=True).exists()
+    )
     values = [operation.subject, Event.OPERATION_FINISHED.value, asked_by_product]
     body = {"op_id": operation.public_id, "kind": operation.kind, "status": status}
     for webhook, _subject in statements.rows(_LISTENING.format(whose="subject"), values):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -240,9 +241,9 @@ def test_we_connect_to_the_very_address_that_was_checked(
     def no_more_names(*args: Any, **more: Any) -> None:
         raise AssertionError("it was resolved again")
 
-    real = addresses.socket.getaddrinfo
+    real = socket.getaddrinfo
     monkeypatch.setattr(
-        addresses.socket,
+        socket,
         "getaddrinfo",
         lambda host, *rest, **more: (
             real(host, *rest, **more) if host == place.address else no_more_names()
