@@ -1,10 +1,12 @@
+from typing import Any
+
 from django.db import migrations, models
 
 import memcenter.lib.ids
 from memcenter.lib.statistics import without_statistics
 
 
-def fill(apps, schema_editor):
+def fill(apps: Any, schema_editor: Any) -> None:
     for name, make in (
         ("Webhook", memcenter.lib.ids.webhook_id),
         ("Delivery", memcenter.lib.ids.delivery_id),
