@@ -126,7 +126,10 @@ def test_a_wrong_key_gets_nowhere(product: Product) -> None:
 
     with pytest.raises(BaseException) as caught:
         asyncio.run(talk())
-    assert "401" in str(caught.getrepr())
+    assert "MCPError" in str(caught.getrepr())
+    headers = {"Authorization": "Bearer mc_wrong"}
+    refused = httpx2.post(f"{product.address}/mcp", json={}, headers=headers)
+    assert refused.status_code == 401 and "Bearer" in refused.headers["WWW-Authenticate"]
     wrong = product.manage("mcp", MEMCENTER_API_KEY="mc_wrong")
     assert wrong.returncode == 1 and "not valid" in wrong.stderr and wrong.stdout == ""
     missing = product.manage("mcp", MEMCENTER_API_KEY="")
