@@ -26,6 +26,7 @@ LIGHT = {
     "turn_lessons",
     "export_download",
     "receipt_download",
+    "first_password",  # who has one is led on
     "import_file",
 }
 # Not there yet: bytes and queries that must not grow any further.
