@@ -147,8 +147,10 @@ def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) ->
         nonlocal found
         if forget_memories:
             found = leaving.of(user=user, resting=target.resting)
-        texts = (remembering.words_of(rows) for rows in said.words_of(user, target))
-        return [*found.texts, *chain.from_iterable(texts)]
+        said_there = (remembering.words_of(rows) for rows in said.words_of(user, target))
+        texts = [*found.texts, *chain.from_iterable(said_there)]
+        known_erasing.blank_questions_about(user=user, texts=texts)
+        return texts
 
     erasing.remember(
         run,

@@ -64,7 +64,9 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
     def look() -> list[str]:
         nonlocal found
         found = leaving.of(user=user, resting=resting, gone=gone)
-        return [*found.texts, *remembering.words_of(own)]
+        texts = [*found.texts, *remembering.words_of(own)]
+        copied.blank_questions_about(user=user, texts=texts)
+        return texts
 
     erasing.remember(
         run,

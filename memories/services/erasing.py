@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
+from memcenter.lib import segment
 from memcenter.lib.shingles import Resemblance
 from memories.models import (
     Arbitration,
@@ -79,6 +80,19 @@ def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
     asked.update(query="")
 
 
+def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
+    """Erase the words of the questions that share a word, stop words apart, with these texts.
+
+    What is asked before a text is learned and indexed finds nothing, so that no hit leads from
+    the text to the question. Rather a question too many than a word of what is forgotten; one
+    whose answer is still there asked what a surviving message asks, and stays.
+    """
+    said = {term for text in texts for term in segment.terms(text)}
+    asked = _unanswered(user).exclude(query="").values_list("pk", "query")
+    about = [pk for pk, query in asked if not said.isdisjoint(segment.terms(query))]
+    RecallTrace.objects.filter(user=user, pk__in=about).update(query="")
+
+
 def erase_traces(
     *,
     user: User,
@@ -101,10 +115,8 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
     wanted = Resemblance(texts)
     if not wanted:
         return Counter()
-    asked = RecallTrace.objects.filter(user=user).filter(
-        Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
-    )
-    traces = [pk for pk, text in asked.values_list("pk", "query") if wanted.held_by(text)]
+    asked = _unanswered(user).values_list("pk", "query")
+    traces = [pk for pk, text in asked if wanted.held_by(text)]
     notes = [
         pk
         for pk, text in DailyNote.everything.filter(user=user).values_list("pk", "text")
@@ -113,6 +125,13 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
     erased = by_table(RecallTrace.objects.filter(user=user, pk__in=traces).delete())
     erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
     return erased + by_table(DailyNote.everything.filter(user=user, pk__in=notes).delete())
+
+
+def _unanswered(user: User) -> QuerySet[RecallTrace]:
+    """The traces whose answer isn't there, or is being forgotten."""
+    return RecallTrace.objects.filter(user=user).filter(
+        Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
+    )
 
 
 def erase_copies(*, user: User, operation: Operation) -> Counter[str]:

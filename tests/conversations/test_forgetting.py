@@ -169,6 +169,14 @@ def test_the_words_and_vectors_of_a_forgotten_turn_go(talk: Talk) -> None:
     assert after == (before[0] - gone, before[1] - gone)
 
 
+def test_a_question_asked_before_it_was_indexed_goes_with_it(alice: User, talk: Talk) -> None:
+    about = make_trace(alice, "And what of the tea?")
+    elsewhere = make_trace(alice, "And what of the bass?")
+    drained(forget_message(talk.tea_turn.assistant_message, cascade=True))
+    left = dict(RecallTrace.objects.values_list("pk", "query"))
+    assert (left[about.pk], left[elsewhere.pk]) == ("", "And what of the bass?")
+
+
 def test_a_summary_that_covered_it_is_asked_for_again(talk: Talk) -> None:
     operation = forget_message(talk.tea_turn.assistant_message, cascade=True)
     worker.drain(limit=1)

@@ -103,7 +103,21 @@ def test_a_forgotten_memory_is_erased_with_all_that_was_made_of_it(
     assert not Vector.objects.filter(**left).exists()
     assert not LexicalEntry.objects.filter(**left).exists()
     assert [hit.target_public_id for hit in RecallHit.objects.all()] == [other.public_id]
-    assert RecallTrace.objects.get().query == ""  # what was asked may tell what was known
+    # What was asked may tell what was known.
+    assert {trace.query for trace in RecallTrace.objects.all()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "other"),
+    [(TEA, "Which tea?", "Where is the train?"), ("Alice对花生过敏", "花生呢?", "火车几点开?")],
+)
+def test_a_question_that_found_nothing_yet_goes_with_what_it_asked_about(
+    alice: User, known: str, asked: str, other: str
+) -> None:
+    about, elsewhere = make_trace(alice, asked), make_trace(alice, other)
+    drained(forget(make_memory(alice, known)))
+    left = dict(RecallTrace.objects.values_list("pk", "query"))
+    assert left == {about.pk: "", elsewhere.pk: other}
 
 
 def test_the_messages_of_a_forgotten_memory_stay(alice: User) -> None:
