@@ -125,7 +125,7 @@ def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
     again finds the originals archived and does nothing.
     """
     current = User.objects.get(pk=user.pk)
-    if current.hidden_at is not None or not users.settings_of(user).longterm_enabled:
+    if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
         return []
     made = [one for one in (_apply(proposal, user) for proposal in proposals) if one]
     if made:

@@ -298,7 +298,7 @@ def _applied(
     turn, candidate = taught.turn, taught.candidate
     if not all(_still_there(user, one) for one in (turn, *taught.needs)):
         return None
-    own = users.settings_of(user)
+    own = users.settings_held(user)
     if not own.longterm_enabled:
         return None
     decided = deciding.apply(

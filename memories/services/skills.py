@@ -70,7 +70,7 @@ def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
         for steps in _begun_like(own, alike)
     ]
     with run.applying(user):
-        if not users.settings_of(user).longterm_enabled:
+        if not users.settings_held(user).longterm_enabled:
             return []
         return [one for skill in found if (one := _keep(user, skill, turn))]
 

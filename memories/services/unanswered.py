@@ -97,7 +97,7 @@ def _learn_one(run: Run, candidate: Candidate, *, user: User, message: Message) 
     merged = deciding.merged_draft(meeting, draft)
     with run.applying(user):
         still = _still_there(user, message)
-        own = users.settings_of(user)
+        own = users.settings_held(user)
         if still is None or not own.longterm_enabled:
             return None
         return deciding.apply(

@@ -131,9 +131,21 @@ def _check_password(password: str, user: User) -> None:
 
 def settings_of(user: User) -> UserSettings:
     """The person's switches; defaults, unsaved, when nothing was ever decided."""
+    return _settings_of(user)
+
+
+def settings_held(user: User) -> UserSettings:
+    """As `settings_of`; a switch waits for the caller's transaction, which may write by these.
+
+    So nothing appears any more once the switch has been answered.
+    """
+    return _settings_of(user, locking=" FOR SHARE")
+
+
+def _settings_of(user: User, *, locking: str = "") -> UserSettings:
     found = statements.rows(
         f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
-        " WHERE s.user_id = %s",
+        f" WHERE s.user_id = %s{locking}",
         [user.pk],
     )
     if not found:

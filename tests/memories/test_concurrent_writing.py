@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
+from memcenter.lib import statements
 from memories.models import Memory, MemoryVersion, Origin
 from memories.services import curating, indexing, remembering, writing
 from memories.services.remembering import MemoryInput
@@ -94,3 +95,16 @@ def test_two_merges_at_once_lose_neither_text(bob: User) -> None:
     said = " ".join(Memory.objects.filter(user=bob).values_list("content", flat=True))
     assert "3 years old" in said and "very shy" in said
     assert numbers(memory) == list(range(1, memory.current_version + 1))
+
+
+def test_a_switch_waits_for_what_is_being_written_by_it(bob: User) -> None:
+    def switch_off() -> None:
+        with as_user(bob):
+            statements.rows("SELECT set_config('lock_timeout', '50ms', true)", [])
+            users.change_settings(user=bob, changes={"longterm_enabled": False})
+
+    with as_user(bob):
+        remembering.check_on(bob)
+        [failed] = at_once(switch_off)
+    assert isinstance(failed, OperationalError)
+    assert at_once(switch_off) == [] and not users.settings_of(bob).longterm_enabled
