@@ -30,7 +30,7 @@ _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
 # All tests call through one key.
 _UNLIMITED = {"MEMCENTER_RATE_LIMIT": "1000000", "MEMCENTER_RATE_LIMIT_HEAVY": "1000000"}
 _ANNOUNCED = "Ctrl-C"
-_START_SECONDS = 120
+_START_SECONDS = 300
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,11 @@
   // Switches, filters and sort orders send their form when they change.
   on("change", "[data-submit-on-change]", (_event, field) => field.form?.requestSubmit());
 
+  // Which file was chosen is said by the page, as choosing it is.
+  on("change", "[data-file]", (_event, field) => {
+    field.form.querySelector("[data-file-name]").textContent = field.files[0]?.name ?? "";
+  });
+
   // "/" goes to the search field; other single keys press the button that names them.
   const typing = (element) => element.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
   document.addEventListener("keydown", (event) => {

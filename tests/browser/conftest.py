@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.live import ROOT, Person, Product
 
-__all__ = ["Person", "Product", "sign_in"]
+__all__ = ["Person", "Product", "note", "sign_in"]
 
 # The browser notes every such answer as an error; the pages mean them.
 _EXPECTED = ("status of 422", "status of 404")
@@ -37,7 +37,7 @@ def page(browser: Browser, product: Product) -> Iterator[Page]:
     )
     page = context.new_page()
     problems: list[str] = []
-    page.on("console", lambda message: _note(message, problems))
+    page.on("console", lambda message: note(message, problems))
     page.on("pageerror", lambda error: problems.append(str(error)))
     yield page
     context.close()
@@ -53,6 +53,7 @@ def sign_in(page: Page, person: Person, *, then: str = "/") -> None:
     page.wait_for_url(lambda url: "/signin/" not in url)
 
 
-def _note(message: ConsoleMessage, problems: list[str]) -> None:
+def note(message: ConsoleMessage, problems: list[str]) -> None:
+    """Keep what the console complains of, but for what the pages mean."""
     if message.type == "error" and not any(text in message.text for text in _EXPECTED):
         problems.append(message.text)

@@ -136,7 +136,7 @@ def most_telling(caller: Caller) -> str:
 
 def receipt_for_forgetting(caller: Caller) -> str:
     """What was told a moment ago, and is better not kept."""
-    caller.tell("I'm allergic to kiwis.", conversation="better not kept")
+    caller.tell("I play the trombone in a brass band.", conversation="better not kept")
     accepted = caller.post(
         "/memory/forget", scope="conversation", conversation_id="better not kept"
     )
@@ -149,7 +149,7 @@ def opened(browser: Browser, live: Product, shot: Shot, person: Person | None) -
     known = _signed_in.get(person.username) if person else None
     context = browser.new_context(
         base_url=live.address,
-        locale="en-GB",
+        locale="zh-CN" if shot.who == "linxiao" else "en-GB",
         viewport={"width": shot.width, "height": shot.height},
         color_scheme=shot.scheme,
         reduced_motion="reduce",

@@ -1,0 +1,106 @@
+"""Every page, in both themes: nothing that axe finds, nothing that runs out of the window."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import note, sign_in
+from tests.live import Person, Product
+
+pytestmark = pytest.mark.browser
+
+VISITORS = {"sign_in": "/signin/", "register": "/register/", "not_found": "/nothing/here/"}
+NARROWEST, WIDEST = 320, 1920
+_LIVED_IN = """
+import json
+from ops.access import as_system
+from ops.models import User
+from tests.pages import PAGES, lived_in
+with as_system():
+    seen = lived_in(User.objects.get(username="reader"), size=8)
+    print(json.dumps({name: address(seen) for name, address in PAGES.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def reader(product: Product) -> Person:
+    return product.person("reader")
+
+
+@pytest.fixture(scope="module")
+def addresses(product: Product, reader: Person) -> dict[str, str]:
+    found: dict[str, str] = json.loads(product.shell(_LIVED_IN).splitlines()[-1])
+    return found
+
+
+@pytest.fixture
+def open_page(browser: Browser, product: Product) -> Iterator[Page]:
+    """As `page`, but axe's own inline styles are let in, which the product refuses."""
+    context = browser.new_context(
+        base_url=product.address,
+        locale="en-GB",
+        viewport={"width": 1280, "height": 900},
+        bypass_csp=True,
+    )
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: note(message, problems))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    context.close()
+    assert not problems, problems
+
+
+def problems_on(page: Page, name: str, address: str) -> Iterator[str]:
+    page.goto(address)
+    page.wait_for_load_state("load")
+    for one in Axe().run(page).response["violations"]:
+        yield f"{name}: {one['id']}: {one['nodes'][0]['html'][:200]}"
+    size = page.viewport_size
+    for width in (NARROWEST, WIDEST):
+        page.set_viewport_size({"width": width, "height": 800})
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            yield f"{name}: wider than {width}"
+    assert size is not None
+    page.set_viewport_size(size)
+
+
+def all_problems(page: Page, addresses: Mapping[str, str]) -> list[str]:
+    return [
+        problem
+        for name, address in addresses.items()
+        for problem in problems_on(page, name, address)
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_an_obstacle_that_axe_knows(
+    open_page: Page, reader: Person, addresses: dict[str, str], scheme: str
+) -> None:
+    dark = scheme == "dark"
+    open_page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+    assert all_problems(open_page, VISITORS) == []
+    sign_in(open_page, reader)
+    assert all_problems(open_page, addresses) == []
+
+
+def test_pages_hold_in_forced_colours_and_on_paper(
+    browser: Browser, product: Product, reader: Person, addresses: dict[str, str]
+) -> None:
+    context = browser.new_context(base_url=product.address, forced_colors="active")
+    page = context.new_page()
+    sign_in(page, reader)
+    page.goto(addresses["data_management"])
+    expect(page.get_by_role("switch").first).to_be_visible()
+    page.goto(addresses["memory_pictures"])
+    expect(page.locator(".curve").first).to_be_visible()
+    page.emulate_media(media="print")
+    page.goto(addresses["receipt_page"])
+    expect(page.locator(".receipt")).to_be_visible()
+    expect(page.locator(".site-header")).to_be_hidden()
+    context.close()
