@@ -49,7 +49,9 @@
   function stepInMenu(menu, step) {
     const items = [...menu.querySelectorAll(".menu__item, .menu__panel input")];
     const at = items.indexOf(document.activeElement);
-    items[(at + step + items.length) % items.length]?.focus();
+    // From the summary, up leads to the last.
+    const from = at < 0 && step < 0 ? 0 : at;
+    items[(from + step + items.length) % items.length]?.focus();
   }
   document.addEventListener("keydown", (event) => {
     const menu = event.target.closest?.("details.menu[open]");
