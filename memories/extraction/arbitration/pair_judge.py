@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memcenter.lib import segment
 from memories.extraction.arbitration.pair_features import PairFeatures, Vector, features
 from memories.extraction.arbitration.pairing import Finding, Pair
 from memories.extraction.types import Verdict
@@ -70,7 +71,7 @@ def decide(pair: Pair, finding: Finding, judged: Judged) -> Finding:
     newer = 0.0 if _of_two_attributes(pair) else shares["update"]
     conflict = newer + shares["clash"]
     one_subject = pair.new.subject == pair.old.subject and not _of_two_attributes(pair)
-    if shares["same"] >= SURE_SAME and one_subject and not _tells_more(pair):
+    if shares["same"] >= SURE_SAME and one_subject and not tells_more(pair):
         return Finding(Verdict.SKIP, "judged_same", evidence["same"])
     if shares["more"] >= SURE_MORE:
         return Finding(Verdict.MERGE, "judged_more", evidence["more"])
@@ -102,10 +103,13 @@ def _of_two_attributes(pair: Pair) -> bool:
     return bool(pair.new.slot and pair.old.slot) and pair.new.slot != pair.old.slot
 
 
-def _tells_more(pair: Pair) -> bool:
-    """A figure or a name that wasn't known would be lost with a repeat."""
+def tells_more(pair: Pair) -> bool:
+    """A figure, a name or a word nobody uses every day that wasn't known would be lost."""
     new, old = pair.new, pair.old
-    return bool(new.figures - old.figures or new.names - old.names)
+    if new.figures - old.figures or new.names - old.names:
+        return True
+    known = set(segment.terms(old.plain))
+    return any(word not in known for word in segment.unusual(new.plain))
 
 
 def row_of(found: PairFeatures, names: tuple[str, ...]) -> Vector:

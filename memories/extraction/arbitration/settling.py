@@ -1,7 +1,7 @@
 """The rules first; where they have no strong evidence, the learned judge."""
 
 from memories.extraction.arbitration.comparing import compare
-from memories.extraction.arbitration.pair_judge import Judged, decide, judge
+from memories.extraction.arbitration.pair_judge import Judged, decide, judge, tells_more
 from memories.extraction.arbitration.pairing import Finding, Pair
 from memories.extraction.types import Verdict
 
@@ -22,7 +22,8 @@ def settle(pair: Pair) -> Finding:
 def settled(pair: Pair, finding: Finding, judged: Judged) -> Finding:
     if is_open(finding):
         return decide(pair, finding, judged)
-    if _is_contested(finding) and judged.shares["same"] >= _SURE_IT_IS_THE_SAME:
+    surely = judged.shares["same"] >= _SURE_IT_IS_THE_SAME and not tells_more(pair)
+    if _is_contested(finding) and surely:
         return Finding(Verdict.SKIP, "judged_same", judged.evidence["same"])
     return finding
 

@@ -3,7 +3,7 @@ import pytest
 from memories.extraction.arbitrate import read
 from memories.extraction.arbitration.pair_judge import CLASSES, Judged, decide, judge
 from memories.extraction.arbitration.pairing import APART, BESIDE, Finding, Pair
-from memories.extraction.arbitration.settling import settled
+from memories.extraction.arbitration.settling import settle, settled
 from memories.extraction.types import Verdict
 
 
@@ -42,6 +42,21 @@ def test_a_memory_of_another_subject_is_not_replaced() -> None:
 def test_a_repeat_that_brings_a_new_figure_is_not_skipped() -> None:
     more = pair("Keeps hens", "Keeps 9 hens")
     assert decide(more, BESIDE, judged(same=0.9)).verdict is not Verdict.SKIP
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Likes the band qxbbtwbbd", "Likes the band qxbbtwbcp"),
+        ("喜欢qxbbtwbbl的书", "喜欢qxbbtwbdb的书"),
+        ("Enjoys the films of kurosawa", "Enjoys the films of tarkovsky"),
+        ("对青霉素过敏", "对头孢克肟过敏"),
+    ],
+)
+def test_a_word_nobody_uses_every_day_is_never_taken_for_another(old: str, new: str) -> None:
+    alike = pair(old, new, similarity=0.98)
+    assert decide(alike, BESIDE, judged(same=1.0)).verdict is not Verdict.SKIP
+    assert settle(alike).verdict is not Verdict.SKIP
 
 
 def test_strong_rules_are_not_overruled() -> None:
