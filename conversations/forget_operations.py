@@ -141,14 +141,15 @@ def _erase(run: Run, user: User, target: Target, *, forget_memories: bool) -> No
 
 
 def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) -> None:
-    found = Leaving()
+    found, elsewhere = Leaving(), list[str]()
 
     def look() -> list[str]:
-        nonlocal found
+        nonlocal found, elsewhere
         if forget_memories:
             found = leaving.of(user=user, resting=target.resting)
         said_there = (remembering.words_of(rows) for rows in said.words_of(user, target))
         texts = [*found.texts, *chain.from_iterable(said_there)]
+        elsewhere = leaving.said_elsewhere(user=user, texts=texts, resting=target.resting)
         known_erasing.blank_questions_about(user=user, texts=texts)
         return texts
 
@@ -157,7 +158,7 @@ def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) ->
         user=user,
         texts=look,
         rows=lambda: [*found.rows, *said.rows_of(user, target), *_own_row(run, user)],
-        staying=lambda: found.staying,
+        staying=lambda: [*found.staying, *elsewhere],
     )
 
 

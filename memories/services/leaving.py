@@ -71,6 +71,20 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
     )
 
 
+def said_elsewhere(*, user: User, texts: Sequence[str], resting: Q) -> list[str]:
+    """What versions from elsewhere say as these texts do: an answer repeats what is remembered.
+
+    Of memories that have a source that matches, nothing: what becomes of them is for deriving.
+    """
+    sources = Source.everything.filter(resting, user=user)
+    touched = set(sources.values_list("memory", flat=True).distinct())
+    along = [one.pk for one in read(user, touched).memories] if touched else []
+    wanted = Resemblance(texts)
+    versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
+    others = versions.exclude(memory__in=along).order_by().values_list("content", flat=True)
+    return [content for content in others.distinct().iterator() if wanted.held_by(content)]
+
+
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """The versions that a person or client wrote or chose to keep, and what was told anew."""
     told = Q(change__in=WRITTEN) | Q(sources__comment=deriving.KEPT)

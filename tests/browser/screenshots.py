@@ -136,7 +136,7 @@ def most_telling(caller: Caller) -> str:
 
 def receipt_for_forgetting(caller: Caller) -> str:
     """What was told a moment ago, and is better not kept."""
-    caller.tell("I play the trombone in a brass band.", conversation="better not kept")
+    caller.tell("I'm allergic to kiwis.", conversation="better not kept")
     accepted = caller.post(
         "/memory/forget", scope="conversation", conversation_id="better not kept"
     )

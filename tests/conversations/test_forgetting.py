@@ -119,6 +119,18 @@ def drained(operation: Operation) -> Operation:
     return operation
 
 
+def test_an_answer_that_repeats_what_is_known_from_elsewhere_is_no_trace(alice: User) -> None:
+    known = "Is severely allergic to penicillin, with hives"
+    told = make_turn(make_conversation(alice), "Penicillin is bad for me, properly, hives and all")
+    memory = make_memory(alice, known, turns=[told])
+    brief = make_conversation(alice)
+    turn = make_turn(brief, "Kiwis, too.", f"Noted. {known}.")
+    make_memory(alice, "Is allergic to kiwis", turns=[turn])
+    drained(forget_conversation(brief))
+    assert [one.content for one in Memory.everything.all()] == [known]
+    assert memory.versions.get().content == known
+
+
 # --- a message -------------------------------------------------------------------------------
 
 

@@ -1,26 +1,13 @@
 import pytest
-from django.db import connection
 
 from memcenter.lib.statements import Sql
 from memories.models import Memory, Origin, TargetKind
-from memories.retrieval.stores.pgvector import PgVectorStore, joined_at_once
+from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.services import indexing, remembering
 from memories.services.remembering import MemoryInput
 from ops.models import User
 
 pytestmark = pytest.mark.django_db
-
-
-def setting() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW enable_nestloop")
-        return str(cursor.fetchone()[0])
-
-
-def test_the_planner_may_not_loop_for_new_rows_and_may_again_afterwards(db: None) -> None:
-    with joined_at_once():
-        assert setting() == "off"
-    assert setting() == "on"
 
 
 def test_only_the_persons_eligible_rows_come_nearest_first(alice: User, mallory: User) -> None:
