@@ -59,6 +59,13 @@ def test_a_word_nobody_uses_every_day_is_never_taken_for_another(old: str, new: 
     assert settle(alike).verdict is not Verdict.SKIP
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("Works with Rust", "Works with Go"), ("Likes the band Yes", "Likes The Who")]
+)
+def test_a_name_that_is_a_stop_word_is_not_passed_over(old: str, new: str) -> None:
+    assert settle(pair(old, new)).verdict is not Verdict.SKIP
+
+
 def test_strong_rules_are_not_overruled() -> None:
     found = Finding(Verdict.REPLACE, "newer_value")
     assert settled(pair("Is 35", "Is 36"), found, judged(same=1.0)) == found
