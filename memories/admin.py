@@ -165,7 +165,8 @@ class VectorAdmin(ReadOnlyAdmin):
 
 @admin.register(LexicalEntry)
 class LexicalEntryAdmin(ReadOnlyAdmin):
-    masked = ("terms",)
-    list_display = ("pk", "user", "target_kind", "target_id", "terms", "length")
+    # They say what the text says, and know nothing of its being hidden.
+    never = ("terms",)
+    list_display = ("pk", "user", "target_kind", "target_id", "length")
     list_select_related = ("user", "conversation")
     list_filter = ("target_kind",)

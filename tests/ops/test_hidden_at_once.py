@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +40,9 @@ SAID = {"asked", "answered", "learned", "summarized", "comment", "asked about"}
 GONE = {
     "memory": {"learned", "candidate", "asked about"},
     "message": SAID,
+    "conversation": SAID | {"title", "thread"},
+    "clear": SAID,
+    "project": {"planned", "project's name"},
     "user": SAID | {"title", "thread", "planned", "project's name", "kept", "noted", "person"},
 }
 _LETTERS = "bcdfghjklmnprstv"
@@ -244,15 +248,20 @@ def text_of(response: Any) -> str:
     return str(response.content.decode())
 
 
-# Reading all of it before, right after and in the end.
+# Reading at random between the request and the end.
 
 
 def request(world: World, scope: str) -> str:
     """Ask for it; gives the operation's id."""
     api, user = Api(world.key), {"user_id": world.user.external_id}
+    if scope == "clear":
+        body = {**user, "conversation_id": world.ids["conversation_id"]}
+        return str(answer(api.post("/clear", body), 202)["op_id"])
     every: dict[str, dict[str, Any]] = {
         "memory": {"memory_id": world.ids["memory_id"]},
         "message": {"message_id": world.ids["message_id"], "cascade": True},
+        "conversation": {"conversation_id": world.ids["conversation_id"]},
+        "project": {"project_key": "p1"},
         "user": {},
     }
     more = every[scope]
@@ -292,3 +301,29 @@ def test_nothing_shows_it_right_after_the_request_nor_in_the_end(
     # Asking about somebody of that name makes somebody new appear.
     assert shown_by(world, everything, gone=GONE[scope] - {"person"}) == {}
     assert Receipt.objects.get(operation=operation).scan["residue"] == 0
+
+
+@pytest.mark.parametrize("scope", GONE)
+def test_nothing_shows_it_whoever_reads_between_the_steps(
+    scope: str, brief_events: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, order = make_world(), random.Random(scope)
+    step = worker.Run.step
+    shown: dict[str, dict[str, set[str]]] = {}
+
+    def look(at: str) -> None:
+        names = order.sample(sorted(world.reads), k=8)
+        # Asking about somebody of that name makes somebody new appear.
+        shown[at] = shown_by(world, names, gone=GONE[scope] - {"person"})
+
+    def watched(self: worker.Run, name: str, **given: Any) -> None:
+        step(self, name, **given)
+        look(name)
+
+    op_id = request(world, scope)
+    look("request")
+    monkeypatch.setattr(worker.Run, "step", watched)
+    worker.drain()
+    assert len(shown) > 4 and {at: found for at, found in shown.items() if found} == {}
+    operation = Operation.objects.get(public_id=op_id)
+    assert operation.status == Status.SUCCEEDED, operation.last_error
