@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,14 +13,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.live import Product
+from tests.live import PASSWORD, Product
 from tests.scenarios.caller import Caller, until
 from tests.scenarios.planted import Words, analyze
 
 
 @dataclass(frozen=True)
 class Planting:
-    """Says words through HTTP, as the chat product that `ana` belongs to."""
+    """Says words through HTTP, as the chat product `ana` belongs to or as somebody signed in."""
 
     product: Product
     word: Words
@@ -45,6 +47,25 @@ def api(product: Product, word: Words) -> Iterator[Planting]:
     headers = {"Authorization": f"Bearer {product.api_key}"}
     with httpx.Client(base_url=product.address, headers=headers, timeout=60) as client:
         yield Planting(product, word, ana, client)
+
+
+@pytest.fixture
+def page(product: Product, word: Words) -> Iterator[Planting]:
+    """Somebody who registered on the page under a word, signed in."""
+    name = word("login name")
+    with httpx.Client(base_url=product.address, timeout=60, follow_redirects=True) as client:
+        one = Planting(product, word, Caller(product, name), client)
+        submit(one, "/register/", username=name, password=PASSWORD)
+        yield one
+
+
+def submit(page: Planting, path: str, *, files: Any = None, ok: bool = True, **fields: Any) -> Any:
+    """A form, sent with its token as a browser would."""
+    if "csrftoken" not in page.http.cookies:
+        page.http.get("/signin/")
+    token = {"csrfmiddlewaretoken": page.http.cookies["csrftoken"]}
+    headers = {"Referer": str(page.http.base_url)}
+    return page.call("POST", path, data={**token, **fields}, files=files, headers=headers, ok=ok)
 
 
 def plant_turns(api: Planting) -> None:
@@ -297,3 +318,204 @@ def test_no_word_said_through_the_api_is_left_of_a_forgotten_user(
     assert receipt["scan"]["residue"] == 0
     assert word.left(product) == {}
     assert not word.inside(str(receipt))
+
+
+def test_no_word_typed_on_a_page_is_left_of_a_forgotten_user(
+    page: Planting, product: Product, word: Words
+) -> None:
+    plant_by_chatting(page)
+    plant_on_the_memory_pages(page)
+    plant_on_the_data_pages(page)
+    analyze(product)
+    planted = word.left(product)
+    assert {"login name", "typed message", "typed memory", "key's name"} <= set(planted)
+    answer = submit(page, "/memory/data/everything/", phrase="delete everything", password=PASSWORD)
+    token, op_id = answer.url.params["token"], answer.url.path.split("/")[2]
+    assert forgotten(product, op_id, token)["scan"]["residue"] == 0
+    assert word.left(product) == {}
+
+
+def plant_by_chatting(page: Planting) -> None:
+    word = page.word
+    answer = submit(page, "/c/new/", text=f"I'm allergic to {word('typed message')}.")
+    address = answer.url.path
+    submit(page, address, text=f"My sister is called {word('second message')}.")
+    submit(page, f"{address}rename/", title=word("typed title"))
+    page.call("GET", "/", params={"q": word("typed list query")})
+    brief = submit(page, "/c/temporary/", text=f"Between us: {word('typed in brief')}")
+    submit(page, brief.url.path, text=f"And {word('second in brief')}")
+    submit(page, address, text="x" * 40_000 + word("too long"), ok=False)
+
+
+def plant_on_the_memory_pages(page: Planting) -> None:
+    word = page.word
+    fields: dict[str, Any] = {"kind": "fact", "tags": word("typed tag")}
+    submit(page, "/memory/long-term/add/", content=f"Keeps {word('typed memory')}", **fields)
+    address = _first_memory(page)
+    submit(page, f"{address}edit/", content=f"Keeps {word('typed edit')}", **fields)
+    page.call("GET", "/memory/long-term/", params={"q": word("typed query"), "tag": "x"})
+    page.call("GET", "/memory/conversation/", params={"q": word("typed try")})
+    page.call("GET", f"/memory/long-term/{word('unknown memory')}/", ok=False)
+    submit(
+        page,
+        "/memory/long-term/add/",
+        content=f"My password is {word('typed secret')}!7x",
+        ok=False,
+        **fields,
+    )
+    submit(page, f"{address}delete/")
+
+
+def _first_memory(page: Planting) -> str:
+    listed = page.call("GET", "/memory/long-term/", params={"sort": "new"}).text
+    found = re.search(r"/memory/long-term/mem_\w+/", listed)
+    assert found
+    return found[0]
+
+
+def plant_on_the_data_pages(page: Planting) -> None:
+    word = page.word
+    submit(page, "/settings/keys/", name=word("key's name"), scopes=["read"], days="30")
+    submit(page, "/memory/data/export/", format="zip", password=PASSWORD)
+    lines = {"user_message": f"I play {word('uploaded')}.", "assistant_message": "Nice."}
+    name = f"{word('uploaded name')}.jsonl"
+    submit(page, "/memory/data/import/", files={"file": (name, json.dumps(lines).encode())})
+    submit(
+        page,
+        "/memory/data/everything/",
+        phrase=word("wrong phrase"),
+        password=word("wrong password"),
+        ok=False,
+    )
+    with httpx.Client(base_url=page.product.address, timeout=60) as stranger:
+        other = Planting(page.product, word, page.ana, stranger)
+        for name in (page.ana.user_id, word("mistyped name")):
+            submit(other, "/signin/", username=name, password=word("mistyped"), ok=False)
+    until(lambda: "pending" not in _page_of_data(page), what="the page's operations")
+
+
+def _page_of_data(page: Planting) -> str:
+    return str(page.call("GET", "/memory/data/").text)
+
+
+# Each thing by a scope of its own: the person stays.
+
+
+def by_turn(api: Planting) -> str:
+    told = api.ana.tell(f"I'm allergic to {api.word('message')}.", conversation="c")
+    api.ana.post(
+        "/feedback",
+        message_id=told["user_message_id"],
+        rating="negative",
+        comment=api.word("comment"),
+    )
+    recall(api, "allergic")
+    body = {"scope": "message", "message_id": told["assistant_message_id"], "cascade": True}
+    return str(api.ana.post("/memory/forget", **body)["op_id"])
+
+
+def by_conversation(api: Planting) -> str:
+    word = api.word
+    name = word("conversation id")
+    made = api.ana.post("/conversations", conversation_id=name, title=word("title"))
+    for number in range(12):
+        api.ana.tell(f"On day {number} we saw a {word(f'said {number}')}.", conversation=name)
+    recall(api, "day", conversation_id=name)
+    exported = api.ana.post("/memory/export", format="zip", conversation_id=name)
+    api.ana.finished([exported["op_id"]])
+    return str(
+        api.ana.post("/memory/forget", scope="conversation", conversation_id=made["id"])["op_id"]
+    )
+
+
+def by_clearing(api: Planting) -> str:
+    api.ana.tell(f"I'm allergic to {api.word('message')}.", conversation="c")
+    recall(api, "allergic")
+    return str(api.ana.post("/clear", conversation_id="c")["op_id"])
+
+
+def by_memory(api: Planting) -> str:
+    word, ana = api.word, api.ana
+    made = ana.post(
+        "/memory/long_term",
+        content=f"Keeps {word('memory')} in the cellar",
+        tags=[word("tag")],
+        data={"k": word("data")},
+        metadata={"k": word("metadata")},
+    )
+    path = f"/memory/long_term/{made['id']}"
+    ana.patch(path, content=f"Keeps {word('second version')} in the cellar")
+    ana.post("/feedback", memory_id=made["id"], rating="negative", comment=word("reason"))
+    plain = {"user_id": ana.user_id, "content": f"Likes {word('repeated')}"}
+    again = {"Idempotency-Key": uuid.uuid4().hex}
+    other = api.call("POST", "/api/v1/memory/long_term", json=plain, headers=again)
+    recall(api, "cellar")
+    exported = ana.post("/memory/export", format="json")
+    ana.finished([exported["op_id"]])
+    bulk = {"ids": [made["id"], other["id"]], "action": "forget"}
+    return str(ana.post("/memory/long_term/bulk", **bulk)["op_id"])
+
+
+def by_project(api: Planting) -> str:
+    word, ana = api.word, api.ana
+    key = word("project key")
+    ana.post("/memory/long_term", content=f"Deploys {word('project memory')}", project_key=key)
+    recall(api, "deploys", project_key=key)
+    return str(ana.post("/memory/forget", scope="project", project_key=key)["op_id"])
+
+
+def by_mem0(api: Planting) -> str:
+    word, user = api.word, {"user_id": api.ana.user_id}
+    said = [{"role": "user", "content": f"I collect {word('mem0 message')}."}]
+    body = {"messages": said, **user, "run_id": word("mem0 run"), "metadata": {"k": word("label")}}
+    event = api.call("POST", "/v3/memories/add/", json=body)["event_id"]
+    api.ana.finished([event])
+    plain = {**user, "infer": False, "metadata": {"k": word("plain label")}}
+    stored = [{"role": "user", "content": word("mem0 memory")}]
+    api.call("POST", "/v3/memories/add/", json={**plain, "messages": stored})
+    gone = api.call("DELETE", "/v1/memories/", params=user)
+    settle(api)
+    return str(gone["event_id"])
+
+
+def by_chat(api: Planting) -> str:
+    """Said in a conversation, with an answer that says what was forgotten."""
+    word = api.word("memory")
+    api.ana.post("/memory/long_term", content=f"Has a cat called {word}")
+    return _first_forget(api, f"Forget that I have a cat called {word}.")
+
+
+def _first_forget(api: Planting, text: str) -> str:
+    api.ana.tell(text, conversation="asking")
+    settle(api)
+    rows = api.ana.get("/memory/ops", kind="forget_memory", limit=1)["results"]
+    # What was asked for names it as well, and is a message of its own.
+    return str(api.ana.post("/clear", conversation_id="asking")["op_id"]) if rows else ""
+
+
+def recall(api: Planting, about: str, **more: Any) -> None:
+    """So that there are traces, caches and counts of it."""
+    api.ana.post("/memory/context", message=f"What about {about}?", **more)
+    api.ana.get("/search", query=about)
+
+
+@pytest.fixture
+def plain(product: Product, word: Words) -> Iterator[Planting]:
+    ana = Caller(product, f"plain-{uuid.uuid4().hex[:12]}")
+    headers = {"Authorization": f"Bearer {product.api_key}"}
+    with httpx.Client(base_url=product.address, headers=headers, timeout=60) as client:
+        yield Planting(product, word, ana, client)
+
+
+@pytest.mark.parametrize(
+    "by", [by_turn, by_conversation, by_clearing, by_memory, by_project, by_mem0, by_chat]
+)
+def test_no_word_is_left_of_what_was_forgotten_by_its_own_scope(
+    plain: Planting, product: Product, word: Words, by: Callable[[Planting], str]
+) -> None:
+    op_id = by(plain)
+    assert op_id
+    analyze(product)
+    plain.ana.finished([op_id])
+    settle(plain)
+    assert word.left(product) == {}
