@@ -20,6 +20,7 @@ from pytest_django import Settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
+from conversations.services import temporary
 from ops.api import events
 from ops.models import User
 from tests.memcenter.rest.test_schema import generated
@@ -47,6 +48,13 @@ def operations() -> list[Any]:
 
 
 @pytest.fixture
+def in_passing(alice: User) -> Iterator[None]:
+    """Erase the temporary conversations that were begun: Redis knows no transaction to undo."""
+    yield
+    temporary.erase_all(alice)
+
+
+@pytest.fixture
 def one_connection(db: None) -> Iterator[None]:
     """Keep the test's transaction open: as Django's own test client does."""
     for signal in (request_started, request_finished):
@@ -68,7 +76,7 @@ def aimed(values: Any, ids: Mapping[str, str | None]) -> Any:
     return {name: ids.get(name, value) for name, value in values.items()}
 
 
-@pytest.mark.usefixtures("one_connection")
+@pytest.mark.usefixtures("one_connection", "in_passing")
 @pytest.mark.parametrize("mode", MODES, ids=str)
 @pytest.mark.parametrize("operation", operations(), ids=lambda one: one.label)
 def test_any_call_is_answered_as_described(

@@ -17,7 +17,7 @@ _TARGET = re.compile(r"\bmake ([a-z]+)\b(?=[`\s]|$)")
 _COMMAND = re.compile(r"manage\.py ([a-z_]+)")
 _PROGRAM = re.compile(r"\.venv/bin/python (bench/\w+\.py)")
 _CODE = re.compile(r"```sh\n(.*?)```|`([^`\n]+)`", re.DOTALL)
-_API_PATH = re.compile(r"\$API(/[\w/]+)")
+_API_PATH = re.compile(r"\$API(/[\w/-]+)")
 
 
 def found(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
