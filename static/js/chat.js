@@ -151,7 +151,8 @@
     const [mine, theirs] = pending.children;
     const bubbles = byId("bubbles");
     byId("composer-error")?.remove();
-    byId("ending")?.remove();
+    // An answer under way elsewhere keeps its Stop button: what is sent meanwhile is refused.
+    document.querySelector("#ending:not(.ending--answering)")?.remove();
     let hidden = [];
     if (form.matches("[data-sends]")) {
       mine.querySelector(".bubble__text").textContent = words;
