@@ -7,6 +7,8 @@ language and not the language of the web app.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memories.files.grammar import KINDS
+
 
 @dataclass(frozen=True)
 class Words:
@@ -68,21 +70,7 @@ _CHINESE = Words(
         "episodes": "本次对话较早的内容",
         "window": "最近的消息",
     },
-    kinds={
-        "preference": "偏好",
-        "fact": "事实",
-        "constraint": "约束",
-        "task": "任务",
-        "pattern": "习惯",
-        "skill": "技能",
-        "event": "事件",
-        "requirement": "需求",
-        "plan": "计划",
-        "development": "开发",
-        "testing": "测试",
-        "insight": "心得",
-        "": "其他",
-    },
+    kinds={**KINDS, "": "其他"},
     user="用户",
     assistant="助手",
 )

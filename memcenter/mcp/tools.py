@@ -17,13 +17,11 @@ from memcenter.rest.pagination import Order
 from memories import owners, selectors
 from memories.selectors import TimelineFilter
 from memories.services import forgetting, notes, project_memory, search, writing
-from memories.services.project_memory import Place
-from memories.services.remembering import MemoryInput
+from memories.services.project_memory import PLACE
 from memories.services.shelves import TYPES
 from ops.models import Scope, User
 
 _SURFACE = "mcp"
-_PLACE = ("machine_name", "project_path")
 
 
 @dataclass(frozen=True)
@@ -58,22 +56,12 @@ class Declared:
 
 
 def _prepare_page(data: Mapping[str, Any]) -> Any:
-    return project_memory.prepare(
-        MemoryInput(
-            content=data["content"],
-            kind=data["content_type"],
-            summary=data.get("summary", ""),
-            tags=data.get("tags", ()),
-            occurred_at=data.get("ts"),
-            project_key=data.get("project_key"),
-            project_name=data.get("project_name"),
-            metadata={name: data[name] for name in _PLACE if data.get(name)},
-        )
-    )
+    named = {name: data[name] for name in PLACE if data.get(name)}
+    return project_memory.prepare(project_memory.page_of(data, metadata=named))
 
 
 def _ingest(call: Call) -> BaseModel:
-    place = Place(*(call.data.get(name, "") for name in _PLACE))
+    place = project_memory.place_of(call.data)
     return gives.Ingested.of(project_memory.ingest(call.ready, user=call.user, place=place))
 
 

@@ -19,12 +19,11 @@ from memories.api import answers, serializers, shown
 from memories.selectors import TimelineFilter
 from memories.services import project_memory, search, writing
 from memories.services.pool import PreparedQuery
-from memories.services.project_memory import NEXT_ACTION, Place
-from memories.services.remembering import MemoryInput, Prepared
+from memories.services.project_memory import NEXT_ACTION, PLACE
+from memories.services.remembering import Prepared
 from ops.models import User
 
 EVERYTHING = "all"
-_PLACE = ("machine_name", "project_path")
 _BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \\u escapes
 
 
@@ -38,20 +37,8 @@ class IngestParser(OrjsonParser):
 
 def _prepare_text(call: Call) -> Prepared:
     data = call.data
-    return project_memory.prepare(
-        MemoryInput(
-            content=data["content"],
-            kind=data["content_type"],
-            summary=data.get("summary", ""),
-            tags=data.get("tags", ()),
-            occurred_at=data.get("ts"),
-            project_key=data.get("project_key"),
-            project_name=data.get("project_name"),
-            metadata={
-                name: data[name] for name in ("machine_name", "project_path") if name in data
-            },
-        )
-    )
+    named = {name: data[name] for name in PLACE if name in data}
+    return project_memory.prepare(project_memory.page_of(data, metadata=named))
 
 
 class IngestView(MemcenterView):
@@ -65,7 +52,7 @@ class IngestView(MemcenterView):
         prepare=_prepare_text,
     )
     def post(self, call: Call) -> Response:
-        place = Place(call.data.get("machine_name", ""), call.data.get("project_path", ""))
+        place = project_memory.place_of(call.data)
         written = project_memory.ingest(call.ready, user=call.user, place=place)
         status = 201 if written.result == "created" else 200
         return Response(shown.ingested(written), status=status)

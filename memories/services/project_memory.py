@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.conf import settings
 
@@ -19,6 +20,8 @@ from memories.services.search import SearchHit
 from memories.services.shelves import Filters
 from ops.models import User
 
+# What a call names the parts of a `Place` by.
+PLACE = ("machine_name", "project_path")
 # What an agent that found something is told to do with the ids.
 NEXT_ACTION = "use_ids_to_call_mem_get"
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -36,6 +39,24 @@ class Place:
 class Found:
     memory: Memory
     hit: SearchHit
+
+
+def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
+    """A page as a call names its parts, whichever way the call came."""
+    return MemoryInput(
+        content=data["content"],
+        kind=data["content_type"],
+        summary=data.get("summary", ""),
+        tags=data.get("tags", ()),
+        occurred_at=data.get("ts"),
+        project_key=data.get("project_key"),
+        project_name=data.get("project_name"),
+        metadata=metadata,
+    )
+
+
+def place_of(data: Mapping[str, Any]) -> Place:
+    return Place(*(data.get(name, "") for name in PLACE))
 
 
 def prepare(given: MemoryInput) -> Prepared:
