@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Episode, Message, Role, Summary, Turn
 from memories.models import (
+    Arbitration,
     Change,
     Kind,
     Memory,
@@ -157,6 +158,14 @@ def make_trace(user: User, query: str, *, hits: Sequence[str] = (), **fields: An
         for rank, one in enumerate(hits, start=1)
     )
     return trace
+
+
+def make_decision(
+    turn: Turn, memory: Memory, verdict: str, target: Memory | None = None
+) -> Arbitration:
+    return Arbitration.objects.create(
+        user=turn.user, turn=turn, memory=memory, target=target, verdict=verdict, candidate_text="x"
+    )
 
 
 def _source(version: MemoryVersion, *, origin: Origin, **fields: Any) -> Source:

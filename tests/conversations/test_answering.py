@@ -31,7 +31,7 @@ from ops.access import as_user
 from ops.models import ModelCall, Receipt, User
 from ops.services import worker
 from tests.chat_server import Answer, ChatServer, refused, serving, streamed
-from tests.factories import make_conversation, make_memory, make_turn
+from tests.factories import make_memory, make_turn
 from tests.memories.pages import address, htmx, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -44,16 +44,6 @@ def nothing_under_way() -> Iterator[None]:
     yield
     for key in temporary.client().scan_iter("mc:answering:*"):
         temporary.client().delete(key)
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return make_conversation(alice, title="The roof")
-
-
-@pytest.fixture
-def client(alice: User) -> Client:
-    return signed_in(alice)
 
 
 @pytest.fixture

@@ -11,14 +11,9 @@ from conversations.models import Conversation
 from conversations.services import temporary
 from ops.models import User
 from tests.factories import make_conversation, make_message
-from tests.memories.pages import address, htmx, queries_of, signed_in, text_of
+from tests.memories.pages import address, htmx, queries_of, text_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def client(alice: User) -> Client:
-    return signed_in(alice)
 
 
 def make_old(user: User, title: str, *, days: int) -> Conversation:

@@ -8,29 +8,14 @@ from memories.models import Memory
 from ops.models import User
 from ops.services import worker
 from tests.factories import make_conversation, make_memory, make_turn
-from tests.memories.pages import address, htmx, signed_in, text_of
+from tests.memories.pages import address, htmx, text_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return make_conversation(alice, title="The roof")
-
-
-@pytest.fixture
-def turn(conversation: Conversation) -> Turn:
-    return make_turn(conversation, "I keep bees on the roof.")
-
-
-@pytest.fixture
 def memory(alice: User, turn: Turn) -> Memory:
     return make_memory(alice, "Keeps bees", turns=[turn])
-
-
-@pytest.fixture
-def client(alice: User) -> Client:
-    return signed_in(alice)
 
 
 def test_a_conversation_is_renamed_on_a_page_of_its_own(

@@ -5,34 +5,13 @@ from django.test import Client
 
 from conversations.models import Conversation, Feedback, Message, Turn
 from conversations.services import chat
-from memories.models import Arbitration, Memory, MemoryStatus, Refusal, SecretCategory
+from memories.models import Memory, MemoryStatus, Refusal, SecretCategory
 from ops.models import Operation, Status, User
 from ops.services import worker
-from tests.factories import make_conversation, make_memory, make_message, make_turn
-from tests.memories.pages import address, htmx, signed_in, text_of
+from tests.factories import make_decision, make_memory, make_message, make_turn
+from tests.memories.pages import address, htmx, text_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return make_conversation(alice, title="The roof")
-
-
-@pytest.fixture
-def turn(conversation: Conversation) -> Turn:
-    return make_turn(conversation, "I keep bees on the roof.", "How nice.")
-
-
-@pytest.fixture
-def client(alice: User) -> Client:
-    return signed_in(alice)
-
-
-def decided(turn: Turn, memory: Memory, verdict: str, target: Memory | None = None) -> None:
-    Arbitration.objects.create(
-        user=turn.user, turn=turn, memory=memory, target=target, verdict=verdict, candidate_text="x"
-    )
 
 
 def lessons(client: Client, turn: Turn, **query: str) -> str:
@@ -183,9 +162,9 @@ def test_learned_and_updated_memories_are_told_apart(
 ) -> None:
     made, changed = make_memory(alice, "Keeps bees"), make_memory(alice, "Lives in Leeds")
     known = make_memory(alice, "Likes honey")
-    decided(turn, made, "ADD")
-    decided(turn, changed, "REPLACE", changed)
-    decided(turn, known, "SKIP", known)
+    make_decision(turn, made, "ADD")
+    make_decision(turn, changed, "REPLACE", changed)
+    make_decision(turn, known, "SKIP", known)
     text = lessons(client, turn)
     assert "1 memory learned" in text
     assert "1 memory updated" in text
@@ -193,7 +172,7 @@ def test_learned_and_updated_memories_are_told_apart(
 
 
 def test_what_waits_for_review_leads_to_the_inbox(alice: User, client: Client, turn: Turn) -> None:
-    decided(turn, make_memory(alice, "Keeps wasps", status=MemoryStatus.CANDIDATE), "REVIEW")
+    make_decision(turn, make_memory(alice, "Keeps wasps", status=MemoryStatus.CANDIDATE), "REVIEW")
     text = lessons(client, turn)
     assert "1 to review" in text
     assert address("memory_review") in text
@@ -208,7 +187,7 @@ def test_a_memory_that_is_being_forgotten_has_no_chip(
     alice: User, client: Client, turn: Turn
 ) -> None:
     memory = make_memory(alice, "Keeps bees")
-    decided(turn, memory, "ADD")
+    make_decision(turn, memory, "ADD")
     memory.hidden_at = turn.created_at
     memory.save()
     assert "learned" not in lessons(client, turn)

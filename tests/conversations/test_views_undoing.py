@@ -4,33 +4,12 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Feedback, Turn
-from memories.models import Arbitration, Change, Memory
+from memories.models import Change, Memory
 from ops.models import User
-from tests.factories import make_conversation, make_memory, make_turn, make_version
+from tests.factories import make_decision, make_memory, make_turn, make_version
 from tests.memories.pages import address, htmx, queries_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return make_conversation(alice, title="The roof")
-
-
-@pytest.fixture
-def turn(conversation: Conversation) -> Turn:
-    return make_turn(conversation, "I keep bees on the roof.", "How nice.")
-
-
-@pytest.fixture
-def client(alice: User) -> Client:
-    return signed_in(alice)
-
-
-def decided(turn: Turn, memory: Memory, verdict: str, target: Memory | None = None) -> None:
-    Arbitration.objects.create(
-        user=turn.user, turn=turn, memory=memory, target=target, verdict=verdict, candidate_text="x"
-    )
 
 
 def undo(client: Client, turn: Turn, memory: Memory, *, part: bool = False) -> str:
@@ -45,7 +24,7 @@ def test_what_a_turn_taught_goes_to_the_bin_and_can_come_back(
     alice: User, client: Client, turn: Turn
 ) -> None:
     memory = make_memory(alice, "Keeps bees", turns=[turn])
-    decided(turn, memory, "ADD")
+    make_decision(turn, memory, "ADD")
     text = undo(client, turn, memory)
     memory.refresh_from_db()
     assert memory.deleted_at is not None
@@ -57,7 +36,7 @@ def test_what_a_turn_taught_goes_to_the_bin_and_can_come_back(
 def test_what_a_turn_changed_is_again_as_before(alice: User, client: Client, turn: Turn) -> None:
     memory = make_memory(alice, "Lives in Leeds")
     make_version(memory, "Lives in York", change=Change.REPLACED, turns=[turn])
-    decided(turn, memory, "REPLACE", memory)
+    make_decision(turn, memory, "REPLACE", memory)
     text = undo(client, turn, memory, part=True)
     memory.refresh_from_db()
     assert (memory.content, memory.deleted_at) == ("Lives in Leeds", None)
@@ -67,7 +46,7 @@ def test_what_a_turn_changed_is_again_as_before(alice: User, client: Client, tur
 
 def test_what_has_changed_since_is_left_as_it_is(alice: User, client: Client, turn: Turn) -> None:
     memory = make_memory(alice, "Lives in Leeds", turns=[turn])
-    decided(turn, memory, "ADD")
+    make_decision(turn, memory, "ADD")
     make_version(memory, "Lives in York", change=Change.EDITED)
     assert "It has changed since then" in undo(client, turn, memory)
     memory.refresh_from_db()
