@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Episode, Message, Summary, Turn
 from memcenter.lib import statements
@@ -152,11 +152,8 @@ def _taken(
 
 
 def turn_of(user: User, message: Message) -> Turn | None:
-    turns = Turn.objects.filter(user=user)
-    return (
-        turns.filter(user_message=message).first()
-        or turns.filter(assistant_message=message).first()
-    )
+    of_it = Q(user_message=message) | Q(assistant_message=message)
+    return Turn.objects.filter(of_it, user=user).first()
 
 
 def speakers_of(user: User) -> tuple[str, ...]:

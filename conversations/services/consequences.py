@@ -32,11 +32,10 @@ class Consequences:
 
 def of_message(message: Message, *, user: User) -> Consequences:
     """What goes with a message and the other one of its turn."""
-    turn = Turn.objects.filter(
-        Q(user_message=message) | Q(assistant_message=message), user=user
-    ).first()
-    pks = {message.pk} | ({turn.user_message_id, turn.assistant_message_id} if turn else set())
-    target = erasing.target_of(user, Q(pk__in=pks), conversation=message.conversation_id)
+    of_it = Q(user_message=message) | Q(assistant_message=message)
+    turns = Turn.objects.filter(of_it, user=user)
+    both = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
+    target = erasing.target_of(user, Q(pk=message.pk) | both, conversation=message.conversation_id)
     return _of(target, user=user)
 
 
@@ -48,11 +47,12 @@ def of_conversation(conversation: Conversation, *, user: User) -> Consequences:
 
 def _of(target: Target, *, user: User) -> Consequences:
     lost, changed, kept = _memories(target, user=user)
+    memories = Memory.visible.filter(user=user, pk__in=lost).order_by("pk")
     return Consequences(
         messages=Message.objects.filter(user=user, pk__in=target.messages).count(),
         summaries=erasing.covering(user, target).filter(hidden_at__isnull=True).count(),
         episodes=Episode.objects.filter(user=user, turn__in=target.turns).count(),
-        memories=list(Memory.visible.filter(user=user, pk__in=lost).order_by("pk")),
+        memories=list(memories) if lost else [],
         changed=len(changed),
         kept=len(kept),
     )

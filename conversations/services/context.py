@@ -46,6 +46,18 @@ class Item:
     in_block: bool = True
 
 
+@dataclass
+class Gathered:
+    """What each stage found, before assembly; `missed` came nearest of what was not recalled."""
+
+    memories: Sequence[RecalledMemory] = ()
+    missed: Sequence[RecalledMemory] = ()
+    summary: Summary | None = None
+    episodes: Sequence[RecalledEpisode] = ()
+    window: selectors.Window = field(default_factory=lambda: selectors.Window((), 0))
+    stages: list[Stage] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Context:
     request_id: str
@@ -55,6 +67,7 @@ class Context:
     window: Sequence[WindowMessage]
     items: Sequence[Item]
     took_ms: float
+    gathered: Gathered = field(default_factory=Gathered)
 
 
 @dataclass(frozen=True)
@@ -68,17 +81,8 @@ class Wanted:
     top_k: int | None = None
     include_window: bool = True
     language: str | None = None
-
-
-@dataclass
-class _Gathered:
-    """What each stage found, before assembly."""
-
-    memories: Sequence[RecalledMemory] = ()
-    summary: Summary | None = None
-    episodes: Sequence[RecalledEpisode] = ()
-    window: selectors.Window = field(default_factory=lambda: selectors.Window((), 0))
-    stages: list[Stage] = field(default_factory=list)
+    misses: int = 0
+    is_traced: bool = True
 
 
 def build(
@@ -105,16 +109,19 @@ def build(
     )
     items = _items(found, block)
     took = (time.perf_counter() - started) * 1000
-    request_id = traces.record(
-        user=user,
-        kind=TraceKind.RECALL,
-        query=prepared.text,
-        hits=[Hit(one.type, one.id, one.score, one.components, one.in_block) for one in items],
-        stages=found.stages,
-        took_ms=took,
-        conversation=conversation,
-        used=[one.memory.pk for one in found.memories if _is_in(block, one)],
-    )
+    request_id = ""
+    if wanted.is_traced:
+        used = [one.memory.pk for one in found.memories if _is_in(block, one)]
+        request_id = traces.record(
+            user=user,
+            kind=TraceKind.RECALL,
+            query=prepared.text,
+            hits=[Hit(one.type, one.id, one.score, one.components, one.in_block) for one in items],
+            stages=found.stages,
+            took_ms=took,
+            conversation=conversation,
+            used=used,
+        )
     window = [WindowMessage(m.role, m.content, m.public_id) for m in found.window.messages]
     return Context(
         request_id,
@@ -124,6 +131,7 @@ def build(
         window if wanted.include_window else [],
         [one for one in items if one.in_block],
         took,
+        found,
     )
 
 
@@ -141,19 +149,21 @@ def _check(wanted: Wanted) -> None:
 
 def _gather(
     prepared: PreparedQuery, *, user: User, conversation: Conversation | None, wanted: Wanted
-) -> _Gathered:
+) -> Gathered:
     own = users.settings_of(user)
     kind = conversation.kind if conversation else wanted.conversation_kind
-    found = _Gathered()
+    found = Gathered()
     if own.longterm_enabled and kind != ConversationKind.GROUP:
         with _Timer("memories", found.stages) as timer:
-            found.memories = recall.recall_memories(
+            recalled = recall.recall(
                 prepared,
                 user=user,
                 project=wanted.project,
                 kinds=wanted.kinds,
                 top_k=wanted.top_k,
+                misses=wanted.misses,
             )
+            found.memories, found.missed = recalled.memories, recalled.missed
             timer.count = len(found.memories)
     if conversation is None:
         return found
@@ -198,7 +208,7 @@ def _limits(wanted: Wanted) -> Limits:
     )
 
 
-def _recalled(found: _Gathered) -> Recalled:
+def _recalled(found: Gathered) -> Recalled:
     items = {one.memory.public_id: _memory_item(one) for one in found.memories}
     by_kind: dict[str, list[BlockItem]] = {"constraints": [], "preferences": [], "memories": []}
     sections = {Kind.CONSTRAINT.value: "constraints", Kind.PREFERENCE.value: "preferences"}
@@ -250,7 +260,7 @@ def _is_in(block: prompt.Block, one: RecalledMemory) -> bool:
     return any(one.memory.public_id in section.item_ids for section in block.sections)
 
 
-def _items(found: _Gathered, block: prompt.Block) -> list[Item]:
+def _items(found: Gathered, block: prompt.Block) -> list[Item]:
     """In the order of the block, then what was recalled and didn't fit."""
     order = {
         public_id: place

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
@@ -71,8 +71,8 @@ def covering(user: User, target: Target) -> QuerySet[Summary]:
     own = Summary.everything.filter(user=user, conversation=target.conversation)
     if target.is_whole:
         return own
-    first = Message.everything.filter(pk__in=target.messages).order_by("number").first()
-    return own.filter(through_number__gte=first.number) if first else own.none()
+    numbers = Message.everything.filter(pk__in=target.messages).order_by("number")
+    return own.filter(through_number__gte=Subquery(numbers.values("number")[:1]))
 
 
 def leave_conversation(conversation: Conversation) -> None:

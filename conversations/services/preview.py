@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from conversations.models import Conversation
 from conversations.services import context
-from conversations.services.context import Context
+from conversations.services.context import Context, Wanted
 from memories.services.pool import PreparedQuery
 from ops.models import User
 
+MISSES = 4
+
 
 def preview(prepared: PreparedQuery, *, user: User, conversation: Conversation) -> Context:
-    """Exactly what `context.build` gives, without its trace and without counting as a use.
+    """Exactly what `context.build` gives, without a trace and without counting as a use.
 
-    It is the real thing, taken back, and so can't drift from it.
+    With it come a few memories that it had almost given.
     """
-    with transaction.atomic():
-        built = context.build(prepared, user=user, conversation=conversation)
-        transaction.set_rollback(True)
-    return built
+    wanted = Wanted(misses=MISSES, is_traced=False)
+    return context.build(prepared, user=user, conversation=conversation, wanted=wanted)

@@ -21,6 +21,7 @@ from conversations.views import answers, going, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
+from ops.models import User
 
 EDIT = "conversations/message_edit.html"
 
@@ -85,12 +86,15 @@ def _opened(request: HttpRequest, conversation_id: str) -> Opened:
 
 
 def _last(request: HttpRequest, found: Opened) -> Kept | Passing:
-    user = person(request)
+    with own_transaction(request):
+        return _last_of(person(request), found)
+
+
+def _last_of(user: User, found: Opened) -> Kept | Passing:
     if found.passing is not None:
         return asking_in_passing.last(user=user, conversation=found.passing)
     assert found.kept is not None
-    with own_transaction(request):
-        return asking.last(user=user, conversation=found.kept)
+    return asking.last(user=user, conversation=found.kept)
 
 
 def _edited(request: HttpRequest, found: Opened, text: str) -> tuple[Kept | Passing, list[str]]:
@@ -118,8 +122,13 @@ def _said(memories: int) -> str:
 
 def _asked(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResponse:
     """The message in a field, with what goes when it is said otherwise."""
+    goes = ""
     try:
-        thread = _last(request, found)
+        with own_transaction(request):
+            thread = _last_of(person(request), found)
+            if isinstance(thread, Kept):
+                lost = consequences.of_message(thread.question, user=person(request))
+                goes = going.memories_only_here(lost.memories) if lost.memories else ""
     except NotFound:
         raise
     except ApplicationError as error:
@@ -127,12 +136,8 @@ def _asked(request: HttpRequest, found: Opened, form: MessageForm) -> HttpRespon
     context: dict[str, Any] = {"row": found.row, "section": "chat", "thread": thread}
     if not form.is_bound:
         form.initial = {"text": thread.question.content}
-    context |= {"form": form, "goes": [], "message": request.POST.get("message")}
+    context |= {"form": form, "goes": goes, "message": request.POST.get("message")}
     context["message"] = context["message"] or thread.question.public_id
-    if isinstance(thread, Kept):
-        with own_transaction(request):
-            lost = consequences.of_message(thread.question, user=person(request))
-            context["goes"] = going.memories_only_here(lost.memories) if lost.memories else ""
     part = "#field" if is_htmx(request) else ""
     status = 422 if form.is_bound else 200
     return render(request, f"{EDIT}{part}", context, status=status)

@@ -22,8 +22,8 @@ from memcenter.lib.richtext import as_html
 from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 
-PAGE = 30
-PAGE_CHARS = 12_000  # of what was said; the page around it takes the rest of 100 kB
+PAGE = 20
+PAGE_CHARS = 8_000  # of what was said; the page around it takes the rest of 100 kB
 
 
 @dataclass(frozen=True)

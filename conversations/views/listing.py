@@ -22,7 +22,7 @@ from conversations.services import temporary
 from conversations.services.temporary import TemporaryConversation
 from ops.models import User
 
-PAGE = 40
+PAGE = 20
 
 
 @dataclass(frozen=True)

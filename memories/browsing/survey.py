@@ -40,6 +40,7 @@ class Survey:
     tags: Sequence[Facet]
     projects: Sequence[Facet]
     origins: Sequence[Facet]
+    pinned: int = 0
 
 
 class _Row(NamedTuple):
@@ -49,6 +50,7 @@ class _Row(NamedTuple):
     kind: str
     origin: str
     tags: list[str]
+    pinned: bool
     project_key: str | None
     project_name: str | None
     conversations: list[int]
@@ -69,7 +71,7 @@ def survey_of(user: User) -> Survey:
 def _rows(user: User) -> list[_Row]:
     from_turns = Source.objects.filter(memory=OuterRef("pk"), turn__isnull=False)
     conversations = ArraySubquery(from_turns.order_by().values("turn__conversation").distinct())
-    columns = ("status", "deleted_at", "created_at", "kind", "origin", "tags")
+    columns = ("status", "deleted_at", "created_at", "kind", "origin", "tags", "pinned")
     rows = Memory.visible.filter(user=user).order_by()
     wanted = rows.values_list(*columns, "project__key", "project__name", conversations)
     return [_Row._make(row) for row in wanted[: COUNTED + 1]]
@@ -92,6 +94,7 @@ def _from_rows(rows: Sequence[_Row]) -> Survey:
         tags=_facets(tag for row in used for tag in row.tags)[:_TAGS],
         projects=[Facet(one.value, one.count, names[one.value] or "") for one in projects],
         origins=_facets(row.origin for row in used),
+        pinned=sum(row.pinned for row in used),
     )
 
 
@@ -110,6 +113,7 @@ def _counted(user: User) -> Survey:
             for one in projects_of(user)[:_PROJECTS]
         ],
         origins=_by(user, "origin"),
+        pinned=Memory.objects.filter(user=user, status__in=IN_USE, pinned=True).count(),
     )
 
 

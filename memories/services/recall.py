@@ -52,6 +52,14 @@ class RecalledEpisode:
     similarity: float
 
 
+@dataclass(frozen=True)
+class Recall:
+    """`missed` came nearest of those that were not recalled, by relevance."""
+
+    memories: Sequence[RecalledMemory]
+    missed: Sequence[RecalledMemory] = ()
+
+
 def recall_memories(
     prepared: PreparedQuery,
     *,
@@ -65,6 +73,20 @@ def recall_memories(
     The others must pass the relevance floor; pinned ones lead them. Candidates are the person's
     own memories and those of the project that was named.
     """
+    return list(recall(prepared, user=user, project=project, kinds=kinds, top_k=top_k).memories)
+
+
+def recall(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    project: Project | None = None,
+    kinds: Sequence[str] = (),
+    top_k: int | None = None,
+    misses: int = 0,
+) -> Recall:
+    """What `recall_memories` gives, and the `misses` that came nearest to being among it."""
+    floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds)
     shelf = memory_shelf(user, filters=filters, nearest=_CONSIDERED, also=_CONSTRAINTS)
     candidates = pool.fill(prepared, shelf, user=user)
@@ -73,13 +95,17 @@ def recall_memories(
     scored = [
         scored_by.score(candidates.rows[one.unit.id], one.relevance, one.components)
         for one in rank(
-            prepared, candidates, limit=None, least=settings.RELEVANCE_FLOOR, always=always
+            prepared, candidates, limit=None, least=0.0 if misses else floor, always=always
         )
     ]
     constraints = _constraints(scored, [scored_by.score(row) for row in candidates.others])
-    others = [one for one in scored if not _is_constraint(one.memory)]
+    rest = [one for one in scored if not _is_constraint(one.memory)]
+    others = [one for one in rest if one.relevance >= floor]
     others.sort(key=lambda one: (not one.memory.pinned, -one.parts.total, one.memory.pk))
-    return constraints + others[: min(top_k or settings.TOP_K, MAX_TOP_K)]
+    most = min(top_k or settings.TOP_K, MAX_TOP_K)
+    missed = [*others[most:], *(one for one in rest if one.relevance < floor)]
+    missed.sort(key=lambda one: (-one.relevance, one.memory.pk))
+    return Recall(constraints + others[:most], missed[:misses])
 
 
 def _is_constraint(row: FoundRow) -> bool:

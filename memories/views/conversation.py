@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -13,11 +14,11 @@ from django.views.decorators.http import require_safe
 
 from conversations import selectors
 from conversations.models import Conversation, ConversationKind, Message, Role
+from conversations.selectors import Window
 from conversations.services.context import Context
 from conversations.services.preview import preview
 from memcenter.lib.errors import NotFound
 from memcenter.lib.pages import own_settings, own_transaction, person, personal_page, target
-from memories.models import Memory
 from memories.services import recall
 from memories.services.pool import PreparedQuery
 from memories.services.search import prepare_query
@@ -78,11 +79,13 @@ def _look(user: User, reference: str, asked: str) -> Looked | None:
 def _stack(request: HttpRequest, looked: Looked, prepared: PreparedQuery) -> dict[str, Any]:
     user, conversation = person(request), looked.conversation
     built = preview(prepared, user=user, conversation=conversation)
-    layers = stacking.layers_of(built, _memories(user, built))
-    window = _window(user, conversation)
+    layers = stacking.layers_of(built)
+    window = _window(user, conversation, built.gathered.window)
     return {
         "built": built,
         "layers": layers,
+        "missed": stacking.missed(built) if looked.asked else [],
+        "least": round(100 * settings.RELEVANCE_FLOOR),
         "window": window,
         "share": stacking.share_of(layers, window),
         "summaries": list(selectors.summaries_of(user, conversation)[:_SUMMARIES]),
@@ -92,14 +95,7 @@ def _stack(request: HttpRequest, looked: Looked, prepared: PreparedQuery) -> dic
     }
 
 
-def _memories(user: User, built: Context) -> dict[str, Memory]:
-    ids = [item.id for item in built.items if item.type == "memory"]
-    found = Memory.objects.filter(user=user, public_id__in=ids)
-    return {one.public_id: one for one in found}
-
-
-def _window(user: User, conversation: Conversation) -> stacking.WindowCard:
-    window = selectors.window_of(user, conversation)
+def _window(user: User, conversation: Conversation, window: Window) -> stacking.WindowCard:
     before: list[Message] = []
     if window.first_number is not None and window.first_number > 1:
         messages = selectors.messages_of(user, conversation)

@@ -9,9 +9,10 @@ from itertools import pairwise
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
-from django.utils.formats import date_format, number_format
+from django.utils import dateformat
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
 from memcenter.lib.pages import own_transaction, person, personal_page
@@ -80,7 +81,7 @@ def _curve(name: str, growth: Growth) -> Curve | None:
         return None
     titles = {"memories": _("Memories over time"), "messages": _("Messages over time")}
     most = growth.totals[-1] or 1
-    shown = [date_format(day, "DATE_FORMAT") for day in growth.days]
+    shown = [dateformat.format(day, pgettext("date with year", "j M Y")) for day in growth.days]
     points = _points(growth.totals, most=max(growth.totals) or 1)
     return Curve(
         title=titles[name],

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from conversations.models import Episode, Message
 from conversations.prompt import SHARES
 from conversations.selectors import Window
-from conversations.services.context import Context, Item
-from memories.models import Memory
-from memories.services.recall import RecalledEpisode
+from conversations.services.context import Context
+from conversations.services.preview import MISSES
+from memories.services.recall import RecalledEpisode, RecalledMemory
 
 _LAYERS = ("constraints", "preferences", "memories", "files", "summary", "episodes")
 _OF_MEMORIES = ("constraints", "preferences", "memories")
@@ -73,10 +73,10 @@ class WindowCard:
     most_tokens: int = field(default_factory=lambda: settings.WINDOW_TOKENS)
 
 
-def layers_of(built: Context, memories: Mapping[str, Memory]) -> list[Layer]:
+def layers_of(built: Context) -> list[Layer]:
     """In the order of the block, the empty ones too: they say what could stand there."""
     sections = {one.name: one for one in built.sections}
-    by_id = {item.id: item for item in built.items}
+    by_id = {one.memory.public_id: one for one in built.gathered.memories}
     layers = []
     for name in _LAYERS:
         section = sections.get(name)
@@ -88,16 +88,25 @@ def layers_of(built: Context, memories: Mapping[str, Memory]) -> list[Layer]:
                 tokens=section.tokens if section else 0,
                 most=settings.BLOCK_TOKENS * SHARES[name] // 100,
                 text=section.text if section else "",
-                items=[_recalled(by_id[one], memories[one]) for one in ids if one in memories],
+                items=[_recalled(by_id[one]) for one in ids if one in by_id],
             )
         )
     return layers
 
 
-def _recalled(item: Item, memory: Memory) -> Recalled:
+def missed(built: Context) -> list[Recalled]:
+    """What the budget had no room for, then what fitted the question too little."""
+    inside = {item.id for item in built.items}
+    trimmed = [one for one in built.gathered.memories if one.memory.public_id not in inside]
+    near = [_recalled(one) for one in (*trimmed, *built.gathered.missed)][:MISSES]
+    return near[:1] + [one for one in near[1:] if one.percent]
+
+
+def _recalled(one: RecalledMemory) -> Recalled:
+    memory = one.memory
     url = reverse("memory_page", args=[memory.public_id])
     return Recalled(
-        memory.content, memory.kind, url, memory.pinned, item.score, dict(item.components)
+        memory.content, memory.kind, url, memory.pinned, one.parts.total, one.components
     )
 
 

@@ -2,10 +2,11 @@ from dataclasses import dataclass
 
 from django import template
 from django.template import Context
+from django.utils.translation import gettext as _
 
 from ops.models import Delivery, Webhook
 from ops.services import webhooks
-from ops.services.events import Event
+from ops.services.events import TEST, Event
 
 register = template.Library()
 _LAST = 3
@@ -15,6 +16,17 @@ _LAST = 3
 class Shown:
     webhook: Webhook
     last: list[Delivery]
+
+    @property
+    def told_when(self) -> list[str]:
+        return [event_word(one) for one in self.webhook.events]
+
+
+@register.filter
+def event_word(name: str) -> str:
+    if name == TEST:
+        return _("a test")
+    return str(Event(name).label) if name in Event.values else name
 
 
 @register.simple_tag(takes_context=True)

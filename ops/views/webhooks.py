@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -12,29 +12,37 @@ from django.views.decorators.http import require_POST
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.pages import own_transaction, person, personal_page
 from ops.services import webhooks
+from ops.views.data import page_context
 
 
 def _back() -> HttpResponse:
     return redirect(reverse("data_management") + "#webhooks")
 
 
+def _refused(request: HttpRequest, *, address: str, why: str) -> HttpResponse:
+    """The page with what was typed in its field."""
+    with own_transaction(request):
+        context = page_context(request) | {"webhook_address": address, "webhook_error": why}
+        return render(request, "ops/data_management.html", context, status=422)
+
+
 @require_POST
 @personal_page
 def webhook_add(request: HttpRequest) -> HttpResponse:
+    address = request.POST.get("url", "").strip()
     try:
         with own_transaction(request):
             webhooks.create(
                 user=person(request),
-                url=request.POST.get("url", "").strip(),
+                url=address,
                 told=request.POST.getlist("events"),
             )
     except Invalid as error:
         told = [text for texts in error.fields.values() for text in texts] or [error.message]
-        messages.error(request, " ".join(_(text) for text in told))
+        return _refused(request, address=address, why=" ".join(_(text) for text in told))
     except Conflict as error:
-        messages.error(request, _(error.message))
-    else:
-        messages.success(request, _("The address is told from now on."))
+        return _refused(request, address=address, why=_(error.message))
+    messages.success(request, _("The address is told from now on."))
     return _back()
 
 

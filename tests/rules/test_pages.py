@@ -29,15 +29,6 @@ LIGHT = {
     "first_password",  # who has one is led on
     "import_file",
 }
-# Not there yet: bytes and queries that must not grow any further.
-STILL = {
-    "chat_home": (150_000, 20),
-    "conversation": (150_000, 20),
-    "message_forget": (100_000, 22),
-    "conversation_edit": (100_000, 30),
-    "memory_conversation": (100_000, 22),
-    "memory_conversation asked": (100_000, 25),
-}
 _FEW, _MANY = 10, 300
 
 
@@ -69,8 +60,7 @@ def test_every_page_is_light_and_costs_the_same_with_much_as_with_little(
             size: weighed(clients[size], address(seen)) for size, (_user, seen) in people.items()
         }
         (_, few), (size, many) = weights[_FEW], weights[_MANY]
-        most_bytes, most_queries = STILL.get(name, (MOST_BYTES, MOST_QUERIES))
-        if size > most_bytes or many > most_queries or many > few:
+        if size > MOST_BYTES or many > MOST_QUERIES or many > few:
             heavy.append((name, weights))
     assert heavy == []
 
