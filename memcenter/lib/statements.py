@@ -6,14 +6,15 @@ The ORM takes longer to write such a statement than PostgreSQL to run it.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import JSONField, Model
 
 Row = TypeVar("Row", bound=Model)
@@ -22,11 +23,24 @@ _TIMES: Any = psycopg.adapters.get_loader(
 )
 _IDLE = psycopg.pq.TransactionStatus.IDLE
 _ANSWERED = psycopg.pq.ExecStatus.TUPLES_OK
+_own = threading.local()
 
 
-class _PlannedAnew(psycopg.Cursor[Any]):
-    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-        return super().execute(query, params, **(options | {"prepare": False}))
+class _Cursor(psycopg.Cursor[Any]):
+    """One for each connection: making a cursor takes longer than most statements."""
+
+    def __init__(self, server: Any) -> None:
+        super().__init__(server)
+        # Django's own loader of times is Python; every session here is in UTC anyway.
+        self.adapters.register_loader("timestamptz", _TIMES)
+
+    def take(self) -> list[tuple[Any, ...]]:
+        """What was read, which doesn't stay in this process beyond the caller's use of it."""
+        # Not `description`: it makes an object of every column.
+        found = self.fetchall() if self.pgresult and self.pgresult.nfields else []
+        self._reset()
+        self._tx.set_pgresult(None)
+        return found
 
 
 @dataclass(frozen=True)
@@ -47,15 +61,33 @@ def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[t
     raises Django's database errors. With `anew` it is planned for these very values each time:
     for persons with so much that one plan can't fit all.
     """
-    connection.ensure_connection()
-    raw: Any = (_PlannedAnew if anew else psycopg.Cursor)(connection.connection)
-    # Django's own loader of times is Python; every session here is in UTC anyway.
-    raw.adapters.register_loader("timestamptz", _TIMES)
+    database = connections[DEFAULT_DB_ALIAS]  # looked up once: `connection` does so each time
+    database.ensure_connection()
+    prepare = False if anew else None
+    if database.queries_logged or database.execute_wrappers:
+        return _watched(text, values, prepare=prepare)
+    database.validate_no_broken_transaction()
+    with database.wrap_database_errors:
+        cursor = _cursor_of(database.connection)
+        cursor.execute(text, list(values), prepare=prepare)
+        return cursor.take()
+
+
+def _cursor_of(server: Any) -> _Cursor:
+    cursor: _Cursor | None = getattr(_own, "cursor", None)
+    if cursor is None or cursor.connection is not server:
+        cursor = _own.cursor = _Cursor(server)
+    return cursor
+
+
+def _watched(text: str, values: Sequence[Any], *, prepare: bool | None) -> list[tuple[Any, ...]]:
+    """The same through Django's own cursor, which logs and wraps."""
+    raw: Any = _Cursor(connection.connection)
+    raw.execute = partial(raw.execute, prepare=prepare)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(raw) as cursor:
         cursor.execute(text, list(values))
-        # Not `description`: it makes an object of every column.
-        return cursor.fetchall() if raw.pgresult and raw.pgresult.nfields else []
+        return raw.take()
 
 
 def begin(text: str) -> None:
@@ -63,9 +95,10 @@ def begin(text: str) -> None:
 
     Where a transaction is open already, or statements are logged, `text` is run as any other.
     """
-    connection.ensure_connection()
-    raw = connection.connection
-    if not connection.queries_logged and raw.info.transaction_status == _IDLE:
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    raw = database.connection
+    if not database.queries_logged and raw.pgconn.transaction_status == _IDLE:
         if _begun(raw.pgconn, text):
             return
         with suppress(psycopg.Error):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -13,15 +12,14 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-from django.db import DatabaseError, IntegrityError, connection
+from django.db import IntegrityError
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, ProviderError
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Kind, Operation, User
-from ops.services import acting, along, model_calls, outbox, stored_files
+from ops.services import acting, along, leases, model_calls, outbox, stored_files
 from ops.services.along import Beside
 from ops.services.outbox import Claimed
 
@@ -164,12 +162,14 @@ def _attempt(claimed: Claimed) -> Ending:
     """Run one claimed operation's handler; gives what records how it ended. Never raises."""
     operation = claimed.operation
     handler = registry.handler_of(operation.kind)
-    renewal = _Renewal(operation)
-    renewal.start()
     try:
         if handler is None:
             raise ApplicationError(f"Nothing handles {operation.kind}.")
-        with model_calls.on_behalf_of(operation), acting.acting("worker", "worker"):
+        with (
+            leases.held.holding(operation),
+            model_calls.on_behalf_of(operation),
+            acting.acting("worker", "worker"),
+        ):
             result = handler(Run(operation, user=claimed.user))
         return partial(outbox.succeed, operation, result=result)
     except LeaseLost:
@@ -184,8 +184,6 @@ def _attempt(claimed: Claimed) -> Ending:
         return _failed(operation, str(error), permanent=not error.retryable, counts=counts)
     except Exception as error:
         return _broke_off(operation, error)
-    finally:
-        renewal.stop()
 
 
 def _broke_off(operation: Operation, error: Exception) -> Ending:
@@ -205,34 +203,3 @@ def _where(error: Exception) -> str:
     """The places that a traceback names, innermost last, without any values."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     return " > ".join(f"{Path(one.filename).name}:{one.lineno}" for one in frames)
-
-
-class _Renewal:
-    """Holds the lease while a handler works for longer than a third of it."""
-
-    def __init__(self, operation: Operation) -> None:
-        self._operation = operation
-        self._timer: threading.Timer | None = None
-        self._stopped = threading.Event()
-
-    def start(self) -> None:
-        self._timer = threading.Timer(settings.LEASE_SECONDS / 3, self._renew)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _renew(self) -> None:
-        held = True
-        try:
-            with as_system():
-                held = outbox.renew(self._operation)
-        except DatabaseError:  # it may be starting again: nobody else can take it meanwhile either
-            logger.warning("operation %s: its lease was not renewed", self._operation.public_id)
-        finally:
-            connection.close()
-        if held and not self._stopped.is_set():
-            self.start()

@@ -1,7 +1,7 @@
 """Statements by hand: counted like others, planned once, and right under every role."""
 
 import pytest
-from django.db import connection
+from django.db import DataError, connection, transaction
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from memcenter.lib import statements
@@ -64,3 +64,29 @@ def test_a_key_is_known_until_it_ends(alice: User, alice_key: str) -> None:
     assert found is not None and found.user == alice
     keys.revoke(found)
     assert keys.authenticate(alice_key) is None
+
+
+def test_nothing_that_was_read_or_given_stays_in_the_process(db: None) -> None:
+    """The cursor is kept for the next statement; a text that is forgotten must not be in it."""
+    assert statements.rows("SELECT %s::text", ["Plays chess"]) == [("Plays chess",)]
+    cursor = statements._cursor_of(connection.connection)
+    assert (cursor.pgresult, cursor._query, cursor._results) == (None, None, [])
+
+
+def test_after_a_wrong_one_the_next_is_run_as_ever(db: None) -> None:
+    with pytest.raises(DataError), transaction.atomic():
+        statements.rows("SELECT %s::int", ["x"])
+    assert statements.rows("SELECT %s::int", [2]) == [(2,)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_connection_gets_its_own_cursor() -> None:
+    before = statements._cursor_of(connection.connection or _connected())
+    connection.close()
+    assert statements.rows("SELECT 1") == [(1,)]
+    assert statements._cursor_of(connection.connection) is not before
+
+
+def _connected() -> object:
+    connection.ensure_connection()
+    return connection.connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
+from pytest_django import Settings
 
 from conversations.models import Conversation
 from conversations.services import turns
@@ -20,7 +22,8 @@ from memories.services import forgetting, indexing, ingest
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Status, User
-from ops.services import outbox, users, worker
+from ops.services import leases, outbox, users, worker
+from ops.services.leases import Leases
 from ops.services.worker import Run
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.processes import Reach, fork, fork_each
@@ -271,20 +274,64 @@ def test_a_lease_is_renewed_again_after_the_database_was_away(
     enqueue(alice)
     claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
     assert claimed is not None
-    started: list[str] = []
-    renewal = worker._Renewal(claimed)
-    monkeypatch.setattr(renewal, "start", lambda: started.append("again"))
+    held = Leases()
+    long_ago = timezone.now() - timedelta(hours=1)
+
+    def renewed() -> bool:
+        with as_system():
+            Operation.objects.filter(status=Status.RUNNING).update(lease_until=long_ago)
+        held.renew()
+        return Operation.objects.get().lease_until not in (None, long_ago)
 
     def away(_operation: Operation) -> bool:
         raise OperationalError("the database system is starting up")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(outbox, "renew", away)
-        renewal._renew()
-    assert started == ["again"]
-    renewal._renew()
-    assert started == ["again", "again"]
-    with as_system():
-        outbox.expire(now=timezone.now() + timedelta(hours=1))
-    renewal._renew()
-    assert started == ["again", "again"]
+    with held.holding(claimed):
+        with monkeypatch.context() as patch:
+            patch.setattr(outbox, "renew", away)
+            assert not renewed()
+        assert renewed()
+        with as_system():
+            outbox.expire(now=timezone.now() + timedelta(hours=1))
+        assert not renewed()
+        assert outbox.claim([Kind.REINDEX], now=timezone.now()) is not None
+        assert not renewed()  # it is another attempt's now, and this one gave up
+
+
+def test_what_has_ended_is_held_no_longer(handle: Callable[[Any], None], alice: User) -> None:
+    enqueue(alice)
+    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
+    assert claimed is not None
+    held = Leases()
+    with held.holding(claimed):
+        pass
+    held.renew()
+    assert Operation.objects.get().lease_until == claimed.lease_until
+
+
+def test_one_thread_renews_what_runs_for_long(
+    handle: Callable[[Any], None],
+    alice: User,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
+) -> None:
+    settings.LEASE_SECONDS = 0.3
+    monkeypatch.setattr(leases, "held", Leases())
+    enqueue(alice)
+    renewed = threading.Event()
+    renew = outbox.renew
+
+    def telling(operation: Operation) -> bool:
+        held = renew(operation)
+        renewed.set()
+        return held
+
+    def until_renewed(run: Run) -> dict[str, bool]:
+        return {"renewed": renewed.wait(60)}
+
+    monkeypatch.setattr(outbox, "renew", telling)
+    handle(until_renewed)
+    worker.drain()
+    assert [(row.status, row.result) for row in operations()] == [
+        (Status.SUCCEEDED, {"renewed": True})
+    ]

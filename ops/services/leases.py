@@ -1,0 +1,85 @@
+"""Holding the leases of what this process runs, by one thread for all of them.
+
+A thread begun for each operation took as long as a statement, and few operations run for so long
+that their lease has to be renewed at all.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from ops.access import as_system
+from ops.models import Operation
+from ops.services import outbox
+
+logger = logging.getLogger(__name__)
+
+
+class Leases:
+    """Renews each lease that is held, every third of its length; the thread ends when idle."""
+
+    def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Hold nothing: also what a forked process must do, which got no thread with this."""
+        self._held: dict[int, Operation] = {}
+        self._used = False
+        self._guard = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def holding(self, operation: Operation) -> Iterator[None]:
+        """The lease doesn't run out within, however long that takes, unless it is taken away."""
+        with self._guard:
+            self._held[id(operation)] = operation
+            self._used = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._keep, name="leases", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._held.pop(id(operation), None)
+
+    def renew(self) -> None:
+        """Renew what is held now; what was lost is not tried again."""
+        with self._guard:
+            held = list(self._held.items())
+        for key, operation in held:
+            if not self._renewed(operation):
+                with self._guard:
+                    self._held.pop(key, None)
+        if held:
+            connection.close()
+
+    def _keep(self) -> None:
+        while True:
+            time.sleep(settings.LEASE_SECONDS / 3)
+            with self._guard:
+                if not self._used:
+                    self._thread = None
+                    return
+                self._used = bool(self._held)
+            self.renew()
+
+    def _renewed(self, operation: Operation) -> bool:
+        try:
+            with as_system():
+                return outbox.renew(operation)
+        except DatabaseError:  # it may be starting again: nobody else can take it meanwhile either
+            logger.warning("operation %s: its lease was not renewed", operation.public_id)
+            return True
+
+
+held = Leases()
+os.register_at_fork(after_in_child=held.begin_anew)
