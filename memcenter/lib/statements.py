@@ -70,7 +70,8 @@ def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[t
     with database.wrap_database_errors:
         cursor = _cursor_of(database.connection)
         cursor.execute(text, list(values), prepare=prepare)
-        return cursor.take()
+        found = cursor.take()
+    return found
 
 
 def _cursor_of(server: Any) -> _Cursor:
@@ -87,7 +88,8 @@ def _watched(text: str, values: Sequence[Any], *, prepare: bool | None) -> list[
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(raw) as cursor:
         cursor.execute(text, list(values))
-        return raw.take()
+        found: list[tuple[Any, ...]] = raw.take()
+    return found
 
 
 def begin(text: str) -> None:
