@@ -200,8 +200,9 @@ def _both(
 def _are_known(conversation: Conversation, *messages: MessageInput) -> bool:
     """Whether one of these client ids is there already."""
     ids = [one.external_id for one in messages if one.external_id is not None]
-    same = Message.objects.filter(conversation=conversation, external_id__in=ids)
-    return bool(ids) and same.exists()
+    if not ids:
+        return False
+    return Message.objects.filter(conversation=conversation, external_id__in=ids).exists()
 
 
 def _find_or_add(

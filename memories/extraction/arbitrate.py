@@ -1,6 +1,8 @@
 """The bundled arbiter: what becomes of a candidate beside the memories that are like it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 
 from memories.extraction.arbitration.chinese import read_chinese
@@ -28,6 +30,7 @@ SURE_ENOUGH = 0.5
 # The rules are made for sentences. What is longer is compared as a whole or not at all.
 LONGEST = 400
 _GONE = frozenset(["superseded", "archived"])
+_readings: ContextVar[dict[str, Statement] | None] = ContextVar("readings", default=None)
 
 
 class BundledArbiter:
@@ -56,8 +59,30 @@ class BundledArbiter:
         return _decision(candidate, finding, memory, beside=_beside(others))
 
 
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Within, each text is read once: where many candidates meet the same memories.
+
+    Nothing of it is kept afterwards: what is forgotten must not live on in a process.
+    """
+    token = _readings.set({})
+    try:
+        yield
+    finally:
+        _readings.reset(token)
+
+
 def read(text: str) -> Statement:
     """A memory's statement, by the rules of the language that it is written in."""
+    readings = _readings.get()
+    if readings is None:
+        return _read(text)
+    if text not in readings:
+        readings[text] = _read(text)
+    return readings[text]
+
+
+def _read(text: str) -> Statement:
     chinese = sum("\u4e00" <= char <= "\u9fff" for char in text)
     latin = sum(char.isascii() and char.isalpha() for char in text)
     return read_chinese(text) if chinese * 4 > latin else read_english(text)

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import OperationalError
 
 from memcenter.lib import statements
+from memories.extraction.arbitrate import reading_once
 from memories.extraction.types import Extraction
 from memories.services import indexing, ingest
 from memories.services.deciding import Decided
@@ -50,7 +51,7 @@ def learn(
         return None
     taught = _taught(lessons)
     try:
-        with run.applying(user):
+        with run.applying(user), reading_once():
             statements.rows(_IMPATIENT)
             return _applied(lessons, taught, user=user, held=along.hold(beside))
     except OperationalError:

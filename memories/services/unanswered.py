@@ -11,6 +11,7 @@ import zoneinfo
 from collections.abc import Sequence
 
 from conversations.models import Conversation, Learning, Message
+from memcenter.lib import statements
 from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
 from memories.models import Arbitration, Memory, Origin, Refusal
 from memories.services import (
@@ -32,10 +33,18 @@ from ops.services.worker import Run
 
 def waiting(*, user: User, conversation: Conversation, through: int) -> list[Message]:
     """Those up to number `through` that no reply answers, in the order in which they were said."""
-    found = Message.objects.filter(
-        user=user, conversation=conversation, number__lte=through, learning=Learning.WAITS
+    found = statements.rows(
+        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
+        " WHERE m.user_id = %s AND m.conversation_id = %s AND m.number <= %s"
+        "   AND m.learning = %s AND m.hidden_at IS NULL ORDER BY m.number",
+        [user.pk, conversation.pk, through, Learning.WAITS.value],
     )
-    return list(found.order_by("number"))
+    return [_in_conversation(statements.instance(Message, one), conversation) for one in found]
+
+
+def _in_conversation(message: Message, conversation: Conversation) -> Message:
+    message.conversation = conversation
+    return message
 
 
 def learn(run: Run, *, user: User, message: Message) -> list[Decided]:

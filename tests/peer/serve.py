@@ -23,7 +23,8 @@ def weights() -> str:
 def parameters(port: int) -> "xllamacpp.CommonParams":
     given = xllamacpp.CommonParams()
     given.model.path = weights()
-    given.n_ctx, given.n_parallel, given.n_batch, given.n_ubatch = 4096, 1, 2048, 512
+    # Two places, so that the beginnings of two kinds of questions stay read.
+    given.n_ctx, given.n_parallel, given.n_batch, given.n_ubatch = 8192, 2, 2048, 512
     # More threads than free cores make it many times slower: they spin.
     given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
     given.hostnames, given.port = ["127.0.0.1"], port

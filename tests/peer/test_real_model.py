@@ -94,6 +94,7 @@ def test_repeating_what_is_known_gets_through_it(alice: User, settings: Settings
         text, reply = shape.filled(block, before=reply, turn=turn)
         tell(conversation, text, reply)
         worker.drain()
+        sys.stdout.write(f"turn {turn + 1}: {ModelCall.objects.count()} questions\n")
     new = Memory.everything.filter(user=alice).exclude(pk__in=known)
     outcomes = list(ModelCall.objects.values_list("outcome", flat=True))
     told = f"{TURNS} turns, {len(outcomes)} questions, {outcomes.count('ok')} ok, {len(new)} new"

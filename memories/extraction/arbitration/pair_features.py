@@ -7,16 +7,15 @@ Learning", ICML 2009).
 
 import itertools
 import math
-import re
 import zlib
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcenter.lib import segment
+from memories.extraction.arbitration.counting import MARKS, Counted
 from memories.extraction.arbitration.figures import differ
-from memories.extraction.arbitration.lexicon import opposed, ruled_out, with_kinds
+from memories.extraction.arbitration.lexicon import opposed, ruled_out
 from memories.extraction.arbitration.pairing import Finding, Pair
 from memories.extraction.arbitration.statement import Statement, Time
 
@@ -25,37 +24,6 @@ BUCKETS = 512
 _WORDS_SCALE = 1.5
 _STEPS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 Vector = NDArray[np.float32]
-
-# fmt: off
-_MARKS_EN = {
-    "negation": r"\b(?:not|no|never|none|nobody|nothing|without|cannot|hardly|un\w+able|allergic|"
-                r"afraid|fear|free|(?:hate|dislike|avoid|refuse)\w*)\b|n['’]t\b|can't stand",
-    "change": r"\b(?:now|no longer|any ?more|used to|former\w*|since|moved|switched|changed|"
-              r"swapped|sold|quit|stopped|gave up|left|started|becomes?|became|has become|got|went|"
-              r"bought|raised|dropped|finished|over|cancelled|called off|delayed|postponed|"
-              r"extended|again|back|instead|passed|done|died|new|ha(?:s|ve) been|turned|grew|"
-              r"reached|healed|repaired)\b",
-    "absolute": r"\b(?:always|never|only|every|all|any|everything|nothing|whole|completely|very|"
-                r"hardly)\b",
-    "plan": r"\b(?:plan(?:s|ned)?|will|going to|wants?|due|expecting|looking|learning|writing|"
-            r"saves?|in the)\b",
-    "rhythm": r"\b(?:every|daily|weekly|a (?:day|week|month|year)|usually|often|sometimes|"
-              r"on \w+days?)\b",
-}
-_MARKS_ZH = {
-    "negation": r"不|没|无|别|从未|戒|讨厌|怕|受不了|禁",
-    "change": r"现在|不再|了(?:$|[，,。])|改|换|搬|升|转|戒|辞|退|离|卖|停|取消|推迟|提前|新|最近|"
-              r"以后|开始|变|又|恢复|去世|死|刚|已经|完|迁|重写|从.{1,4}起",
-    "absolute": r"从来|从不|一直|只|全|都|任何|每|一点|完全|特别|最|顿顿|天天",
-    "plan": r"要|想|打算|准备|计划|在(?!.{0,3}[住上])|正|备",
-    "rhythm": r"每|天天|经常|常|偶尔|一[天周月年]",
-}
-# fmt: on
-_MARKS = {
-    language: {name: re.compile(form) for name, form in marks.items()}
-    for language, marks in (("en", _MARKS_EN), ("zh", _MARKS_ZH))
-}
-_ENGLISH_WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
 
 
 @dataclass(frozen=True)
@@ -70,7 +38,7 @@ def features(pair: Pair, finding: Finding) -> PairFeatures:
     """`finding` is what the rules made of the pair: what they saw counts too."""
     named = {
         **_likeness(pair.similarity),
-        **_of_words(pair.new.plain, pair.old.plain),
+        **_of_words(pair.new.counted, pair.old.counted),
         **_of_marks(pair),
         **_of_statements(pair.new, pair.old),
         **_of_figures(pair.new, pair.old),
@@ -96,12 +64,12 @@ def _likeness(cosine: float) -> dict[str, float]:
     return {"cosine": cosine, "cosine^2": cosine * cosine, **above}
 
 
-def _of_words(new: str, old: str) -> dict[str, float]:
-    ours, theirs = set(segment.terms(new)), set(segment.terms(old))
+def _of_words(said: Counted, known: Counted) -> dict[str, float]:
+    ours, theirs = said.terms, known.terms
     shared = len(ours & theirs)
-    new, old = new.lower(), old.lower()
+    new, old = said.lower, known.lower
     shorter = max(1, min(len(new), len(old)))
-    pairs_new, pairs_old = _character_pairs(new), _character_pairs(old)
+    pairs_new, pairs_old = said.pairs, known.pairs
     return {
         "jaccard": shared / max(1, len(ours | theirs)),
         "shared/new": shared / max(1, len(ours)),
@@ -112,7 +80,7 @@ def _of_words(new: str, old: str) -> dict[str, float]:
         "same_end": _run(new[::-1], old[::-1]) / shorter,
         "length": math.log(max(1, len(new)) / max(1, len(old))),
         "longer": len(new) > 1.4 * len(old),
-        "goes_on": bool(re.search("[,，]", new)) and not re.search("[,，]", old),
+        "goes_on": said.goes_on and not known.goes_on,
     }
 
 
@@ -122,16 +90,11 @@ def _run(one: str, other: str) -> int:
     return sum(1 for _ in same)
 
 
-def _character_pairs(text: str) -> set[str]:
-    return {text[at : at + 2] for at in range(len(text) - 1)}
-
-
 def _of_marks(pair: Pair) -> dict[str, float]:
     found: dict[str, float] = {}
-    new, old = pair.new, pair.old
-    for name in _MARKS_EN:
-        ours = bool(_MARKS[new.language][name].search(new.plain.lower()))
-        theirs = bool(_MARKS[old.language][name].search(old.plain.lower()))
+    said, known = pair.new.counted.marks, pair.old.counted.marks
+    for name in MARKS:
+        ours, theirs = name in said, name in known
         found |= {
             f"{name}:in_new": ours,
             f"{name}:in_old": theirs,
@@ -145,7 +108,7 @@ def _of_marks(pair: Pair) -> dict[str, float]:
 
 def _of_statements(new: Statement, old: Statement) -> dict[str, float]:
     same_slot = bool(new.slot) and new.slot == old.slot
-    ours, theirs = with_kinds(new.words), with_kinds(old.words)
+    ours, theirs = new.counted.kinds, old.counted.kinds
     times = {f"time:{time.value}": new.time is time is not old.time for time in Time if time}
     ruled = ruled_out(old.main, ours) or ruled_out(new.main, theirs)
     return {
@@ -179,12 +142,5 @@ def _of_figures(new: Statement, old: Statement) -> dict[str, float]:
 
 
 def _apart(pair: Pair) -> tuple[frozenset[str], frozenset[str]]:
-    ours, theirs = _cut(pair.new), _cut(pair.old)
+    ours, theirs = pair.new.counted.written, pair.old.counted.written
     return ours - theirs, theirs - ours
-
-
-def _cut(said: Statement) -> frozenset[str]:
-    if said.language == "zh":
-        words = segment.words(segment.normalise(said.plain))
-        return frozenset(word for word in words if re.search(r"\w", word))
-    return frozenset(_ENGLISH_WORD.findall(said.plain.lower()))

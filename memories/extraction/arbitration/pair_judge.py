@@ -108,7 +108,7 @@ def tells_more(pair: Pair) -> bool:
     new, old = pair.new, pair.old
     if new.figures - old.figures or new.names - old.names:
         return True
-    known = set(segment.terms(old.plain))
+    known = old.counted.terms
     return any(word not in known for word in segment.unusual(new.plain))
 
 

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
+from memories.extraction.arbitration.counting import Counted, count
 from memories.extraction.arbitration.wordlists import words
 
 
@@ -68,6 +70,10 @@ class Statement:
     @property
     def words(self) -> frozenset[str]:
         return self.main | self.detail | self.topic
+
+    @cached_property
+    def counted(self) -> Counted:
+        return count(self.plain, language=self.language, words=self.words)
 
     @property
     def holds(self) -> bool:
