@@ -1,6 +1,7 @@
 """Reads one Chinese memory: 「养了一只叫豆豆的猫」 and 「我家的猫叫豆豆」 alike."""
 
 import re
+import unicodedata
 
 import rjieba
 
@@ -33,6 +34,7 @@ from memories.extraction.arbitration.rewording_zh import introduced, reworded
 from memories.extraction.arbitration.shapes_zh import PATTERNS
 from memories.extraction.arbitration.statement import SINGLE_ROLES, Statement, Time
 from memories.extraction.arbitration.things import relation_of
+from memories.extraction.rules.zh_dialect import standard
 
 _SUBJECT = re.compile(r"^(?:用户|本人|我们?|他|她|自己)(?:自己)?(?:家里?)?的?|^家里的?(?=[^有养])")
 _KIN = re.compile(
@@ -60,6 +62,7 @@ _VERB = re.compile(r"^(?:吃|喝|看|听|玩|打|去|做|用|骑|穿|弹|拉|踢
 
 
 def read_chinese(text: str) -> Statement:
+    text = standard(unicodedata.normalize("NFKC", text))
     plain = reworded(text)
     denied = DENIED.search(plain)
     told = introduced(DENIED.sub("", plain, count=1)) if denied else plain
@@ -81,7 +84,7 @@ def read_chinese(text: str) -> Statement:
         told, plain=plain, subject=subject, own_names=own_names, slot=slot, groups=groups,
         bare=bare, often=often + (f" {dated.group()}" if dated else ""), positive=positive,
         time=time,
-        denied=denied.group() if denied else "",
+        denied=denied.group() if denied else "", text=text.lower(),
     )  # fmt: skip
 
 
@@ -196,6 +199,7 @@ def _is_place(value: str) -> bool:
 def _statement(
     told: str, *, plain: str, subject: str, own_names: frozenset[str], slot: str,
     groups: dict[str, str], bare: str, often: str, denied: str, positive: bool, time: Time,
+    text: str,
 ) -> Statement:  # fmt: skip
     figures, _ = take_figures(f"{bare} {often}" if often else bare)
     value = take_figures(groups["v"])[1] if "v" in groups else take_figures(bare)[1]
@@ -222,7 +226,7 @@ def _statement(
         topic=_topic(groups.get("t", "")), main=main, detail=detail, figures=figures,
         names=names, positive=positive, time=time, corrects=bool(denied),
         denied=concepts(denied), against=concepts(against),
-        relation=relation_of(groups.get("r", "")),
+        relation=relation_of(groups.get("r", "")), text=text,
     )  # fmt: skip
 
 

@@ -18,7 +18,8 @@ from memories.extraction.types import Verdict
 
 _REFUSED_EN = re.compile(
     r"\b(?:(?:can|does|do|did|has|is|am) not|never|(?:has|have|with|owns?|keeps?) no) "
-    r"(?P<what>[^,;.]+?)(?= (?:at|on|in|before|after|because|when|but|with|for|to)\b|[,;.]|$)"
+    r"(?P<what>been to [^,;.]+?|[^,;.]+?)"
+    r"(?= (?:at|on|in|before|after|because|when|but|with|for|to)\b|[,;.]|$)"
 )
 _REFUSED_ZH = re.compile(
     r"(?:不(?!是|在|叫|再|了|错|过|同|久|仅|但|论|管|得|太)(?:会|能|敢|去)?|没有?(?:养)?)(?P<what>[^，,；;。了]+)"
@@ -39,7 +40,7 @@ _WISH = re.compile(
 )
 _ABROAD = words(
     """
-    abroad been 去过 出过
+    abroad been 去过 出过 到过 来过
     """
 )
 _EXIST = words(
@@ -110,6 +111,7 @@ def _denied(*, denial: Statement, claim: Statement) -> bool:
     if not what or refused(claim):
         return False
     given, plain = _given_by(claim), claim.plain.lower()
+    what = what - _ABROAD or what
     if what <= _ABROAD:
         return bool(claim.words & COUNTRIES) and claim.slot not in ("home", "origin")
     return all(one in given or (not one.isascii() and one in plain) for one in what)

@@ -17,7 +17,9 @@ from memories.extraction.arbitration.attributes import (
     same_attribute,
 )
 from memories.extraction.arbitration.clashing import clash, clash_of_being
+from memories.extraction.arbitration.exclusive import exclude_each_other
 from memories.extraction.arbitration.figures import differ
+from memories.extraction.arbitration.framing import clash_in_one_frame, otherwise_often
 from memories.extraction.arbitration.lexicon import opposed
 from memories.extraction.arbitration.likeness import is_too_close, says_the_same, turned_round
 from memories.extraction.arbitration.pairing import (
@@ -38,6 +40,8 @@ _SPOUSES = frozenset(["wife", "husband", "spouse"])
 _LEARNED = re.compile(
     r"\blearn(?:ed|t) (?:how )?to\b|^(?:(?:the )?user |i )?can\b|^(?:用户|我)?已?经?会"
 )
+# What the rules say where no value decided: that two values exclude each other weighs more.
+_SURMISED = frozenset(["", "both_hold", "not_joined", "adds_detail", "weaker", "says_more"])
 _PLANS = words(
     """
     plan intend schedul 打算 计划 准备 预定
@@ -57,11 +61,23 @@ def compare(pair: Pair) -> Finding:
         return Finding(Verdict.SKIP, "same_meaning")
     if finding in (BESIDE, APART):
         finding = _despite_the_words(pair) or finding
+    if _in_each_others_way(pair, finding):
+        return contradicts(pair)
     same_slot = pair.new.slot == pair.old.slot and pair.similarity >= SAME_MATTER
     if finding == BESIDE and pair.corrects and same_slot:
         alike = _same_subject(pair.new, pair.old) and _same_topic(pair.new, pair.old)
         return Finding(Verdict.REPLACE, "corrected") if alike else finding
     return finding
+
+
+def _in_each_others_way(pair: Pair, finding: Finding) -> bool:
+    """By the table of what excludes each other; or one frame with two values."""
+    new, old = pair.new, pair.old
+    if finding.reason in _SURMISED and exclude_each_other(new, old):
+        return True
+    return finding in (BESIDE, APART) and (
+        otherwise_often(new, old) or clash_in_one_frame(new, old)
+    )
 
 
 def _despite_the_words(pair: Pair) -> Finding | None:

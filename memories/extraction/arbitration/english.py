@@ -26,7 +26,7 @@ from memories.extraction.arbitration.patterns_en import (
     STOP,
     VERBS_AFTER_A_NAME,
 )
-from memories.extraction.arbitration.rewording_en import introduced, reworded
+from memories.extraction.arbitration.rewording_en import introduced, reworded, uncontracted
 from memories.extraction.arbitration.shapes_en import PATTERNS
 from memories.extraction.arbitration.statement import SINGLE_ROLES, Statement, Time
 from memories.extraction.arbitration.things import THING_EN as THING
@@ -73,6 +73,7 @@ def read_english(text: str) -> Statement:
     return _statement(
         told, plain=plain, subject=subject, own_names=own_names, slot=slot, groups=groups,
         bare=bare, positive=positive, time=time, denied=denied.group() if denied else "",
+        text=uncontracted(text).lower(),
     )  # fmt: skip
 
 
@@ -167,7 +168,7 @@ def _slot(bare: str) -> tuple[str, dict[str, str]]:
 
 def _statement(
     told: str, *, plain: str, subject: str, own_names: frozenset[str], slot: str,
-    groups: dict[str, str], bare: str, denied: str, positive: bool, time: Time,
+    groups: dict[str, str], bare: str, denied: str, positive: bool, time: Time, text: str,
 ) -> Statement:  # fmt: skip
     figures, without = take_figures(bare)
     value = take_figures(groups["v"])[1] if "v" in groups else without
@@ -197,6 +198,7 @@ def _statement(
         topic=concepts(groups.get("t", "")), main=main, detail=detail, figures=figures,
         names=names, against=concepts(against), positive=positive, time=time, corrects=bool(denied),
         denied=concepts(denied), relation=relation_of(groups.get("r", "")),
+        text=text,
     )  # fmt: skip
 
 

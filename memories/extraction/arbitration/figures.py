@@ -90,9 +90,17 @@ _OFTEN = re.compile(
 )
 _UNITS = {"天": "day", "日": "day", "周": "week", "月": "month", "年": "year"}
 
+_EVERY = {
+    "daily": "every day", "nightly": "every day", "every night": "every day",
+    "each night": "every day", "every morning": "every day", "every evening": "every day",
+    "weekly": "every week", "monthly": "every month", "yearly": "every year",
+    "annually": "every year",
+}  # fmt: skip
+_ADVERBS_OF_TIME = re.compile(rf"\b(?:{'|'.join(_EVERY)})\b")
+
 
 def _often(text: str) -> set[str]:
-    found = _OFTEN.search(text.replace("daily", "every day").replace("weekly", "every week"))
+    found = _OFTEN.search(_ADVERBS_OF_TIME.sub(lambda word: _EVERY[word.group()], text))
     if not found:
         return set()
     unit = found["unit"] or found["unit2"] or _UNITS.get(found["unit3"] or "天", "day")

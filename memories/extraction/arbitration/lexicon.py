@@ -159,6 +159,16 @@ LANGUAGES = words(
 DAYTIMES = frozenset(["morning", "afternoon", "evening", "noon", "下午", "中午", "凌晨"])
 MARITAL = frozenset(["single", "married", "divorced", "engaged", "widowed"])
 
+_PLACES_FILE = Path(__file__).with_name("places.txt")
+PARENTS |= {
+    stem(name): where
+    for line in _PLACES_FILE.read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for where, _, names in [line.partition(": ")]
+    for name in names.split()
+    if stem(name) not in PARENTS
+}
+
 _CONCEPTS_FILE = Path(__file__).with_name("concepts.txt")
 
 

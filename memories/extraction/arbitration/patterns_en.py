@@ -56,6 +56,13 @@ NOT_A_NAME = words(
     married passed failed graduated joined left returned retired lost found broke met saw
     went spent ate drank wrote read made built taught tests commits logs deploys backups
     no reports returns subscribes volunteers helps dreads adores wakes goes comes gets rides
+    still always already rarely seldom sometimes mostly mainly hardly probably maybe soon later
+    recently previously formerly originally once almost nearly today tonight tomorrow someone
+    somebody nobody everybody barely ever occasionally constantly absolutely really actually
+    currently even exactly finally generally honestly normally perhaps simply strictly together
+    turns holds needs owes pays rents shares smokes spends stays struggles studies tends treats
+    votes walks washes wins worries sees says sends sells raises quits parks owns orders opens
+    carries closes commutes climbs calls brings avoids attends argues adopts acts
     """
 )
 

@@ -165,6 +165,14 @@ _FORMS: tuple[tuple[str, str], ...] = (
     # a newcomer in a single place
     (rf"^(?:(?:the )?user's |my |our |the |has an? |got an? )*new ({_ROLE})\b(.*)$", r"\1\2 now"),
 )  # fmt: skip
+_CONTRACTIONS = tuple(
+    (re.compile(form, re.IGNORECASE), to)
+    for form, to in (
+        (r"can't|cannot", "can not"), (r"won't", "will not"), (r"n't\b", " not"),
+        (r"\bi'm\b", "i am"), (r"'ve\b", " have"), (r"'re\b", " are"),
+        (r"^(?:the )?user (?!'s)", ""), (r"^i (?=am |have |do |can )", ""),
+    )
+)  # fmt: skip
 _COMPILED = tuple((re.compile(form, re.IGNORECASE), to) for form, to in _FORMS)
 
 
@@ -173,6 +181,14 @@ def reworded(text: str) -> str:
     for form, to in _COMPILED:
         plain = form.sub(to, plain)
     return introduced(plain)
+
+
+def uncontracted(text: str) -> str:
+    """ "Doesn't" is "does not", and nothing else is changed."""
+    plain = " ".join(text.replace("’", "'").split()).strip(" .!,;")
+    for form, to in _CONTRACTIONS:
+        plain = form.sub(to, plain)
+    return plain
 
 
 def introduced(plain: str) -> str:

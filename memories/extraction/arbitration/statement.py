@@ -66,6 +66,7 @@ class Statement:
     time: Time = Time.PLAIN
     corrects: bool = False
     relation: str = ""  # of a thing: by which verb the value is its own ("stored in")
+    text: str = ""  # the whole, lower-case and without contractions, before any rewording
 
     @property
     def words(self) -> frozenset[str]:

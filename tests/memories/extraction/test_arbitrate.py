@@ -39,9 +39,7 @@ NOT_SEEN = {
     "每天都要睡午觉",
     "Has no roommates, lives by herself",
     "Loves big parties",
-    "Studied in France",
     "五月起一个人住了",
-    "在法国留过学",
 }
 UNRELATED = {
     "en": [
