@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench import planted
+from bench.book import Book
 from bench.careful import Client
 
 _TURNS = (
@@ -29,31 +30,6 @@ _MEMORIES = ("Likes the band {0}", "Drinks {0} every morning", "喜欢{0}的书"
 
 
 @dataclass
-class Book:
-    """By word: what must be there (`turns`, `memories`), what may, and what must be gone."""
-
-    turns: dict[str, str] = field(default_factory=dict)  # word -> its conversation
-    memories: dict[str, str] = field(default_factory=dict)  # word -> its memory's id
-    imports: dict[str, str] = field(default_factory=dict)  # word -> the import's operation
-    of_project: set[str] = field(default_factory=set)
-    gone: set[str] = field(default_factory=set)
-    unlearned: set[str] = field(default_factory=set)  # may be said, may not be known
-    written: int = 0
-    forgets: int = 0
-
-    def all_gone(self) -> None:
-        self.gone |= {*self.turns, *self.memories, *self.imports}
-        for kept in (self.turns, self.memories, self.imports):
-            kept.clear()
-
-    def forget_conversation(self, name: str) -> None:
-        words = [word for word, where in self.turns.items() if where == name]
-        self.gone.update(words)
-        for word in words:
-            del self.turns[word]
-
-
-@dataclass
 class Person:
     client: Client
     user_id: str
@@ -62,24 +38,30 @@ class Person:
     messages: dict[str, str] = field(default_factory=dict)  # word -> assistant message
     accepted: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
+    last: Callable[[Person], object] | None = None
+    acting: bool = True
 
     def live(self, *, seconds: float, leave: bool) -> None:
-        """Random acts, and in the end perhaps everything forgotten."""
+        """Random acts, then the last one, and in the end perhaps everything forgotten."""
         until = time.monotonic() + seconds
         acts = self._acts()
-        self._turn()
+        self.turn()
         while time.monotonic() < until:
             random.choice(acts)()
+        if self.last is not None:
+            self.last(self)
         if leave:
-            self._forget_user()
+            self.forget_user()
 
     def _acts(self) -> list[Callable[[], object]]:
         writing: list[Callable[[], object]] = [
-            *[self._turn] * 5,
-            *[self._memory] * 3,
-            self._project_memory,
+            *[self.turn] * 5,
+            *[self.memory] * 3,
+            self.project_memory,
+            self.edit,
+            self.note,
             self._twins,
-            self._import,
+            self.bring_in,
         ]
         asking: list[Callable[[], object]] = [
             *[self._recall] * 2,
@@ -87,21 +69,23 @@ class Person:
             self._comment,
         ]
         forgetting: list[Callable[[], object]] = [
-            *[self._forget_message] * 2,
-            *[self._forget_memory] * 2,
-            self._forget_conversation,
-            self._forget_project,
-            self._clear,
+            *[self.forget_message] * 2,
+            *[self.forget_memory] * 2,
+            self.forget_conversation,
+            self.forget_project,
+            self.clear,
+            self.bin,
             self._unlearn,
         ]
         return writing + asking + forgetting
 
-    def _post(self, path: str, **body: Any) -> tuple[int, Any]:
+    def post(self, path: str, **body: Any) -> tuple[int, Any]:
         return self.client.ask("POST", path, {"user_id": self.user_id, **body})
 
-    def _turn(self) -> None:
-        word, where = next(self.words), f"talk-{random.randrange(3)}"
-        status, answer = self._post(
+    def turn(self, where: str = "") -> str:
+        """Gives the conversation."""
+        word, where = next(self.words), where or f"talk-{random.randrange(3)}"
+        status, answer = self.post(
             "/turns",
             conversation_id=where,
             user_message=random.choice(_TURNS).format(word),
@@ -109,36 +93,70 @@ class Person:
             user_message_id=f"u-{word}"[:2] + uuid.uuid4().hex,
             assistant_message_id="a-" + uuid.uuid4().hex,
         )
-        if self._said_yes(status, answer, word):
+        if self.said_yes(status, answer, word):
             self.book.turns[word] = where
             self.messages[word] = answer["assistant_message_id"]
+        return where
 
-    def _memory(self, text: str = "", word: str = "", **more: str) -> str:
+    def memory(self, text: str = "", word: str = "", **more: str) -> str:
         word = word or next(self.words)
         content = (text or random.choice(_MEMORIES)).format(word)
-        status, answer = self._post(
+        status, answer = self.post(
             "/memory/long_term", content=content, tags=[f"tag-{word}"], data={"note": word}, **more
         )
-        if not self._said_yes(status, answer, word):
+        if not self.said_yes(status, answer, word):
             return ""
         self.book.memories[word] = answer["id"]
         return str(answer["id"])
 
-    def _project_memory(self) -> None:
+    def project_memory(self) -> None:
         word = next(self.words)
-        if self._memory("The build of {0} needs the flag --fast", word, project_key="boat"):
+        if self.memory("The build of {0} needs the flag --fast", word, project_key="boat"):
             self.book.of_project.add(word)
+
+    def edit(self) -> None:
+        """What it said before stays as a version."""
+        if not self.book.memories:
+            return
+        memory, word = random.choice(list(self.book.memories.values())), next(self.words)
+        body = {"user_id": self.user_id, "content": f"Now prefers {word} to that"}
+        status, answer = self.client.ask("PATCH", f"/memory/long_term/{memory}", body)
+        if status == 404 or self._is_archived(status, answer):
+            return
+        if self.said_yes(status, answer, word):
+            self.book.memories[word] = memory
+
+    def bin(self) -> None:
+        """It may lie there, until it is forgotten by its time."""
+        if not self.book.memories:
+            return
+        memory = random.choice(list(self.book.memories.values()))
+        body = {"user_id": self.user_id, "recycle": True}
+        status, answer = self.client.ask("DELETE", f"/memory/long_term/{memory}", body)
+        if status == 404 or self._is_archived(status, answer):
+            return
+        if self.said_yes(status, answer):
+            self.book.binned |= self.book.take_out(memory)
+
+    def _is_archived(self, status: int, answer: Any) -> bool:
+        """It went into another one, which is what can be changed."""
+        return status == 409 and "archived" in str(answer)
+
+    def note(self) -> None:
+        word = next(self.words)
+        if self.said_yes(*self.post("/memory/append", text=f"Saw {word} today."), word):
+            self.book.notes.add(word)
 
     def _twins(self) -> None:
         """Two that are nearly the same: one may take the other in."""
         shared = next(self.words)
-        first = self._memory("Has a rowing boat called {0}", shared)
+        first = self.memory("Has a rowing boat called {0}", shared)
         other = next(self.words)
-        second = self._memory(f"Has a rowing boat called {shared} built by {{0}}", other)
+        second = self.memory(f"Has a rowing boat called {shared} built by {{0}}", other)
         if first != second:  # told twice, so it may outlive the forgetting of one
             self.book.memories.pop(shared, None)
 
-    def _import(self) -> None:
+    def bring_in(self) -> None:
         words = [next(self.words) for _ in range(3)]
         lines = [
             json.dumps(
@@ -157,7 +175,7 @@ class Person:
             "Content-Type: application/octet-stream\r\n\r\n" + "\n".join(lines) + "\r\n--mark--\r\n"
         )
         status, answer = self.client.ask("POST", "/memory/import", parts.encode())
-        if self._said_yes(status, answer, *words):
+        if self.said_yes(status, answer, *words):
             self.accepted.append(answer["op_id"])
             self.book.imports |= dict.fromkeys(words, answer["op_id"])
 
@@ -165,25 +183,26 @@ class Person:
         words = [*self.book.turns, *self.book.memories]
         if words:
             word = random.choice(words)
-            self._post("/memory/context", message=f"What about {word}?", conversation_id="talk-0")
+            self.post("/memory/context", message=f"What about {word}?", conversation_id="talk-0")
             self.client.ask("GET", "/search", user_id=self.user_id, query=f"my {word}")
 
     def _comment(self) -> None:
         if self.book.turns:
             word = random.choice(list(self.book.turns))
             ids = {"message_id": self.messages[word], "rating": "negative"}
-            self._post("/feedback", **ids, comment=f"Not {word}!")
+            self.post("/feedback", **ids, comment=f"Not {word}!")
 
-    def export(self) -> None:
-        where = set(self.book.turns.values())
-        of = {"conversation_id": where.pop()} if where and random.random() < 0.4 else {}
-        status, answer = self._post("/memory/export", format=random.choice(["json", "zip"]), **of)
+    def export(self, name: str = "") -> None:
+        where = [name] if name else list(self.book.turns.values())
+        one = where and (name or random.random() < 0.4)
+        of = {"conversation_id": random.choice(where)} if one else {}
+        status, answer = self.post("/memory/export", format=random.choice(["json", "zip"]), **of)
         if status == 404 and of:  # a conversation that is being forgotten
             return
-        if self._said_yes(status, answer):
+        if self.said_yes(status, answer):
             self.accepted.append(answer["op_id"])
 
-    def _forget_message(self) -> None:
+    def forget_message(self) -> None:
         if not self.book.turns:
             return
         word = random.choice(list(self.book.turns))
@@ -191,14 +210,12 @@ class Person:
             self.book.gone.add(word)
             del self.book.turns[word]
 
-    def _forget_memory(self) -> None:
+    def forget_memory(self) -> None:
         if not self.book.memories:
             return
         memory = random.choice(list(self.book.memories.values()))
         if self._forget("memory", memory_id=memory):
-            for word in [one for one, where in self.book.memories.items() if where == memory]:
-                self.book.gone.add(word)
-                del self.book.memories[word]
+            self.book.gone |= self.book.take_out(memory)
 
     def _unlearn(self) -> None:
         """Forget what was learned from a turn; what was said stays."""
@@ -209,31 +226,31 @@ class Person:
                 self.book.unlearned.add(words[0])
                 return
 
-    def _forget_conversation(self) -> None:
-        name = f"talk-{random.randrange(3)}"
+    def forget_conversation(self, name: str = "") -> None:
+        name = name or f"talk-{random.randrange(3)}"
         if name in self.book.turns.values() and self._forget("conversation", conversation_id=name):
             self.book.forget_conversation(name)
 
-    def _forget_project(self) -> None:
+    def forget_project(self) -> None:
         words = self.book.of_project & set(self.book.memories)
         if words and self._forget("project", project_key="boat"):
             self.book.gone |= words
             for word in words:
                 del self.book.memories[word]
 
-    def _clear(self) -> None:
-        name = f"talk-{random.randrange(3)}"
+    def clear(self, name: str = "") -> None:
+        name = name or f"talk-{random.randrange(3)}"
         if name in self.book.turns.values():
-            status, answer = self._post("/clear", conversation_id=name)
+            status, answer = self.post("/clear", conversation_id=name)
             if self._accepted(status, answer):
                 self.book.forget_conversation(name)
 
-    def _forget_user(self) -> None:
+    def forget_user(self) -> None:
         if self._forget("user"):
             self.book.all_gone()
 
     def _forget(self, scope: str, **what: Any) -> bool:
-        return self._accepted(*self._post("/memory/forget", scope=scope, **what))
+        return self._accepted(*self.post("/memory/forget", scope=scope, **what))
 
     def _accepted(self, status: int, answer: Any) -> bool:
         """404: the answer to a first try was lost on its way, or it went with something else."""
@@ -244,7 +261,7 @@ class Person:
         self.book.forgets += status in (202, 404)
         return status in (202, 404)
 
-    def _said_yes(self, status: int, answer: Any, *words: str) -> bool:
+    def said_yes(self, status: int, answer: Any, *words: str) -> bool:
         if status in (200, 201, 202):
             self.book.written += len(words)
             return True

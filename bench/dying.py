@@ -5,12 +5,14 @@ which moments they died (`died`) and which they lived through for the first time
 
 | order | what its children do and meet |
 |---|---|
-| `step` | drain; kill -9 at the first moment of the kinds `at` at which none died yet |
+| `step` | drain; kill -9 in a step of the kind `aim` (of any) in which none died yet; where there \
+is none left, at the first moment at which none died |
 | `full` | drain; no file may grow beyond a few hundred bytes, as on a full disk |
 | `clock` | drain by a clock that is `hours` ahead (or behind) |
 | `plain` | drain |
 | `request` | answer one request; kill -9 at the first moment of it at which none died yet |
-| `work` | ask for the work that otherwise only comes with the hours or from a page |
+| `work` | ask for the work (of the kind `aim`) that else comes with the hours or from a page |
+| `kinds` | say which kinds of operations there are |
 """
 
 from __future__ import annotations
@@ -29,12 +31,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from bench import moments
+from bench import moments, work
 
 _PATIENCE = 30.0  # seconds for one child; one that takes longer is killed and reported as stuck
 _DRAINING = 6.0
 _FULL = 600  # bytes
 _AGAIN = 0.02  # how often a child dies where another one already did
+_IN_STEP, _PASSING = 0.5, 0.2  # in a step in which none died; on the way there
 Say = Callable[[str, Any], None]
 
 
@@ -44,6 +47,17 @@ class Known:
 
     died: set[str] = field(default_factory=set)
     passed: set[str] = field(default_factory=set)
+
+    def chance(self, moment: str) -> float:
+        """How often to die there: every step comes before every moment of a step."""
+        if moment in self.died:
+            return _AGAIN
+        hit = set(map(moments.step_of, self.died))
+        if moments.step_of(moment) not in hit:
+            return _IN_STEP
+        kind = moments.kind_of(moment)
+        known = {moments.step_of(one) for one in self.passed if moments.kind_of(one) == kind}
+        return _PASSING if known - hit else 1.0
 
 
 def main() -> None:
@@ -126,6 +140,8 @@ def _told(content: bytes, *, stuck: bool) -> dict[str, Any]:
 
 
 def _do(order: Mapping[str, Any], known: Known, told: Any) -> None:
+    from ops import registry
+
     random.seed(os.urandom(8))
 
     def say(name: str, value: Any) -> None:
@@ -133,8 +149,8 @@ def _do(order: Mapping[str, Any], known: Known, told: Any) -> None:
         told.flush()
 
     def passing(moment: str) -> None:
-        deadly = order["how"] == "request" or moment.startswith(tuple(order.get("at", ())))
-        if deadly and (moment not in known.died or random.random() < _AGAIN):
+        aimed = order["how"] == "step" and order["aim"] in ("", moments.kind_of(moment))
+        if (aimed or order["how"] == "request") and random.random() < known.chance(moment):
             say("died", moment)
             os.kill(os.getpid(), signal.SIGKILL)
         if moment not in known.passed:
@@ -144,14 +160,18 @@ def _do(order: Mapping[str, Any], known: Known, told: Any) -> None:
     if order["how"] == "request":
         _answer(order, passing, say)
     elif order["how"] == "work":
-        _request_work(order["people"])
+        work.request(order["people"], aim=order["aim"])
+    elif order["how"] == "kinds":
+        say("kinds", sorted(registry.handled_kinds()))
     else:
         _drain(order, passing)
 
 
 def _drain(order: Mapping[str, Any], passing: Callable[[str], None]) -> None:
+    from django.conf import settings
     from django.utils import timezone
 
+    from ops import registry
     from ops.access import as_system
     from ops.services import outbox, worker
 
@@ -159,6 +179,11 @@ def _drain(order: Mapping[str, Any], passing: Callable[[str], None]) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (_FULL, _FULL))
     if order["how"] == "clock":
         _shift(timedelta(hours=order["hours"]))
+    aim = order.get("aim", "")
+    if aim:  # all else is left to others
+        registry.handled_kinds = lambda: {aim}
+    if aim == "build_index":  # so that there is something to build, or to drop
+        settings.OWN_INDEX_FROM = random.choice([2, 1_000_000])
     with as_system():  # of children before, and of a worker that is stopped
         outbox.expire(now=timezone.now() + timedelta(hours=1))
     moments.watch_worker(passing)
@@ -187,27 +212,6 @@ def _answer(order: Mapping[str, Any], passing: Callable[[str], None], say: Say) 
     )
     place.end()
     say("answer", [response.status_code, response.content.decode()])
-
-
-def _request_work(people: list[str]) -> None:
-    from conversations.models import Conversation
-    from conversations.services import layers
-    from memories.services import consolidation, own_indexes, reindexing, sessions
-    from ops import tasks
-    from ops.access import as_system, as_user
-    from ops.models import User
-
-    tasks.request_cleanup()
-    reindexing.request()
-    with as_system():
-        own_indexes._enqueue()
-        found = list(User.objects.filter(external_id__in=people, hidden_at__isnull=True))
-    for user in found:
-        with as_user(user), suppress(Exception):  # they may be leaving
-            consolidation.request(user=user)
-            for conversation in Conversation.objects.filter(user=user):
-                sessions.request(conversation)
-            layers.delete_layer(user=user, layer=random.choice(["summary", "episode"]))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,10 @@ recorded and not forgotten (`lost`) or there twice (`twice`), are the rows of pe
 nothing the same byte by byte (`disturbed`), does a file lie about that no row knows (`files`),
 and has every operation ended, saying why where it failed (`unfinished`)?
 
-Runs in which processes die at named moments go on after the last one until each moment that any
-worker lived through was once the last of one (`bench/moments.py`).
+Processes die first in every step of every kind of operation, then at every moment of each
+(`bench/moments.py`); in those runs people do what leads to operations of the kind in turn
+(`bench/wishing.py`). Such runs go on after the last one until each step that any worker lived
+through was once the last of one.
 """
 
 from __future__ import annotations
@@ -31,14 +33,13 @@ from typing import Any
 if __name__ == "__main__":  # run as a file: the project's root must be found
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench import product, questions
+from bench import evidence, moments, product, questions
 from bench.chaotic import Person, people
-from bench.hurting import FAULTS, LEASE, Chaos
+from bench.hurting import FAULTS, LEASE, STEPS, Chaos
 from bench.questions import Bystanders, Result
 
 _ENDING = 180.0  # seconds that the operations of a run may take to end
 _RETRIES = 5  # by hand
-_STEPS = "killed at named steps"
 
 
 def main() -> None:
@@ -49,6 +50,9 @@ def main() -> None:
         "MEMCENTER_RATE_LIMIT_HEAVY": "100000000",
         "MEMCENTER_LOG_LEVEL": "WARNING",
         "MEMCENTER_SESSION_IDLE_MINUTES": "100000",  # nobody's past is looked at meanwhile
+        "MEMCENTER_WINDOW_MESSAGES": "4",  # so that short conversations are summarized
+        "MEMCENTER_SUMMARY_EVERY": "2",
+        "MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE": "true",
     }
     # A stop from outside leaves no servers behind either.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -63,7 +67,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--more", type=int, default=20, help="runs for moments not yet hit")
+    parser.add_argument("--more", type=int, default=20, help="runs for steps not yet hit")
     parser.add_argument("--people", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="how long a burst lasts")
     parser.add_argument("--seed", type=int, default=1)
@@ -84,6 +88,8 @@ def _all(chaos: Chaos, asked: argparse.Namespace) -> list[Result]:
             result = _one(chaos, len(results) + 1, fault, asked, standing)
             results.append(result)
             _tell(len(results), result)
+            for line in evidence.of(chaos.store, result.wrong):
+                print(f"       {line}", flush=True)
     except KeyboardInterrupt:
         pass
     return results
@@ -95,13 +101,9 @@ def _faults(chaos: Chaos, asked: argparse.Namespace) -> Iterator[str]:
         kinds = FAULTS[place].split("|")
         yield asked.only or kinds[turn % len(kinds)]
     for _ in range(asked.more):
-        if not _not_hit(chaos):
+        if not chaos.mortal.steps_left():
             return
-        yield _STEPS
-
-
-def _not_hit(chaos: Chaos) -> list[str]:
-    return sorted(chaos.mortal.passed - set(chaos.mortal.died))
+        yield STEPS
 
 
 def _one(
@@ -110,9 +112,12 @@ def _one(
     result = Result(fault)
     crowd = people(chaos.client_for(fault), run=number, count=asked.people)
     before = len(chaos.mortal.died)
+    aimed = chaos.take_aim(fault, crowd)
     with _timed(result, "burst"):
         threads = [
-            threading.Thread(target=_live, args=(one, asked.seconds, random.random() < 0.4))
+            threading.Thread(
+                target=_live, args=(one, asked.seconds, not aimed and random.random() < 0.4)
+            )
             for one in crowd
         ]
         for thread in threads:
@@ -147,6 +152,8 @@ def _live(one: Person, seconds: float, leave: bool) -> None:
         one.live(seconds=seconds, leave=leave)
     except Exception as error:
         one.odd.append(f"{type(error).__name__}: {error}")
+    finally:
+        one.acting = False
 
 
 def _end(chaos: Chaos) -> list[str]:
@@ -230,28 +237,45 @@ def _sum(results: list[Result], name: str) -> int:
 
 
 def _print_moments(chaos: Chaos) -> None:
-    died = Counter(chaos.mortal.died)
+    mortal = chaos.mortal
+    died = Counter(mortal.died)
     print(f"\nKilled at {len(died)} different moments, {sum(died.values())} times:")
-    groups = itertools.groupby(sorted(died), key=lambda moment: moment.split(": ")[0])
-    for kind, moments in groups:
+    groups = itertools.groupby(sorted(died), key=moments.kind_of)
+    for kind, some in groups:
         print(f"  {kind}")
-        for moment in moments:
+        for moment in some:
             print(f"    {moment.partition(': ')[2]:60}{died[moment]:>4}")
-    print(f"Lived through and never hit: {_not_hit(chaos) or 'none'}")
-    hit = {": ".join(moment.split(": ")[:2]) for moment in died}
-    unhit = sorted(questions.step_names(chaos.store) - hit)
-    print(f"Steps written down by any worker and never hit: {unhit or 'none'}")
+    print(f"Lived through and never hit: {mortal.moments_left() or 'none'}")
+    hit, possible = _steps(chaos)
+    print(f"Steps of operations hit: {len(hit)} of {len(possible)}")
+    print(f"Steps never hit: {sorted(possible - hit) or 'none'}")
+    print(f"Kinds that never ran: {sorted(_kinds(chaos) - set(map(moments.kind_of, possible)))}")
+
+
+def _steps(chaos: Chaos) -> tuple[set[str], set[str]]:
+    """Those in which a process died, and all that any process lived through or wrote down."""
+    mortal = chaos.mortal
+    hit = {moments.step_of(one) for one in filter(moments.of_worker, mortal.died)}
+    written = questions.step_names(chaos.store)
+    return hit, hit | set(mortal.steps_left()) | written
+
+
+def _kinds(chaos: Chaos) -> set[str]:
+    return set(chaos.mortal.order("kinds")["kinds"])
 
 
 def _figures(chaos: Chaos, results: list[Result]) -> dict[str, Any]:
     names = ("residue", "lost", "twice", "disturbed", "unfinished", "files", "odd")
     died = chaos.mortal.died
+    hit, possible = _steps(chaos)
     return {
         "runs": len(results),
         **{name: _sum(results, name) for name in names},
         **{name: _sum(results, name) for name in ("written", "forgets", "operations", "deaths")},
         "moments": len(set(died)),
-        "moments_not_hit": len(_not_hit(chaos)),
+        "moments_not_hit": len(chaos.mortal.moments_left()),
+        "steps_hit": len(hit),
+        "steps": len(possible),
         "minutes": round(sum(sum(one.took.values()) for one in results) / 60, 1),
     }
 

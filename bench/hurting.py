@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from bench import product
+from bench import listening, moments, product, wishing
 from bench.careful import Answer, Client
 from bench.chaotic import Person
 from bench.planted import Store
@@ -24,21 +24,24 @@ from memcenter.embedded.instance import Instance
 from memcenter.embedded.process import PidFile
 
 LEASE = 4
-_DEATHS, _DYING_SECONDS = 30, 10.0
+STEPS = "killed at named steps"
+_DEATHS, _DYING_SECONDS = 40, 12.0
+_QUIET = 2  # times that nothing was left
+_UNAIMED = 5  # one in so many
 _SILENCE = 6.0
 _DETOURS = 0.5
 # Nothing twice within a minute: the supervisor waits ever longer for what dies young.
 FAULTS = (
-    "killed at named steps",
+    STEPS,
     "worker killed",
-    "killed at named steps",
+    STEPS,
     "web killed",
     "web killed at named moments",
     "Redis killed|Redis silent",
-    "killed at named steps",
+    STEPS,
     "PostgreSQL killed|PostgreSQL restarted",
     "disk full",
-    "killed at named steps",
+    STEPS,
     "clock ahead|clock behind",
     "worker stopped past its lease",
 )
@@ -51,6 +54,7 @@ class Mortal:
         self._lock = threading.Lock()
         self.died: list[str] = []
         self.passed: set[str] = set()
+        self._turn = 0
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.dying"],
             cwd=product.ROOT,
@@ -72,6 +76,26 @@ class Mortal:
         self.passed.update(answer["passed"])
         return answer
 
+    def moments_left(self) -> list[str]:
+        """Lived through, and never the last of any process."""
+        return sorted(self.passed - set(self.died))
+
+    def steps_left(self) -> list[str]:
+        """Of operations."""
+        hit = set(map(moments.step_of, self.died))
+        return sorted({moments.step_of(one) for one in self.passed if moments.of_worker(one)} - hit)
+
+    def next_aim(self) -> str:
+        """In turns a kind of operation with steps in which none died yet; now and then any."""
+        self._turn += 1
+        seen = {moments.kind_of(one) for one in self.passed | set(self.died)}
+        left = {moments.kind_of(one) for one in self.steps_left()} | (wishing.kinds() - seen)
+        left = left or {
+            moments.kind_of(one) for one in filter(moments.of_worker, self.moments_left())
+        }
+        kinds = sorted(left)
+        return kinds[self._turn % len(kinds)] if kinds and self._turn % _UNAIMED else ""
+
     def stop(self) -> None:
         self._process.terminate()
         self._process.wait()
@@ -85,12 +109,16 @@ class Chaos:
         self.folder = DataFolder(running.environment["MEMCENTER_DATA_DIR"])
         self.client = Client(running.port, running.api_key)
         self.store = Store(self.folder)
-        self._focus = -1
+        self._aim = ""
         self.scanned = 0  # up to which attempt scans were looked at
         log = self.folder.path.parent / "dying.log"
         self.mortal = Mortal(self.folder, running.environment, log)
+        self._listener = listening.start()
+        address = f"http://127.0.0.1:{self._listener.server_port}/"
+        running.post("/webhooks", {"url": address, "events": ["memory.deleted"]})
 
     def stop(self) -> None:
+        self._listener.shutdown()
         self.mortal.stop()
         self.store.close()
 
@@ -112,19 +140,24 @@ class Chaos:
     def hurt(self, fault: str, crowd: list[Person]) -> None:
         getattr(self, "_" + fault.lower().replace(" ", "_"))(crowd)
 
-    def _killed_at_named_steps(self, crowd: list[Person]) -> None:
-        with self._stopped():
-            self.mortal.order("work", people=[one.user_id for one in crowd])
-            at = self._kinds_to_die_at()
-            self.mortal.order("step", at=at, deaths=_DEATHS, seconds=_DYING_SECONDS)
+    def take_aim(self, fault: str, crowd: list[Person]) -> bool:
+        """Let everybody's last act lead to the kind of operation to die in; False without any."""
+        self._aim = self.mortal.next_aim() if fault == STEPS else ""
+        for one in crowd:
+            one.last = wishing.last_act(self._aim)
+        return bool(self._aim)
 
-    def _kinds_to_die_at(self) -> list[str]:
-        """All of them at first, and then in turns one that has moments not hit yet."""
-        left = self.mortal.passed - set(self.mortal.died)
-        parts = [moment.split(": ") for moment in left]
-        kinds = sorted({f"{kind}: " for kind, *rest in parts if rest and " " not in kind})
-        self._focus += 1
-        return [kinds[self._focus % len(kinds)]] if kinds and self._focus % 4 else [""]
+    def _killed_at_named_steps(self, crowd: list[Person]) -> None:
+        """Until nobody acts any more and there is nothing left to die in."""
+        until, quiet = time.monotonic() + _DYING_SECONDS, 0
+        names = [one.user_id for one in crowd]
+        with self._stopped():
+            while time.monotonic() < until and quiet < _QUIET:
+                acting = any(one.acting for one in crowd)
+                self.mortal.order("work", people=names, aim=self._aim)
+                left = until - time.monotonic()
+                told = self.mortal.order("step", aim=self._aim, deaths=_DEATHS, seconds=left)
+                quiet = 0 if told["died"] or acting else quiet + 1
 
     def _worker_killed(self, crowd: list[Person]) -> None:
         """Another one works on while it starts again."""

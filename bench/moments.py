@@ -15,6 +15,20 @@ _NUMBERED = 3  # transactions of one step that are told apart
 Pass = Callable[[str], None]
 
 
+def step_of(moment: str) -> str:
+    """The named step (or what comes before the first) to which a moment belongs."""
+    return moment.rpartition(": ")[0]
+
+
+def kind_of(moment: str) -> str:
+    return moment.partition(": ")[0]
+
+
+def of_worker(moment: str) -> bool:
+    """Requests are named by their method and path."""
+    return " " not in kind_of(moment) and ": " in moment
+
+
 class Place:
     """Where the process is: an operation or a request, its step, and the transactions of that."""
 

@@ -79,6 +79,10 @@ def _residue(one: Person, places: Places) -> list[str]:
     for word in one.book.unlearned - one.book.gone:
         known = [place for place in places.get(word, ()) if place.startswith("memories_memory")]
         found += [f"{word} (unlearned): {known}"] if known else []
+    for word in one.book.binned:
+        if not any(place.startswith("memories_memory") for place in places.get(word, ())):
+            left = sorted(places.get(word, ()))
+            found += [f"{word} (from the bin): {left}"] if left else []
     return found
 
 
@@ -100,6 +104,7 @@ def _lost(store: Store, one: Person, places: Places) -> list[str]:
     for word in book.memories:
         if not any(place.startswith("memories_memory") for place in places.get(word, ())):
             lost.append(word)
+    lost += [word for word in book.notes if "memories_dailynote" not in places.get(word, ())]
     return lost + _lost_imports(store, book.imports, places)
 
 
