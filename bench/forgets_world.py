@@ -1,6 +1,6 @@
-"""Inside the product: many people's rows, random forgets of all scopes, and what is left of them.
+"""Inside the product: people who write and forget at random, in all scopes.
 
-Started by `forgets.py`, with Django set up.
+Started by `forgets.py`, with Django set up; what is left in the end is asked by `forgets_told.py`.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from django.conf import settings
 from django.utils import timezone
 
-from bench.planted import Store, word
+from bench.planted import word
 from conversations.models import Conversation, Message, Turn
 from conversations.services import forgetting as said
-from memcenter.embedded.folder import DataFolder
 from memories.models import Memory, MemoryVersion, Project, Source, TargetKind
 from memories.services import forgetting as known
 from memories.services import indexing
 from memories.services.indexing import Entry
 from ops.access import as_system, as_user
-from ops.models import Kind, Operation, Receipt, Status, User
+from ops.models import Operation, User
 from ops.services import forgetting, users, worker
 
 SCOPES = {"message": 40, "memory": 36, "conversation": 14, "clear": 4, "project": 5, "user": 1}
-TURNS, CONVERSATIONS, PROJECTS, PLANS = 4, 30, 6, 5
+TURNS, PROJECTS, PLANS = 2, 1, 3
 AT_ONCE = 25
+_FEWEST, _PEOPLE = 12, 12  # things of one person that are left, before more is written; at a time
 
 
 @dataclass
@@ -39,22 +38,32 @@ class Person:
 
     number: int
     user: User
+    numbers: Iterator[int] = field(default_factory=lambda: iter(range(4_096)))
     words: dict[tuple[str, int], set[str]] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
 
     def all_words(self) -> set[str]:
         return set().union(*self.words.values()) if self.words else set()
 
+    def left(self) -> int:
+        """How many things of theirs are there to be forgotten."""
+        return sum(not words & self.gone for words in self.words.values())
+
 
 def make_person(number: int) -> Person:
     with as_system():
         one = Person(number, users.find_or_create(f"forgets-{number}"))
-        numbers = iter(range(4_096))
-        for _ in range(CONVERSATIONS):
-            _make_conversation(one, numbers)
-        for n in range(PROJECTS):
-            _make_project(one, numbers, n)
+    write(one)
     return one
+
+
+def write(one: Person) -> None:
+    """A few conversations, what was learned from them, and a project."""
+    with as_user(one.user):
+        for _ in range(3):
+            _make_conversation(one, one.numbers)
+        for _ in range(PROJECTS):
+            _make_project(one, one.numbers)
 
 
 def _make_conversation(one: Person, numbers: Iterator[int]) -> None:
@@ -98,8 +107,8 @@ def _make_conversation(one: Person, numbers: Iterator[int]) -> None:
     one.words["conversation", conversation.pk] = everything
 
 
-def _make_project(one: Person, numbers: Iterator[int], n: int) -> None:
-    project = Project.objects.create(user=one.user, key=f"p{n}")
+def _make_project(one: Person, numbers: Iterator[int]) -> None:
+    project = Project.objects.create(user=one.user, key=f"p{next(numbers)}")
     planned = [word(one.number, next(numbers)) for _ in range(PLANS)]
     for plan in planned:
         _make_memory(one, f"Builds the {plan} before summer comes", None, project)
@@ -176,56 +185,54 @@ def choose(one: Person, chance: random.Random) -> tuple[str, int] | None:
     return (scope, chance.choice(there)[1]) if there else None
 
 
-def run(*, people: int, forgets: int, seconds: float) -> None:
-    """Forget at random until enough is forgotten or the time is over; print what is left."""
-    chance, began = random.Random(7), time.monotonic()
-    everybody = [make_person(n) for n in range(people)]
-    alive = list(everybody)
-    asked: Counter[str] = Counter()
-    waiting = 0
-    while sum(asked.values()) < forgets and time.monotonic() - began < seconds:
-        if not alive:
-            alive = [make_person(len(everybody))]
-            everybody += alive
-        one = chance.choice(alive)
-        if (chosen := choose(one, chance)) is None:
-            continue
+class Crowd:
+    """People who write and forget; `first` and up are their numbers."""
+
+    def __init__(self, *, first: int, chance: random.Random) -> None:
+        self.chance = chance
+        self.everybody: list[Person] = []
+        self.alive: list[Person] = []
+        self.asked: Counter[str] = Counter()
+        self._next = first
+
+    def forget_one(self) -> bool:
+        """One random forget of somebody's; False where the choice fell on nothing."""
+        if len(self.alive) < _PEOPLE:
+            self.alive.append(make_person(self._next))
+            self.everybody.append(self.alive[-1])
+            self._next += 1
+        one = self.chance.choice(self.alive)
+        if one.left() < _FEWEST:
+            write(one)
+        if (chosen := choose(one, self.chance)) is None:
+            return False
         scope, pk = chosen
         request(one, scope, pk)
-        asked[scope] += 1
-        waiting += 1
-        kind = "conversation" if scope == "clear" else scope
-        one.gone |= one.all_words() if scope == "user" else one.words[kind, pk]
+        self.asked[scope] += 1
         if scope == "user":
-            alive.remove(one)
-        if waiting == AT_ONCE:
-            worker.drain()
-            waiting = 0
+            one.gone |= one.all_words()
+            self.alive.remove(one)
+        else:
+            one.gone |= one.words["conversation" if scope == "clear" else scope, pk]
+        return True
+
+
+def run(*, first: int, forgets: int, seconds: float, seed: int) -> None:
+    """Forget at random until enough is forgotten or the time is over; print the words."""
+    crowd, began = Crowd(first=first, chance=random.Random(seed)), time.monotonic()
+    count = 0
+    while count < forgets and time.monotonic() - began < seconds:
+        if crowd.forget_one():
+            count += 1
+            if count % AT_ONCE == 0:
+                worker.drain()
     worker.drain()
-    print(json.dumps(_told(everybody, asked, time.monotonic() - began)))
-
-
-def _told(everybody: list[Person], asked: Counter[str], seconds: float) -> dict[str, object]:
-    """Exactly: every word of everybody, looked for in every row, key and file."""
-    found = Store(DataFolder(settings.DATA_DIR)).places()
-    gone = set().union(*(one.gone for one in everybody))
-    stay = set().union(*(one.all_words() for one in everybody)) - gone
-    with as_system():
-        kinds = [kind for kind in Kind if "forget" in kind or "clear" in kind]
-        rows = Operation.objects.filter(kind__in=kinds)
-        unfinished = rows.exclude(status=Status.SUCCEEDED).count()
-        scanned = Receipt.objects.filter(scan__residue=0).count()
-    left = {one: sorted(found[one])[:3] for one in gone & found.keys()}
-    return {
-        "forgets": sum(asked.values()),
-        "scopes": dict(asked),
-        "people": len(everybody),
-        "residue": len(left),
-        "lost": len(stay - found.keys()),
-        "unfinished": unfinished,
-        "receipts_with_residue_0": scanned,
-        "words_gone": len(gone),
-        "words_staying": len(stay),
-        "seconds": round(seconds, 1),
-        "examples": dict(list(left.items())[:5]),
+    gone = set().union(*(one.gone for one in crowd.everybody))
+    stay = set().union(*(one.all_words() for one in crowd.everybody)) - gone
+    told = {
+        "scopes": dict(crowd.asked),
+        "people": len(crowd.everybody),
+        "gone": sorted(gone),
+        "stay": sorted(stay),
     }
+    print(json.dumps(told))

@@ -17,6 +17,7 @@ from uuid import UUID
 
 import numpy as np
 from django.contrib.sessions.models import Session
+from django.db.models import QuerySet, Value
 
 from memcenter.lib.errors import ApplicationError
 from ops import known_places
@@ -128,12 +129,14 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
+    inhabited = _inhabited(search, tables)
     for place in tables:
         search.looked["database"] += len(places.columns_in(place))
         _look_for_rows(search, place)
         for one in naming.rows_naming(place, search.erased.public_ids):
             search.found.append(Residue(f"{place.table}.{one.column}", one.row, "id"))
-        _look_for_texts(search, place)
+        if place.table in inhabited:
+            _look_for_texts(search, place)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone):
         search.looked[entry.store] += 1
@@ -173,21 +176,40 @@ def _look_for_rows(search: _Search, place: Place) -> None:
                 search.found.append(Residue(f"{place.table}.{number}", str(pk), "id"))
 
 
+def _inhabited(search: _Search, tables: Sequence[Place]) -> set[str]:
+    """The tables with rows to read texts in: asked at once, for most have none of the person's."""
+    if not len(search.erased.texts):
+        return set()
+    first, *more = [
+        _rows_to_read(search, place).order_by().values(table=Value(place.table))[:1]
+        for place in tables
+        if _columns_to_read(search, place)
+    ]
+    return set(first.union(*more, all=True).values_list("table", flat=True))
+
+
 def _look_for_texts(search: _Search, place: Place) -> None:
-    columns = place.columns + (place.vouching if search.by_hand else ())
-    if not len(search.erased.texts) or not columns:
-        return
-    rows = place.model._base_manager.all().order_by()
-    if not search.by_hand or search.whose.user_id is not None:
-        rows = place.of(user_id=search.whose.user_id, subject=search.whose.subject).order_by()
-    if search.others_wait and _has_hidden(place):
-        rows = rows.filter(hidden_at__isnull=True)  # another forget erases those, and looks again
+    columns = _columns_to_read(search, place)
+    rows = _rows_to_read(search, place).order_by()
     for pk, *values in rows.values_list("pk", *columns).iterator(chunk_size=_AT_ONCE):
         for name, value in zip(columns, values, strict=True):
             strings = _strings(place, name, value)
             if strings:
                 short = name in place.words
                 search.field(f"{place.table}.{name}", str(pk), strings, short=short)
+
+
+def _columns_to_read(search: _Search, place: Place) -> tuple[str, ...]:
+    return place.columns + (place.vouching if search.by_hand else ())
+
+
+def _rows_to_read(search: _Search, place: Place) -> QuerySet[Any]:
+    rows: QuerySet[Any] = place.model._base_manager.all()
+    if not search.by_hand or search.whose.user_id is not None:
+        rows = place.of(user_id=search.whose.user_id, subject=search.whose.subject)
+    if search.others_wait and _has_hidden(place):
+        rows = rows.filter(hidden_at__isnull=True)  # another forget erases those, and looks again
+    return rows
 
 
 def _strings(place: Place, name: str, value: Any) -> list[str]:
