@@ -4,7 +4,7 @@ Row security is prepared: the policies compare rows with `memcenter.user`, and w
 users (claiming, sweeps, administration) takes a role of its own inside its transaction.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -68,6 +68,11 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 def _entering(name: str, value: str, *, durable: bool) -> str:
     acts = (f"set_config('{name}', '{value}', true)", _PATIENCE, *(() if durable else (_SOFTLY,)))
     return f"SELECT {', '.join(acts)}"
+
+
+def last_acts() -> Sequence[Callable[[], object]]:
+    """What waits for the end of the transaction that is open; nothing where none of ours is."""
+    return _last_acts.get() or ()
 
 
 def before_commit(act: Callable[[], object]) -> None:

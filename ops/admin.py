@@ -159,30 +159,26 @@ class OperationAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Try failed ones again"))
     def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
-        self._move(request, rows, outbox.retry, action="operation.retry")
+        self._move(request, rows, outbox.retry)
 
     @admin.action(description=gettext_lazy("Cancel what waits; forgetting goes on"))
     def cancel(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
         waiting = [row for row in rows if selectors.can_be_cancelled(row)]
-        self._move(request, waiting, outbox.cancel, action="operation.cancel")
+        self._move(request, waiting, outbox.cancel)
 
     def _move(
         self,
         request: HttpRequest,
         rows: Iterable[Operation],
         move: Callable[[Operation], None],
-        *,
-        action: str,
     ) -> None:
-        """Those that another was faster with are left out."""
-        moved = []
+        """Those that another was faster with are left out; the outbox writes down the rest."""
+        moved = 0
         for operation in rows:
             with suppress(Conflict):
                 move(operation)
-                moved.append(operation)
-        for operation in moved:  # the audit log's lock is held from here on
-            _note(request, action, target=operation.public_id, subject=operation.subject)
-        _say_how_many(request, len(moved))
+                moved += 1
+        _say_how_many(request, moved)
 
 
 @admin.register(Attempt)

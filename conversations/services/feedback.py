@@ -2,12 +2,14 @@
 
 from conversations.models import Feedback, Message
 from ops.models import User
+from ops.services import audit
 
 
 def rate_message(
     *, user: User, message: Message, rating: str | None, comment: str = ""
 ) -> Feedback | None:
     """Keep, change or with None take back what the person thinks of one message."""
+    audit.record("message.rated", subject=user.subject, target=message.public_id)
     if rating is None:
         Feedback.objects.filter(user=user, message=message).delete()
         return None

@@ -7,6 +7,7 @@ from conversations.models import Conversation, ConversationKind
 from memcenter.lib import ids, statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import User
+from ops.services import audit
 
 MAX_EXTERNAL_ID = 200
 _TITLE_FROM = 60
@@ -71,7 +72,7 @@ def create(
         check_external_id(external_id, field="conversation_id")
     try:
         with transaction.atomic():
-            return Conversation.objects.create(
+            made = Conversation.objects.create(
                 user=user,
                 external_id=external_id,
                 title=_checked_title(title),
@@ -80,12 +81,15 @@ def create(
             )
     except IntegrityError:
         return Conversation.objects.get(user=user, external_id=external_id)
+    audit.gather("conversation.made", subject=user.subject, target=made.public_id)
+    return made
 
 
 def rename(*, user: User, conversation: Conversation, title: str) -> Conversation:
     """Give it another title. Raises `Invalid`."""
     conversation.title = _checked_title(title)
     conversation.save(update_fields=["title", "updated_at"])
+    audit.record("conversation.renamed", subject=user.subject, target=conversation.public_id)
     return conversation
 
 

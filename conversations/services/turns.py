@@ -15,7 +15,7 @@ from conversations.services.threads import check_external_id
 from memcenter.lib import statements, tokens
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import Kind, Operation, Priority, User
-from ops.services import outbox, users
+from ops.services import audit, outbox, users
 from ops.services.outbox import Wanted
 
 
@@ -79,6 +79,7 @@ def record_turn(
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _pair(question, answer, project_key=project_key, tools=tools, labels=labels)
     _note_messages(conversation)
+    audit.gather("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=learns, forget_done=forget_done)
     return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
 
@@ -105,6 +106,7 @@ def record_message(
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
     question = _open_question(row)
     _note_messages(conversation)
+    audit.gather("message.recorded", subject=user.subject, target=row.public_id)
     if question is None:
         return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
     turn = _pair(question, row)
@@ -130,6 +132,7 @@ def record_answer(
     row = _next_message(conversation, reply, moment=timezone.now())
     statements.insert([row])
     _note_messages(conversation)
+    audit.gather("message.recorded", subject=user.subject, target=row.public_id)
     if not row.completed:
         return RecordedMessage(row, None, _enqueue_message(user, row, Priority.TURN), False)
     turn = _pair(question, row)

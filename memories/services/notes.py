@@ -18,7 +18,7 @@ from memories.services import indexing, remembering
 from memories.services.indexing import Entry
 from ops.access import as_user
 from ops.models import Kind, Priority, User
-from ops.services import outbox, users
+from ops.services import audit, outbox, users
 from ops.services.worker import Run
 
 MAX_SOURCE = 200
@@ -51,6 +51,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
         user=user, day=day, number=number, text=screened, source=source, created_at=now
     )
     indexing.store_words(user=user, entries=[_entry(note)])
+    audit.gather("note.appended", subject=user.subject, target=f"note {note.pk}")
     outbox.enqueue(
         Kind.INDEX_MEMORY,
         subject=user.subject,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memories.extraction.types import Beside, Known, Verdict
 from memories.models import Memory, MemoryStatus, Origin, Relation, RelationKind
-from ops.services import events
+from ops.services import audit, events
 from ops.services.events import Event
 
 # What each verdict says of two memories that stay side by side.
@@ -73,6 +73,7 @@ def supersede(loser: Memory, *, by: Memory) -> None:
     """The winner takes the loser's place, also where others are held against the loser."""
     loser.status, loser.superseded_by = MemoryStatus.SUPERSEDED, by
     loser.save(update_fields=["status", "superseded_by", "updated_at"])
+    audit.gather("memory.superseded", subject=by.user.subject, target=loser.public_id)
     events.memories(Event.MEMORY_UPDATED, user_id=by.user_id, ids=[loser.public_id])
     Memory.objects.filter(user=by.user_id, conflicts_with=loser).exclude(pk=by.pk).update(
         conflicts_with=by

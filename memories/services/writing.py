@@ -121,6 +121,7 @@ def create(
     for one in inputs:
         _keep_inputs(one, version)
     _index(memory, draft)
+    audit.gather("memory.created", subject=user.subject, target=memory.public_id)
     events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
@@ -159,6 +160,8 @@ def rewrite(
     for one in (before, *inputs) if change == Change.MERGED else inputs:
         _keep_inputs(one, after)
     _index(memory, draft)
+    if change != Change.EDITED:  # who edits says which fields
+        audit.gather("memory.updated", subject=memory.user.subject, target=memory.public_id)
     changed(memory)
     return memory
 
@@ -180,6 +183,7 @@ def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
     memory.importance = min(1.0, memory.importance + 0.05)
     memory.confidence = 1.0 - (1.0 - memory.confidence) * 0.8
     memory.save(update_fields=["importance", "confidence", "updated_at"])
+    audit.gather("memory.reinforced", subject=memory.user.subject, target=memory.public_id)
     return memory
 
 

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import connection
 from django.utils import timezone
 
-from ops.access import before_commit
+from memcenter.lib import statements
+from ops.access import before_commit, last_acts
 from ops.models import AuditEvent, AuditHead, Receipt
 from ops.services import acting
 
-_LOCK = 0x4D435F4C4F47  # ours alone; any number would do
+_HEAD = "SELECT number, hash FROM ops_audithead WHERE id = 1 FOR UPDATE"
+_FIRST = "INSERT INTO ops_audithead (id, number, hash) VALUES (1, %s, %s) ON CONFLICT DO NOTHING"
+_LISTED = 100
 _LATER = ("number", "disk")
 
 
@@ -34,9 +37,8 @@ def record(
     """Write down what is being done, by whoever acts now, with the transaction that does it.
 
     The event joins the chain as the transaction's last act, so that nobody waits for more than
-    its commit; if the transaction fails there is none. Turns and memories that are told or learned
-    are not written down here: they say themselves who made them, and come too often. `details`
-    holds ids, names of ours and counts only.
+    its commit; if the transaction fails there is none. `details` holds ids, names of ours and
+    counts only.
     """
     now = acting.who()
     before_commit(
@@ -52,6 +54,40 @@ def record(
     )
 
 
+def gather(action: str, *, subject: UUID | None, target: str) -> None:
+    """As `record`, for what may happen many times in one transaction: that is one event.
+
+    One target stands where it always does; several are listed, the first hundred of them.
+    """
+    this = _Together(action, acting.who(), subject)
+    for one in last_acts():
+        if isinstance(one, _Together) and one == this:
+            one.targets.append(target)
+            return
+    this.targets.append(target)
+    before_commit(this)
+
+
+@dataclass
+class _Together:
+    action: str
+    who: acting.Acting
+    subject: UUID | None
+    targets: list[str] = field(default_factory=list, compare=False)
+
+    def __call__(self) -> None:
+        alone = len(self.targets) == 1
+        details = {"ids": self.targets[:_LISTED], "count": len(self.targets)}
+        append(
+            self.action,
+            actor=self.who.actor,
+            surface=self.who.surface,
+            subject=self.subject,
+            target=self.targets[0] if alone else "",
+            details=None if alone else details,
+        )
+
+
 def append(
     action: str,
     *,
@@ -62,10 +98,9 @@ def append(
     details: Mapping[str, Any] | None = None,
 ) -> AuditEvent:
     """Add one event in the caller's transaction; `details` holds ids and counts only."""
-    hold_chain()
-    head = _head()
+    number, previous = _held()
     event = AuditEvent(
-        number=head.number + 1,
+        number=number + 1,
         at=timezone.now(),
         actor=actor,
         surface=surface,
@@ -73,26 +108,19 @@ def append(
         subject=subject,
         target=target,
         details=dict(details or {}),
-        previous_hash=head.hash,
+        previous_hash=previous,
     )
     event.hash = hash_of(event)
-    event.save(force_insert=True)
-    AuditHead.objects.filter(pk=head.pk).update(number=event.number, hash=event.hash)
+    _write(event)
     return event
 
 
-def hold_chain() -> None:
+def hold_chain() -> str:
     """Let nobody else append until this transaction ends, so that the chain has no forks.
 
-    Take it last: everybody who appends waits for it.
+    Take it last: everybody who appends waits for it. Gives the newest link.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-
-
-def last_hash() -> str:
-    """The newest link; hold the chain before."""
-    return _head().hash
+    return _held()[1]
 
 
 def hash_of(row: AuditEvent | Receipt) -> str:
@@ -133,15 +161,39 @@ def first_break() -> str | None:
     return None
 
 
-def _head() -> AuditHead:
-    """Made on first use, from what a log without one ends with."""
-    found = AuditHead.objects.first()
-    if found is not None:
-        return found
-    newest = AuditEvent.objects.order_by("-pk").first()
-    return AuditHead.objects.create(
-        pk=1, number=newest.pk if newest else 0, hash=newest.hash if newest else ""
-    )
+def _held() -> tuple[int, str]:
+    """The newest link's number and hash, its row locked; made on first use.
+
+    That row is what everybody who appends waits for. A log without one is gone on with.
+    """
+    found = statements.rows(_HEAD)
+    if not found:
+        newest = AuditEvent.objects.order_by("-pk").first()
+        number, end = (newest.pk, newest.hash) if newest else (0, "")
+        statements.rows(_FIRST, [number, end])
+        found = statements.rows(_HEAD)
+    number, end = found[0]
+    return number, end
+
+
+def _write(event: AuditEvent) -> None:
+    """The event and the head that moves on with it, in one statement."""
+    values = {one.column: getattr(event, one.attname) for one in event._meta.concrete_fields}
+    values["details"] = orjson.dumps(event.details).decode()
+    text, names = _appending()
+    [(event.pk,)] = statements.rows(text, [*(values[one] for one in names), event.hash])
+    event._state.adding = False
+
+
+@cache
+def _appending() -> tuple[str, list[str]]:
+    names = [str(one.column) for one in AuditEvent._meta.concrete_fields if not one.primary_key]
+    return (
+        f"WITH told AS (INSERT INTO ops_auditevent ({', '.join(names)})"
+        f" VALUES ({', '.join(['%s'] * len(names))}) RETURNING id)"
+        " UPDATE ops_audithead SET number = number + 1, hash = %s FROM told"
+        " WHERE ops_audithead.id = 1 RETURNING told.id"
+    ), names
 
 
 def _plain(value: Any) -> Any:

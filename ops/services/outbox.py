@@ -18,7 +18,7 @@ from django.utils import timezone
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict
 from ops.models import Kind, Operation, Outcome, Priority, Status, User
-from ops.services import broker, events
+from ops.services import audit, broker, events
 
 logger = logging.getLogger(__name__)
 _AFTER_GIVING_WAY = 2
@@ -297,6 +297,7 @@ def cancel(operation: Operation) -> None:
     waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING)
     if not waiting.update(status=Status.CANCELLED, finished_at=now, updated_at=now):
         raise Conflict("Only an operation that is still waiting can be cancelled.")
+    audit.gather("operation.cancel", subject=operation.subject, target=operation.public_id)
     events.operation_ended(operation, status=Status.CANCELLED)
 
 
@@ -320,6 +321,7 @@ def retry(operation: Operation) -> None:
         raise Conflict("The same is waiting to be done already.") from error
     if not moved:
         raise Conflict("Only an operation that has failed can be retried.")
+    audit.gather("operation.retry", subject=operation.subject, target=operation.public_id)
     transaction.on_commit(broker.wake, robust=True)
 
 

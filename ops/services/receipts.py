@@ -57,7 +57,7 @@ def issue(
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:
         return found
-    audit.hold_chain()
+    previous_hash = audit.hold_chain()
     receipt = Receipt(
         operation=operation,
         subject=operation.subject,
@@ -68,7 +68,7 @@ def issue(
         kept=list(kept),
         scan=dict(scan or {}),
         disk=dict(disk or {}),
-        previous_hash=audit.last_hash(),
+        previous_hash=previous_hash,
     )
     receipt.hash = audit.hash_of(receipt)
     receipt.save(force_insert=True)

@@ -73,6 +73,7 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
             UserSettings.objects.create(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
     except IntegrityError:
         return User.objects.get(external_id=external_id)
+    audit.record("account.made", subject=user.subject)
     return user
 
 

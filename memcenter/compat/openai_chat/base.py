@@ -24,6 +24,7 @@ class OpenAIView(MemcenterView):
     """Handlers are called as `post(asked)`, outside any transaction: they wait for models."""
 
     schema = None  # described by OpenAI, not by us
+    surface = "openai"
 
     def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
         key = self.request.auth if isinstance(self.request.auth, ApiKey) else None
