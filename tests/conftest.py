@@ -12,7 +12,7 @@ from pytest_django import DjangoDbBlocker
 from ops.access import as_system
 from ops.models import ApiKey, User
 from ops.services import keys, users
-from tests import databases
+from tests import databases, redis_keys
 from tests.live import product as product
 
 # A slow hash guards real passwords; here it would take more time than all the rest.
@@ -28,6 +28,12 @@ def django_db_setup(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     yield
     with django_db_blocker.unblock():
         connections.close_all()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def redis_keys_are_looked_at() -> Iterator[None]:
+    with redis_keys.looked_at():
+        yield
 
 
 @pytest.fixture

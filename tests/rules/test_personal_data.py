@@ -17,6 +17,7 @@ from ops.services import erasing, ledger, naming, places, reapplying, stores
 from tests.rows import personal_models
 
 OURS = ("ops", "conversations", "memories")
+ROOT = Path(__file__).resolve().parents[2]
 # Their handlers come with the issues that enqueue them.
 LATER = {
     Kind.SYNC_FILES,
@@ -117,7 +118,18 @@ def test_the_residue_scan_knows_every_column_of_the_database_that_could_hold_tex
     assert there - known - not_text == {"django_migrations.app", "django_migrations.name"}
 
 
-def test_every_module_that_writes_to_redis_says_which_keys() -> None:
+def using_redis(root: Path) -> set[str]:
+    return {
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for app in (*OURS, "memcenter")
+        for path in (root / app).rglob("*.py")
+        if "embedded" not in path.parts
+        and re.search(r"from django.core.cache import|import redis|from redis", path.read_text())
+    }
+
+
+def test_every_module_that_writes_to_redis_says_which_keys(root: Path = ROOT) -> None:
+    """Which keys it writes is looked at as they are written: see `tests.redis_keys`."""
     reading_only = {
         "conversations.management.learning",
         "conversations.views.listing",
@@ -127,15 +139,13 @@ def test_every_module_that_writes_to_redis_says_which_keys() -> None:
         "ops.services.stores",
         "ops.views.stored",
     }
-    root = Path(__file__).resolve().parents[2]
-    using = {
-        ".".join(path.relative_to(root).with_suffix("").parts)
-        for app in (*OURS, "memcenter")
-        for path in (root / app).rglob("*.py")
-        if "embedded" not in path.parts
-        and re.search(r"from django.core.cache import|import redis|from redis", path.read_text())
-    }
-    assert using - reading_only == {one.module for one in known_places.cached()}
+    assert using_redis(root) - reading_only == {one.module for one in known_places.cached()}
+
+
+def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path = ROOT) -> None:
+    """One that keeps them elsewhere wants a way to export, erase and look for them, and a name."""
+    modules = {path.stem for path in (root / "memories/retrieval/stores").glob("*.py")}
+    assert modules == {"__init__", "base", "own_index", "pgvector"}
 
 
 def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
