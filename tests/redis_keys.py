@@ -45,7 +45,8 @@ def _text(word: Any) -> str:
 
 @contextmanager
 def looked_at() -> Iterator[None]:
-    one, many = AbstractConnection.send_command, AbstractConnection.pack_commands
+    connection: Any = AbstractConnection
+    one, many = connection.send_command, connection.pack_commands
 
     def send(self: Any, *args: Any, **options: Any) -> Any:
         check(args)

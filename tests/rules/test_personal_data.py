@@ -118,6 +118,11 @@ def test_the_residue_scan_knows_every_column_of_the_database_that_could_hold_tex
     assert there - known - not_text == {"django_migrations.app", "django_migrations.name"}
 
 
+@pytest.fixture
+def root() -> Path:
+    return ROOT
+
+
 def using_redis(root: Path) -> set[str]:
     return {
         ".".join(path.relative_to(root).with_suffix("").parts)
@@ -128,7 +133,7 @@ def using_redis(root: Path) -> set[str]:
     }
 
 
-def test_every_module_that_writes_to_redis_says_which_keys(root: Path = ROOT) -> None:
+def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
     """Which keys it writes is looked at as they are written: see `tests.redis_keys`."""
     reading_only = {
         "conversations.management.learning",
@@ -142,7 +147,7 @@ def test_every_module_that_writes_to_redis_says_which_keys(root: Path = ROOT) ->
     assert using_redis(root) - reading_only == {one.module for one in known_places.cached()}
 
 
-def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path = ROOT) -> None:
+def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path) -> None:
     """One that keeps them elsewhere wants a way to export, erase and look for them, and a name."""
     modules = {path.stem for path in (root / "memories/retrieval/stores").glob("*.py")}
     assert modules == {"__init__", "base", "own_index", "pgvector"}

@@ -90,9 +90,10 @@ def column(request: pytest.FixtureRequest) -> Iterator[str]:
         finally:
             connection.close()
             owner.execute("ALTER TABLE memories_memory DROP COLUMN planted")
-            Memory._meta.local_fields.remove(field)
-            Memory._meta._expire_cache()
-            del Memory.planted
+            options: Any = Memory._meta
+            options.local_fields.remove(field)
+            options._expire_cache()
+            delattr(Memory, "planted")
 
 
 @pytest.mark.django_db(transaction=True)
