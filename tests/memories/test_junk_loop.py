@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from bench import junk_loop
-from conversations.models import Conversation
+from conversations.models import Conversation, Turn
 from conversations.services import context, threads, turns
 from conversations.services.turns import MessageInput
 from memories import tasks
@@ -21,6 +21,8 @@ from ops.services import worker
 from tests.chat_server import Answer, ChatServer, said, serving
 
 pytestmark = pytest.mark.django_db
+MODEL_TURNS = 100
+ASKED = {"en": "What do you know about me?", "zh": "你知道我什么？"}
 TURNS = 10  # of each language, every shape once; bench/junk_loop.py goes through a thousand
 
 
@@ -103,26 +105,27 @@ def parroted(block: str) -> Answer:
     return said({"memories": items, "over_turns": []})
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_model_that_repeats_our_block_teaches_nothing(
-    alice: User, server: ChatServer, settings: Settings
+    alice: User, server: ChatServer, settings: Settings, language: str
 ) -> None:
     settings.LANGUAGE_METHOD = "bundled"
-    conversation, known = learned(alice, "en", most=5)
+    conversation, known = learned(alice, language, most=5)
     settings.LANGUAGE_METHOD = "model"
-    skipped = said({"verdict": "ADD", "id": None, "content": None})
-    block = ""
-    for turn, shape in zip(range(20), junk_loop.shapes("en"), strict=False):
+    server.by_step = {
+        "over_turns": said({"over_turns": []}),
+        "verdict": said({"verdict": "ADD", "id": None, "content": None}),
+        "summary": said({"summary": "They talked about what is known."}),
+    }
+    block = reply = ""
+    for turn, shape in zip(range(MODEL_TURNS), junk_loop.shapes(language), strict=False):
         if turn % 10 == 0:
             worker.drain()
-            block = block_for(conversation, "What do you know about me?")
-        server.by_step = {
-            "memories": parroted(block),
-            "over_turns": said({"over_turns": []}),
-            "verdict": skipped,
-            "summary": said({"summary": "They talked about what is known."}),
-        }
-        text, reply = shape.filled(block, before="", turn=turn)
+            block = block_for(conversation, ASKED[language])
+            server.by_step["memories"] = parroted(block)
+        text, reply = shape.filled(block, before=reply, turn=turn)
         tell(conversation, text, reply)
     worker.drain()
-    assert server.asked
+    assert block.count("\n- ") >= 4 and len(server.asked) > MODEL_TURNS / 2
+    assert not Turn.objects.filter(extracted_at=None).exists()
     assert new_since(known) == []
