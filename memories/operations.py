@@ -14,6 +14,7 @@ from memories.services import (
     indexing,
     ingest,
     learning,
+    listening,
     notes,
     own_indexes,
     providers,
@@ -22,7 +23,7 @@ from memories.services import (
     sessions,
     skills,
 )
-from memories.services.ingest import Heard
+from memories.services.listening import Heard
 from ops.access import as_user
 from ops.models import Kind, User
 from ops.registry import handles
@@ -43,7 +44,7 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     with as_user(user):
         beside = run.beside(limit=learning.TOGETHER) if providers.all_here() else []
         waiting = [run.payload, *(one.payload for one in beside)]
-        found = ingest.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
+        found = listening.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
     heard = found.get(run.payload["turn"])
     if heard is None:
         return None

@@ -17,7 +17,8 @@ from memories.extraction.arbitrate import reading_once
 from memories.extraction.types import Extraction
 from memories.services import indexing, ingest
 from memories.services.deciding import Decided
-from memories.services.ingest import Heard, Taught
+from memories.services.ingest import Taught
+from memories.services.listening import Heard
 from ops.models import User
 from ops.services import along
 from ops.services.along import Beside

@@ -12,7 +12,7 @@ from memories.extraction.arbitration.statement import CHANGING, Statement
 from memories.extraction.types import Extraction, ForgetRequest, Known
 from memories.models import Memory, Source
 from memories.services import forgetting, indexing, similar
-from memories.services.ingest import Heard
+from memories.services.listening import Heard
 from ops.access import as_user
 from ops.models import User
 from ops.services.worker import Run

@@ -22,7 +22,7 @@ from memcenter.lib.errors import ProviderError
 from memcenter.lib.statements import Sql
 from memories.extraction.joint.types import Gathered, Heard
 from memories.extraction.types import Said, TurnText
-from memories.services import ingest, providers, unanswered
+from memories.services import ingest, listening, providers, unanswered
 from memories.services.deciding import Decided
 from ops.access import as_user
 from ops.models import Kind, Operation, Priority, Status, User
@@ -172,15 +172,15 @@ def _turns(
 
 
 def _heard(turns: Sequence[Turn], *, start: int, zone: zoneinfo.ZoneInfo) -> list[Heard]:
-    block = ingest.recently_shown(turns[0].user_id)
+    block = listening.recently_shown(turns[0].user_id)
     heard: list[Heard] = []
     before: list[Said] = []
     reply = ""
     for turn in turns:
-        said = ingest.said_in(turn.user_message, zone)
+        said = listening.said_in(turn.user_message, zone)
         text = TurnText(
             user=said,
-            assistant=ingest.said_in(turn.assistant_message, zone),
+            assistant=listening.said_in(turn.assistant_message, zone),
             before=tuple(before[-2:]),
             before_assistant=reply,
             known_block=block,
@@ -195,7 +195,7 @@ def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided |
     turn = session.turns[found.turn]
     needs = [session.turns[one] for one in found.needs]
     with as_user(user):
-        project = ingest.project_of(turn)
+        project = listening.project_of(turn)
     return ingest.learn_one(
         run, found.candidate, user=user, turn=turn, project=project, needs=needs
     )
@@ -239,7 +239,7 @@ def _late_turns(user: User, conversation: Conversation, *, through: int) -> list
 def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
     """One that asks to forget something is left to its own operation, which does that too."""
     with as_user(user):
-        heard = ingest.hear(user=user, turn_id=turn)
+        heard = listening.hear(user=user, turn_id=turn)
     extraction = ingest.extract(heard.text) if heard else None
     if heard is None or extraction is None or extraction.forget:
         return []

@@ -18,7 +18,7 @@ from memories.extraction import workflows
 from memories.extraction.types import Verdict
 from memories.extraction.workflows import Step, Workflow
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, Origin, Source
-from memories.services import indexing, ingest, tombstones, writing
+from memories.services import indexing, listening, tombstones, writing
 from memories.services.writing import Draft, SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -161,7 +161,7 @@ def _made(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None
         pieces=skill.pieces,
         importance=_IMPORTANCE,
         confidence=skill.confidence,
-        project=ingest.project_of(turns[first.turn]),
+        project=listening.project_of(turns[first.turn]),
     )
     waits = users.settings_of(user).confirm_before_remembering
     status = MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE

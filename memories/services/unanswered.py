@@ -8,17 +8,18 @@ window, it is learned from by itself, once.
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Sequence
 
 from conversations.models import Conversation, Learning, Message
 from memcenter.lib import statements
-from memories.extraction.types import Candidate, Extraction, Refused, Said, TurnText
-from memories.models import Arbitration, Memory, Origin, Refusal
+from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.models import Arbitration, Memory, Origin
 from memories.services import (
     deciding,
     indexing,
     ingest,
+    listening,
     providers,
+    refusals,
     requests,
     similar,
     tombstones,
@@ -65,21 +66,21 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
     ]
     with run.applying(user):
         if still := _still_there(user, message):
-            _note_refusals(still, extraction.refused)
+            refusals.note(extraction.refused, user_id=user.pk)
             still.learning = Learning.DONE
             still.save(update_fields=["learning"])
     return decided
 
 
 def _read(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    said = ingest.said_in(message, zone)
-    before, reply = ingest.said_before(message, zone=zone)
+    said = listening.said_in(message, zone)
+    before, reply = listening.said_before(message, zone=zone)
     return TurnText(
         user=said,
         assistant=Said("", said.spoken_at),
         before=before,
         before_assistant=reply,
-        known_block=ingest.recently_shown(message.user_id),
+        known_block=listening.recently_shown(message.user_id),
     )
 
 
@@ -141,11 +142,4 @@ def _source(message: Message, candidate: Candidate) -> SourceInput:
         message=message,
         quote=candidate.quote if own else message.content[: ingest.ACCEPTED_CHARS],
         quote_start=candidate.quote_start if own else 0,
-    )
-
-
-def _note_refusals(message: Message, refused: Sequence[Refused]) -> None:
-    Refusal.objects.bulk_create(
-        Refusal(user_id=message.user_id, category=one.category, redacted=one.redacted)
-        for one in refused
     )

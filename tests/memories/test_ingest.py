@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from conversations.models import Conversation
@@ -15,7 +17,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import ingest, providers, remembering
+from memories.services import providers, refusals, remembering
 from memories.services.remembering import MemoryInput
 from ops.models import Operation, Status, User
 from ops.services import users, worker
@@ -129,16 +131,16 @@ def test_learning_twice_from_one_turn_changes_nothing(
         candidate("Has a cat named Biscuit", "my cat Biscuit", kind="fact"),
     ]
     say(conversation, "I like tea, and so does my cat Biscuit.")
-    note = ingest._note_refusals
+    note = refusals.note
     killed: list[bool] = []
 
-    def die_once(*args: object) -> None:
+    def die_once(*refused: Any, **about: Any) -> None:
         if not killed:
             killed.append(True)
             raise RuntimeError("killed")
-        note(*args)  # type: ignore[arg-type]
+        note(*refused, **about)
 
-    monkeypatch.setattr(ingest, "_note_refusals", die_once)
+    monkeypatch.setattr(refusals, "note", die_once)
     worker.drain()
     Operation.objects.filter(status=Status.PENDING).update(run_after="2020-01-01T00:00Z")
     worker.drain()

@@ -15,7 +15,7 @@ from conversations.services import context, threads, turns
 from conversations.services.turns import MessageInput
 from memories import tasks
 from memories.models import Memory
-from memories.services import ingest, providers, search
+from memories.services import listening, providers, search
 from ops.models import User
 from ops.services import worker
 from tests.chat_server import Answer, ChatServer, said, serving
@@ -76,7 +76,7 @@ def test_a_pasted_block_is_blanked_and_what_stands_behind_it_is_heard(alice: Use
     conversation, _ = learned(alice, "zh", most=3)
     block = block_for(conversation, "你知道我什么？")
     text = f"上下文：\n{block}\n我住在成都。"
-    seen = ingest.without_our_block(text)
+    seen = listening.without_our_block(text)
     assert len(seen) == len(text)
     assert "花生" in block and "花生" not in seen
     assert seen.endswith("我住在成都。")
