@@ -28,7 +28,8 @@ class PrivateUpload(FileUploadHandler):
         super().new_file(*args, **kwargs)
         folder = Path(storages["parts"].path(""))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._raw = tempfile.NamedTemporaryFile(dir=folder, suffix=".upload")  # noqa: SIM115 - it outlives this call
+        # Without a name: whatever ends this process, nothing of it stays.
+        self._raw = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it outlives this call
         self._bytes = 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:
