@@ -1,10 +1,11 @@
 """How long forgetting a user with many memories takes, against the raw DELETEs of the same rows.
 
-    .venv/bin/python bench/forgetting_speed.py [--memories 10000]
+    .venv/bin/python bench/forgetting_speed.py [--memories 10000] [--others 20000]
 
 Two users with the same rows: one is forgotten by the product's own steps (each is timed), the other
 by plain DELETE statements, one a table, in the same database. The scan, what it keeps beforehand
-and the vacuum are reported beside.
+and the vacuum are reported beside. With `--others` the scan of forgetting one memory of a person
+with 200 is measured without and with so many memories (five rows each) of 20 other people.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ import numpy as np
 from django.db import connection
 from django.utils import timezone
 from memories.models import *
-from memories.services import indexing, writing
+from memories.services import forgetting as known, indexing, writing
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import User
 from ops.services import forgetting, users, worker
 
-COUNT = {count}
-def fill(name):
+COUNT, OTHERS = {count}, {others}
+def fill(name, COUNT=COUNT):
     with as_system():
         user = users.find_or_create(name)
         now = timezone.now()
@@ -93,7 +94,34 @@ with as_system(), connection.cursor() as cursor:
                 cursor.execute('DELETE FROM "%s" WHERE user_id = %%s' % table, [other.pk])
     cursor.execute("DELETE FROM ops_user WHERE id = %s", [other.pk])
 raw = time.perf_counter() - raw
-print(json.dumps(dict(took=took, raw=raw, status=operation.status, error=operation.last_error)))
+def scans():
+    found = []
+    with as_user(small):
+        memories = list(Memory.objects.filter(user=small).order_by("pk")[:7])
+    for memory in memories:
+        took.clear()
+        with as_user(small):
+            known.forget_memory(user=small, memory=memory)
+        worker.drain()
+        found.append(took["scan"])
+    return sorted(found)[len(found) // 2]
+told = dict(took=dict(took), raw=raw, status=operation.status)
+if OTHERS:
+    small = fill("bench-small", 200)
+    told["scan_alone"] = scans()
+    others = [fill("bench-%d" % n, OTHERS // 20) for n in range(20)]
+    with as_system(), connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    told["scan_among"] = scans()
+    told["rows"] = 0
+    with as_system(), connection.cursor() as cursor:
+        for participant in registry.participants():
+            for model in participant.models:
+                if model is not User:
+                    cursor.execute('SELECT count(*) FROM "%s" WHERE user_id = ANY(%%s)'
+                                   % model._meta.db_table, [[one.pk for one in others]])
+                    told["rows"] += cursor.fetchone()[0]
+print(json.dumps(told))
 """
 
 
@@ -119,8 +147,10 @@ def _run(code: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--memories", type=int, default=10_000)
-    count = parser.parse_args().memories
-    told = _run(_CODE.replace("{count}", str(count)))
+    parser.add_argument("--others", type=int, default=0, help="memories of other people")
+    given = parser.parse_args()
+    count = given.memories
+    told = _run(_CODE.replace("{count}", str(count)).replace("{others}", str(given.others)))
     report = json.loads(told.strip().splitlines()[-1])
     took, raw = report["took"], report["raw"]
     erasing = sum(seconds for name, seconds in took.items() if name not in (*_BESIDE, "request"))
@@ -137,6 +167,12 @@ def main() -> None:
         **{f"{name}_ms": round(took.get(name, 0.0) * 1000, 1) for name in _BESIDE[:3]},
         "status": report["status"],
     }
+    if given.others:
+        figures |= {
+            "rows_of_others": report["rows"],
+            "scan_without_them_ms": round(report["scan_alone"] * 1000, 1),
+            "scan_with_them_ms": round(report["scan_among"] * 1000, 1),
+        }
     print(json.dumps(figures))
 
 
