@@ -91,6 +91,7 @@ class Learning(models.TextChoices):
 class Message(models.Model):
     """One utterance. `created_at` is when it was said, `recorded_at` when we were told.
 
+    An answer that its reader `stopped` counts as whole; one that broke off isn't `completed`.
     `learning` is about what a person said without having got a reply yet.
     """
 
@@ -110,6 +111,7 @@ class Message(models.Model):
     speaker = models.CharField(max_length=100, blank=True)
     content = models.TextField(blank=True)
     completed = models.BooleanField(default=True)
+    stopped = models.BooleanField(default=False, db_default=False)
     learning = models.CharField(
         max_length=5, choices=Learning, blank=True, default=Learning.WITH_TURN, db_default=""
     )

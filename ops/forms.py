@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import Any
 
 from django import forms
@@ -15,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib.errors import Invalid
+from ops import zones
 from ops.models import Scope, Theme
 
 PHRASES = ("delete everything", "删除全部")
@@ -72,20 +71,6 @@ class PasswordForm(forms.Form):
     )
 
 
-def _time_zones() -> list[tuple[str, Any]]:
-    """Grouped by continent, which comes first in their names."""
-    names = sorted(name for name in zoneinfo.available_timezones() if _is_usual(name))
-    grouped: list[tuple[str, Any]] = [("", [("UTC", "UTC")])]
-    for region, members in groupby(names, key=lambda name: name.split("/")[0]):
-        shown = [(name, name.split("/", 1)[-1].replace("_", " ")) for name in members]
-        grouped.append((region, shown))
-    return grouped
-
-
-def _is_usual(name: str) -> bool:
-    return "/" in name and not name.startswith(("Etc/", "SystemV/", "US/", "posix/", "right/"))
-
-
 class PreferencesForm(forms.Form):
     language = forms.ChoiceField(label=_("Language"), required=False)
     timezone = forms.ChoiceField(
@@ -97,17 +82,12 @@ class PreferencesForm(forms.Form):
         super().__init__(*args, **kwargs)
         languages = [("", _("As the browser asks for")), *settings.LANGUAGES]
         self._field("language").choices = languages
-        self._field("timezone").choices = self._zones()
+        self._field("timezone").choices = zones.choices(also=self.initial.get("timezone", "UTC"))
 
     def _field(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
-
-    def _zones(self) -> list[tuple[str, Any]]:
-        """With the one that is set, even where it has an unusual name."""
-        zones, own = _time_zones(), self.initial.get("timezone", "UTC")
-        return zones if own == "UTC" or _is_usual(own) else [("", [(own, own)]), *zones]
 
 
 class KeyForm(forms.Form):

@@ -9,11 +9,13 @@ from typing import Literal
 
 from django.conf import settings
 
+from conversations.models import Role
 from conversations.services import speaking, under_way
 from conversations.services.asking import Kept
 from conversations.services.asking_in_passing import Passing
 from conversations.services.hearing import Hearing
 from conversations.services.preparing import Prepared
+from conversations.services.turns import MessageInput
 from memcenter.lib.errors import Conflict, NotFound, ProviderError
 
 _LOOK_EVERY = 0.1  # seconds
@@ -113,7 +115,13 @@ class Answering:
         if not self.text.strip():
             return End.UNSAID if end is End.STOPPED else End.SILENT
         try:
-            self.thread.keep(prepared, self.text, completed=end is not End.BROKEN)
+            reply = MessageInput(
+                self.text,
+                role=Role.ASSISTANT,
+                completed=end is not End.BROKEN,
+                stopped=end is End.STOPPED,
+            )
+            self.thread.keep(prepared, reply)
         except (NotFound, Conflict):
             return End.GONE
         return end

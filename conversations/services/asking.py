@@ -65,11 +65,10 @@ class Kept:
             without=self.shown,
         )
 
-    def keep(self, prepared: Prepared, answer: str, *, completed: bool) -> None:
+    def keep(self, prepared: Prepared, reply: MessageInput) -> None:
         """Raises `NotFound` when the question went meanwhile, `Conflict` when it is answered."""
-        if self.answer is not None and not completed:
+        if self.answer is not None and not reply.completed:
             return  # one half of an answer is no better than the one that is there
-        reply = MessageInput(answer, role=Role.ASSISTANT, completed=completed)
         done = prepared.forgotten is not None
         with as_user(self.user):
             if self.turn is not None:

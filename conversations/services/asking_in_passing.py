@@ -47,15 +47,14 @@ class Passing:
             without=self.shown,
         )
 
-    def keep(self, prepared: Prepared, answer: str, *, completed: bool) -> None:
-        if self.answer is not None and not completed:
+    def keep(self, prepared: Prepared, reply: MessageInput) -> None:
+        if self.answer is not None and not reply.completed:
             return
         now = last(user=self.user, conversation=self.conversation)
         if now.shown != self.shown:
             raise Conflict(SAID_LATER)
         if self.answer is not None:
             self.conversation = temporary.cut(self.conversation, count=1)
-        reply = MessageInput(answer, role=Role.ASSISTANT, completed=completed)
         made, _ = temporary.append(self.conversation, messages=(reply,))
         self.said = [self.question, made[0]]
 

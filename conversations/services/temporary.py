@@ -45,6 +45,7 @@ class TemporaryMessage:
     completed: bool
     created_at: datetime
     token_count: int
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -294,6 +295,7 @@ def _made(message: MessageInput) -> TemporaryMessage:
         completed=message.completed,
         created_at=message.created_at or timezone.now(),
         token_count=tokens.count(message.content),
+        stopped=message.stopped,
     )
 
 

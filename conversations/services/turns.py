@@ -27,6 +27,7 @@ class MessageInput:
     created_at: datetime | None = None
     speaker: str = ""
     completed: bool = True
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,6 +239,7 @@ def _next_message(
         speaker=message.speaker,
         content=message.content,
         completed=message.completed,
+        stopped=message.stopped,
         token_count=tokens.count(message.content),
         created_at=message.created_at or moment,
     )

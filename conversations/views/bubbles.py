@@ -46,6 +46,7 @@ class Bubble:
     is_temporary: bool = False
     is_whole_turn: bool = False
     is_completed: bool = True
+    is_stopped: bool = False
     is_last: bool = False
 
     @property
@@ -166,6 +167,7 @@ def made(
                 lessons=lessons.get(message.pk),
                 is_whole_turn=message.pk in paired,
                 is_completed=message.completed,
+                is_stopped=message.stopped,
                 is_last=message.public_id in last_ones,
             )
         )
@@ -193,6 +195,7 @@ def temporary_ones(messages: Sequence[TemporaryMessage], *, is_last: bool = True
             said_at=one.created_at,
             is_temporary=True,
             is_completed=one.completed,
+            is_stopped=one.stopped,
             is_last=one.public_id in last_ones,
         )
         for one in messages

@@ -47,10 +47,8 @@ def of_page(name: str, last: Bubble | None) -> Ending | None:
 def after(end: End, name: str, *, had_answer: bool) -> Ending | None:
     """Right after it was tried."""
     again = _("Try again")
-    if end is End.WHOLE or (had_answer and end is End.UNSAID):
-        return None
-    if end is End.STOPPED:
-        return Ending(_("You stopped this answer here."), name)
+    if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
+        return None  # under a stopped one its bubble says so, and still does tomorrow
     if end is End.GONE:
         words = _("This was changed elsewhere meanwhile. Reload the page to see it as it is.")
         return Ending(words, name)

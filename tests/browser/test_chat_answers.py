@@ -104,10 +104,11 @@ def test_an_answer_is_stopped_and_what_was_shown_stays(
         chat.keyboard.press("Escape")
     else:
         chat.get_by_role("button", name="Stop").click()
-    expect(chat.locator("#ending")).to_contain_text("You stopped this answer here.")
+    expect(answers(chat).last).to_contain_text("You stopped this answer here.")
     expect(answers(chat).last.locator(".bubble__text")).to_have_text("First of all,")
     chat.reload()
     expect(answers(chat).last.locator(".bubble__text")).to_have_text("First of all,")
+    expect(answers(chat).last).to_contain_text("You stopped this answer here.")
 
 
 def test_a_model_that_fails_is_met_calmly_and_asked_again(chat: Page, model: ChatServer) -> None:

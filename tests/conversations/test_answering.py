@@ -168,12 +168,14 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
     asking.ask("What shall I cook?", user=alice, conversation=conversation)
     thread = Answering(thread_of(conversation))
     pieces = iter(thread)
-    first = next(pieces)
+    first = next(piece for piece in pieces if piece)
     assert client.post(address("conversation_stop", conversation.public_id)).status_code == 302
     assert thread.finish() is End.STOPPED
     assert texts_of(conversation)[1] == first == thread.text
     assert Turn.objects.get().assistant_message.completed
     assert not under_way.is_answering(conversation.public_id)
+    page = text_of(client.get(address("conversation", conversation.public_id)))
+    assert "You stopped this answer here." in page
 
 
 def test_an_answer_stops_while_the_model_is_still_silent(

@@ -104,6 +104,19 @@ def test_trying_shows_how_like_each_episode_is(alice: User, conversation: Conver
     assert "%" in layer
 
 
+def test_trying_shows_what_came_nearest_of_the_rest(
+    alice: User, conversation: Conversation
+) -> None:
+    make_memory(alice, "Prefers green tea")
+    make_memory(alice, "Works as a roofer in Leeds")
+    layer = shown(alice, q="Which tea do I prefer?").split('id="layer-memories"')[1]
+    inside, nearest = layer.split("Came nearest of the rest")
+    assert "<details open>" in inside
+    assert "green tea" in inside
+    assert "roofer" in nearest.split("They stay out")[0]
+    assert "Came nearest" not in shown(alice)
+
+
 def test_looking_is_not_using(alice: User, conversation: Conversation) -> None:
     memory = make_memory(alice, "Prefers green tea", kind=Kind.PREFERENCE)
     shown(alice, q="Which tea do I prefer?")

@@ -272,3 +272,14 @@ def _fill_other_lists(user: User) -> None:
         make_binned(user, f"Had {number}")
         make_candidate(user, f"Wants {number}", against=make_memory(user, "Knew", turns=[turn]))
         Refusal.objects.create(user=user, turn=turn, category="card")
+
+
+def test_the_pinned_ones_alone_can_be_shown_once_there_are_any(alice: User) -> None:
+    make_memory(alice, "Prefers green tea")
+    client = signed_in(alice)
+    assert 'name="pinned"' not in text_of(client.get(address("memory_list")))
+    make_memory(alice, "Allergic to peanuts", pinned=True)
+    assert 'name="pinned"' in text_of(client.get(address("memory_list")))
+    page = text_of(client.get(address("memory_list", pinned="1")))
+    assert "peanuts" in page
+    assert "green tea" not in page

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import zoneinfo
+
+from django.utils import translation
+
+from ops import zones
+
+
+def shown(*, also: str = "UTC") -> dict[str, str]:
+    return {value: words for _, group in zones.choices(also=also) for value, words in group}
+
+
+def test_cities_are_named_in_the_readers_language_with_their_clock() -> None:
+    assert shown()["Asia/Shanghai"] == "Beijing, Shanghai (UTC+8)"
+    assert shown()["Asia/Kolkata"] == "Kolkata (UTC+5:30)"
+    with translation.override("zh-hans"):
+        assert shown()["Asia/Shanghai"] == "北京、上海 (UTC+8)"
+        assert "欧洲" in [label for label, _ in zones.choices()]
+
+
+def test_cities_stand_by_the_clock_and_once() -> None:
+    names = [value for _, group in zones.choices() for value, _ in group]
+    assert names.index("Pacific/Honolulu") < names.index("Asia/Tokyo")
+    assert len(names) == len(set(names))
+    assert set(names) <= zoneinfo.available_timezones() | {"UTC"}
+
+
+def test_an_unusual_one_that_is_set_can_be_kept() -> None:
+    assert shown(also="Etc/GMT+3")["Etc/GMT+3"] == "Etc/GMT+3"
+    assert "Etc/GMT+3" not in shown()
