@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from conversations.importing import detect, values
 from conversations.importing.types import ImportedPerson, Skipped
-from conversations.management import learning
+from conversations.management import learning, touches
 from conversations.management.terminal import Terminal
 from conversations.services import importing
 from memcenter.lib.errors import ApplicationError
@@ -68,6 +68,8 @@ class Command(BaseCommand):
                 learning.retry(people)
             if not options["no_wait"]:
                 learning.wait(people, since=began, terminal=self._terminal)
+                if not options["paths"]:
+                    touches.apply(SAMPLE / "touches.json", people=people)
         except KeyboardInterrupt:
             stopped = True
         outcome = learning.outcome_of(people)
