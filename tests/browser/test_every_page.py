@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.axe import VISITORS, addresses_for, look
 from tests.browser.conftest import note, sign_in
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
 
-VISITORS = {"sign_in": "/signin/", "register": "/register/", "not_found": "/nothing/here/"}
 NARROWEST, WIDEST = 320, 1920
-_LIVED_IN = """
-import json
-from ops.access import as_system
-from ops.models import User
-from tests.pages import PAGES, lived_in
-with as_system():
-    seen = lived_in(User.objects.get(username="reader"), size=8)
-    print(json.dumps({name: address(seen) for name, address in PAGES.items()}))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +23,7 @@ def reader(product: Product) -> Person:
 
 @pytest.fixture(scope="module")
 def addresses(product: Product, reader: Person) -> dict[str, str]:
-    found: dict[str, str] = json.loads(product.shell(_LIVED_IN).splitlines()[-1])
-    return found
+    return addresses_for(product, reader)
 
 
 @pytest.fixture
@@ -57,10 +45,8 @@ def open_page(browser: Browser, product: Product) -> Iterator[Page]:
 
 
 def problems_on(page: Page, name: str, address: str) -> Iterator[str]:
-    page.goto(address)
-    page.wait_for_load_state("load")
-    for one in Axe().run(page).response["violations"]:
-        yield f"{name}: {one['id']}: {one['nodes'][0]['html'][:200]}"
+    for one in look(page, address).violations:
+        yield f"{name}: {one}"
     size = page.viewport_size
     for width in (NARROWEST, WIDEST):
         page.set_viewport_size({"width": width, "height": 800})

@@ -1,0 +1,128 @@
+"""What axe finds on every page, in both themes and both languages.
+
+    .venv/bin/python -m tests.browser.axe
+
+Writes the table to `docs/accessibility.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.conftest import sign_in
+from tests.browser.screenshots import chromium
+from tests.live import ROOT, Person, Product, server
+
+REPORT = ROOT / "docs" / "accessibility.md"
+VISITORS = {"sign_in": "/signin/", "register": "/register/", "not_found": "/nothing/here/"}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+LANGUAGES = {"en": "en-GB", "zh-hans": "zh-CN"}
+_LIVED_IN = """
+import json
+from ops.access import as_system
+from ops.models import User
+from tests.pages import PAGES, lived_in
+with as_system():
+    seen = lived_in(User.objects.get(username={name!r}), size=8)
+    print(json.dumps({{name: address(seen) for name, address in PAGES.items()}}))
+"""
+_HEAD = """\
+# Accessibility
+
+Every page was looked through by axe-core {version}, in both themes and both languages: what it
+found is the number of its violations. `python -m tests.browser.axe` makes this page;
+`tests/browser/test_every_page.py` demands zero in both themes, and that no page is wider than a
+window of 320 or 1920 px. What no tool finds is tested by hand and by `tests/browser`: the main
+paths by the keyboard alone, forced colours, paper, and everything without JavaScript.
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    violations: tuple[str, ...]
+    passes: int
+    version: str
+
+
+def addresses_for(product: Product, person: Person) -> dict[str, str]:
+    """Every page of somebody who has something on each; they are given it by this."""
+    printed = product.shell(_LIVED_IN.format(name=person.username))
+    found: dict[str, str] = json.loads(printed.splitlines()[-1])
+    return found
+
+
+def look(page: Page, address: str) -> Found:
+    page.goto(address)
+    page.wait_for_load_state("load")
+    told = Axe().run(page).response
+    violations = tuple(
+        f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in told["violations"]
+    )
+    return Found(violations, len(told["passes"]), str(told["testEngine"]["version"]))
+
+
+def looked_through(
+    browser: Browser, product: Product, person: Person, addresses: Mapping[str, str]
+) -> Iterator[tuple[str, str, str, Found]]:
+    """(page, language, theme, what was found). The policy of the pages refuses axe's own styles."""
+    for language, locale in LANGUAGES.items():
+        product.shell(
+            "from ops.access import as_system\n"
+            "from ops.models import UserSettings\n"
+            "with as_system():\n"
+            f"    UserSettings.objects.filter(user__username={person.username!r})"
+            f".update(language={language!r})"
+        )
+        for scheme in SCHEMES:
+            context = browser.new_context(
+                base_url=product.address,
+                locale=locale,
+                color_scheme=scheme,
+                reduced_motion="reduce",
+                bypass_csp=True,
+            )
+            page = context.new_page()
+            for name, address in VISITORS.items():
+                yield name, language, scheme, look(page, address)
+            sign_in(page, person)
+            for name, address in addresses.items():
+                yield name, language, scheme, look(page, address)
+            context.close()
+
+
+def report(rows: list[tuple[str, str, str, Found]]) -> str:
+    columns = [(language, scheme) for language in LANGUAGES for scheme in SCHEMES]
+    found = {(name, (language, scheme)): one for name, language, scheme, one in rows}
+    names = list(dict.fromkeys(name for name, *_ in rows))
+    lines = [_HEAD.format(version=rows[0][3].version)]
+    lines.append("| page | rules passed | " + " | ".join(map(", ".join, columns)) + " |")
+    lines.append("|---|--:|" + "--:|" * len(columns))
+    for name in names:
+        counts = " | ".join(str(len(found[name, column].violations)) for column in columns)
+        lines.append(f"| {name} | {found[name, columns[0]].passes} | {counts} |")
+    total = sum(len(one.violations) for *_, one in rows)
+    lines.append(f"\n{len(names)} pages, {len(rows)} looks, {total} violations.\n")
+    kinds = sorted({f"{name}: {text}" for name, _, _, one in rows for text in one.violations})
+    return "\n".join([*lines, *(f"- {text}" for text in kinds)])
+
+
+def main() -> None:
+    with server() as one, sync_playwright() as playwright:
+        product = one.start()
+        person = product.person("reader")
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        addresses = addresses_for(product, person)
+        text = report(list(looked_through(browser, product, person, addresses)))
+        REPORT.write_text(text, encoding="utf-8")
+        print(text)  # noqa: T201  for the terminal
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
