@@ -141,7 +141,7 @@
   }
 
   function token() {
-    return document.querySelector("meta[name=csrf-token]")?.content ?? "";
+    return window.csrfToken();
   }
   const text = (name) => byId("toast-template").dataset[name];
 

@@ -4,8 +4,12 @@
 
   const texts = () => document.getElementById("toast-template")?.dataset ?? {};
 
+  // The cookie's is newer than the page's where somebody has signed in again in another tab.
+  window.csrfToken = () =>
+    document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("meta[name=csrf-token]")?.content ?? "";
+
   document.addEventListener("htmx:configRequest", ({ detail }) => {
-    const token = document.querySelector("meta[name=csrf-token]")?.content;
+    const token = window.csrfToken();
     if (token && detail.verb !== "get") detail.headers["X-CSRFToken"] = token;
   });
 
