@@ -69,7 +69,7 @@ SHOTS = tuple(every_shot())
 _signed_in: dict[str, StorageState] = {}  # one sign-in for each person is enough
 ASKED = {
     "maya": "Sam is coming for dinner. What could I cook that we can all eat?",
-    "linxiao": "周末想请朋友来家里吃饭，做什么菜好？",
+    "linxiao": "请朋友来家里吃饭，哪些东西我们不能吃？",
 }
 
 
