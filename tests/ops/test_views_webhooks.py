@@ -35,8 +35,10 @@ def test_an_address_is_added_tried_and_removed(client_of_alice: Client, alice: U
 
 def test_an_address_that_may_not_be_is_refused_in_words(client_of_alice: Client) -> None:
     body = {"url": "http://127.0.0.1/", "events": ["memory.created"]}
-    answer = client_of_alice.post(f"{PAGE}webhooks/", body, follow=True)
+    answer = client_of_alice.post(f"{PAGE}webhooks/", body)
+    assert answer.status_code == 422
     assert b"private address" in answer.content and not Webhook.objects.exists()
+    assert b'value="http://127.0.0.1/"' in answer.content
 
 
 def test_a_stranger_tries_and_removes_nothing(client_of_alice: Client, mallory: User) -> None:
