@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conversations', '0006_message_learning'),
+        ("conversations", "0006_message_learning"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='message',
-            name='stopped',
+            model_name="message",
+            name="stopped",
             field=models.BooleanField(db_default=False, default=False),
         ),
     ]
