@@ -233,7 +233,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "DEFAULT_GENERATOR_CLASS": "memcenter.rest.schema.OneSlashGenerator",
-    "POSTPROCESSING_HOOKS": [],
+    "POSTPROCESSING_HOOKS": ["memcenter.rest.completing.complete"],
 }
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 600, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)

@@ -16,11 +16,14 @@ from ops.access import as_system
 from ops.models import Delivery, Kind, User
 from ops.registry import handles
 from ops.services import addresses
-from ops.services.addresses import Unreachable
+from ops.services.addresses import TooSlow, Unreachable
 from ops.services.events import TEST
 from ops.services.worker import Run
 
 SIGNATURE = "X-Memcenter-Signature"
+# An address that kept this process waiting is let alone for so long: what it is to be told waits.
+REST_SECONDS = 60.0
+_resting: dict[int, float] = {}
 
 
 class Undelivered(ProviderError):
@@ -45,6 +48,8 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
     webhook = delivery.webhook
     if not webhook.is_active and delivery.event != TEST:
         return None
+    if _rests(webhook.pk) and delivery.event != TEST:
+        raise ProviderError("The address was slow a moment ago; it is told later.", retryable=True)
     status, error = _send(webhook.url, delivery, body, secret=webhook.secret)
     taken = status is not None and 200 <= status < 300
     with run.applying_as_system():
@@ -90,5 +95,16 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
     try:
         status = addresses.post(addresses.place_of(url), body=body, headers=headers)
     except Unreachable as error:
+        if isinstance(error, TooSlow):
+            _resting[delivery.webhook_id] = time.monotonic() + REST_SECONDS
         return None, str(error)
     return status, f"The address answered {status}."
+
+
+def _rests(webhook: int) -> bool:
+    """One slow address costs a worker a few seconds a minute, however much it is to be told."""
+    until = _resting.get(webhook, 0.0)
+    if until <= time.monotonic():
+        _resting.pop(webhook, None)
+        return False
+    return True

@@ -13,8 +13,9 @@ from memcenter.rest.fields import OneOf, Personal, Text
 from ops.services.exporting import FORMATS
 
 __all__ = ["FILE", "ExportInput", "ImportInput", "Personal", "Started"]
-FILE: dict[int, Any] = {
-    200: OpenApiTypes.BINARY,
+FILE: dict[Any, Any] = {
+    (200, "application/json"): OpenApiTypes.BINARY,
+    (200, "application/zip"): OpenApiTypes.BINARY,
     304: OpenApiResponse(description="The caller has this very file."),
 }
 

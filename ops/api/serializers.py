@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from memcenter.rest.fields import Flag, OneOf, Personal, Text, Texts
-from ops.models import Kind, Status, Theme
+from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Text
+from ops.models import Kind, Scope, Status, Theme
 from ops.services.events import Event
 
 
@@ -33,7 +33,7 @@ class SignInLinkInput(Personal):
 
 class WebhookInput(Personal):
     url = Text(max_length=500)
-    events = Texts(min_length=1, max_length=10, help_text=", ".join(Event.values))
+    events = serializers.ListField(child=OneOf(choices=Event.choices), min_length=1, max_length=10)
     secret = Text(
         required=False,
         allow_blank=True,
@@ -44,13 +44,36 @@ class WebhookInput(Personal):
 
 class WebhookChange(Personal):
     url = Text(required=False, max_length=500)
-    events = Texts(required=False, min_length=1, max_length=10)
+    events = serializers.ListField(
+        required=False, child=OneOf(choices=Event.choices), min_length=1, max_length=10
+    )
     secret = Text(required=False, min_length=1, max_length=200)
     is_active = Flag(required=False)
 
 
 class WebhookRemoval(Personal):
     id = Text(required=False, min_length=1, max_length=200)
+
+
+class KeyInput(Personal):
+    name = Prose(max_length=100, help_text="What it is for.")
+    scopes = serializers.ListField(
+        child=OneOf(choices=Scope.choices), min_length=1, max_length=len(Scope.values)
+    )
+    expires_at = Moment(
+        required=False, allow_null=True, help_text="When it ends; without it, when it is revoked."
+    )
+
+
+class KeyChange(Personal):
+    name = Prose(required=False, max_length=100)
+    scopes = serializers.ListField(
+        required=False,
+        child=OneOf(choices=Scope.choices),
+        min_length=1,
+        max_length=len(Scope.values),
+    )
+    expires_at = Moment(required=False, allow_null=True)
 
 
 class OperationQuery(Personal):
@@ -99,6 +122,27 @@ class NewWebhook(Webhook):
 
 class RemovedWebhook(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=("removed",))
+    id = serializers.CharField()
+
+
+class Key(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    user_id = serializers.CharField(allow_null=True, help_text="Null: it is the product's own.")
+    name = serializers.CharField()
+    prefix = serializers.CharField(help_text="How its text begins: to tell keys apart by.")
+    scopes = serializers.ListField(child=serializers.CharField())
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewKey(Key):
+    key = serializers.CharField(help_text="Shown this once; we keep a hash of it.")
+
+
+class RevokedKey(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(choices=("revoked",))
     id = serializers.CharField()
 
 

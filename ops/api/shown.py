@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ops.models import Delivery, Kind, Operation, Receipt, User, UserSettings, Webhook
+from ops.models import ApiKey, Delivery, Kind, Operation, Receipt, User, UserSettings, Webhook
+from ops.services import keys
 
 
 def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
@@ -18,6 +19,20 @@ def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
         "timezone": row.timezone,
         "theme": row.theme,
         "updated_at": row.updated_at,
+    }
+
+
+def key(row: ApiKey) -> dict[str, Any]:
+    return {
+        "id": keys.public_id(row),
+        "user_id": row.user.external_id if row.user else None,
+        "name": row.name,
+        "prefix": row.prefix,
+        "scopes": row.scopes,
+        "created_at": row.created_at,
+        "last_used_at": row.last_used_at,
+        "expires_at": row.expires_at,
+        "revoked_at": row.revoked_at,
     }
 
 

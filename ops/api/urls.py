@@ -1,10 +1,12 @@
 from memcenter.rest.routing import routes
+from ops.api import views_keys, views_settings, views_signin_links
 from ops.api import views_operations as operations
-from ops.api import views_settings, views_signin_links
 from ops.api import views_webhooks as webhooks
 
 urlpatterns = routes(
     ("signin-links", views_signin_links.SignInLinksView),
+    ("keys", views_keys.KeysView),
+    ("keys/<str:key_id>", views_keys.KeyView),
     ("webhooks", webhooks.WebhooksView),
     ("webhooks/<str:webhook_id>", webhooks.WebhookView),
     ("webhooks/<str:webhook_id>/deliveries", webhooks.DeliveriesView),

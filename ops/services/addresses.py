@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
@@ -19,9 +20,10 @@ from django.conf import settings
 
 from memcenter.lib.errors import Invalid
 
-TIMEOUT_SECONDS = 10.0
-# Whoever trickles byte after byte would never run into the time-out above.
-_PATIENCE_SECONDS = 20.0
+# Whoever is told waits for a worker, and a worker must not wait for long.
+CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 5.0
+# Whoever trickles byte after byte would never run into the time-outs above.
+_PATIENCE_SECONDS = 8.0
 _READ_BYTES = 65_536
 # They carry an address of version 4 inside, which may be a private one.
 _CARRIERS = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")]
@@ -30,6 +32,10 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 class Unreachable(Exception):
     """It could not be sent; the message says why in words of ours."""
+
+
+class TooSlow(Unreachable):
+    """It took longer than we wait; it may well have been taken."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ def problem_with(url: str, *, longest: int) -> str:
     return "" if all(map(_is_open, found)) else _PRIVATE
 
 
+_TOOK_TOO_LONG = "The address took too long to answer."
 _PRIVATE = "This leads to a private address, and webhooks are only sent to public ones."
 
 
@@ -74,9 +81,10 @@ def place_of(url: str) -> Place:
 
 
 def post(place: Place, *, body: bytes, headers: Mapping[str, str]) -> int:
-    """Send, following nothing; gives the status. Raises `Unreachable`."""
+    """Send, following nothing; gives the status, within 8 s. Raises `Unreachable`."""
     connection = _connection(place)
-    alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection])
+    over = threading.Event()
+    alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection, over])
     alarm.daemon = True
     alarm.start()
     try:
@@ -87,10 +95,14 @@ def post(place: Place, *, body: bytes, headers: Mapping[str, str]) -> int:
         answer.read(_READ_BYTES)
         return answer.status
     except ssl.SSLError as error:
+        if over.is_set():
+            raise TooSlow(_TOOK_TOO_LONG) from error
         raise Unreachable("The certificate of the address is not valid.") from error
     except TimeoutError as error:
-        raise Unreachable("The address took too long to answer.") from error
+        raise TooSlow(_TOOK_TOO_LONG) from error
     except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+        if over.is_set():
+            raise TooSlow(_TOOK_TOO_LONG) from error
         raise Unreachable("The address could not be reached.") from error
     finally:
         alarm.cancel()
@@ -101,10 +113,11 @@ def _connection(place: Place) -> http.client.HTTPConnection:
     """Its name goes into the headers and the certificate's check, not into another look-up."""
     secure = place.url.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(place.url.hostname or "", place.port, timeout=TIMEOUT_SECONDS)
+    connection = kind(place.url.hostname or "", place.port, timeout=ANSWER_SECONDS)
 
     def connect() -> None:
-        plain = socket.create_connection((place.address, place.port), TIMEOUT_SECONDS)
+        plain = socket.create_connection((place.address, place.port), CONNECT_SECONDS)
+        plain.settimeout(ANSWER_SECONDS)
         connection.sock = plain
         if secure:
             context = ssl.create_default_context()
@@ -114,9 +127,12 @@ def _connection(place: Place) -> http.client.HTTPConnection:
     return connection
 
 
-def _hang_up(connection: http.client.HTTPConnection) -> None:
+def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> None:
+    """Closing alone would not wake whoever reads."""
+    over.set()
     if connection.sock is not None:
-        connection.sock.close()
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 def _parts(url: str, *, longest: int) -> SplitResult:

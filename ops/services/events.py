@@ -27,6 +27,8 @@ class Event(models.TextChoices):
 
 
 TEST = "test"
+# One worker sends at a time: whoever waits for a slow address, another goes on with the rest.
+LANE = "webhooks"
 # A webhook of nobody's hears of whom a key of nobody's can reach; of who is gone, only what such
 # a key asked for.
 _LISTENING = """
@@ -90,6 +92,7 @@ def _tell(
             Operation(
                 kind=Kind.DELIVER_WEBHOOK,
                 payload={"delivery": one.pk},
+                serial_key=LANE,
                 priority=Priority.BULK,
                 run_after=now,
                 max_attempts=settings.OPERATION_ATTEMPTS,

@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memcenter.lib import statements
-from memcenter.lib.errors import Invalid
+from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Operation, Scope, User
 from ops.services import acting, audit
 
 PREFIX = "mc_"
+_ID = "key_"
 _LAST_USE_GRAIN = timedelta(minutes=1)
 
 
@@ -27,11 +29,7 @@ def create(
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
     """Make a key; the text is given back this once and can't be had again. Raises `Invalid`."""
-    unknown = sorted(set(scopes) - set(Scope.values))
-    if unknown or not scopes:
-        raise Invalid.field("scopes", f"Choose among {', '.join(Scope.values)}.")
-    if not 1 <= len(name) <= 100:
-        raise Invalid.field("name", "Give the key a name of at most 100 characters.")
+    _check(name=name, scopes=scopes, expires_at=expires_at)
     text = PREFIX + secrets.token_urlsafe(32)
     key = ApiKey.objects.create(
         user=user,
@@ -43,6 +41,50 @@ def create(
     )
     _record("key.made", key, {"scopes": key.scopes})
     return key, text
+
+
+def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> None:
+    if set(scopes) - set(Scope.values) or not scopes:
+        raise Invalid.field("scopes", f"Choose among {', '.join(Scope.values)}.")
+    if not 1 <= len(name) <= 100:
+        raise Invalid.field("name", "Give the key a name of at most 100 characters.")
+    if expires_at is not None and expires_at <= timezone.now():
+        raise Invalid.field("expires_at", "This lies in the past: revoke the key instead.")
+
+
+def of(user: User | None) -> QuerySet[ApiKey]:
+    """The person's, the revoked ones too; of nobody's, those of the whole product."""
+    return ApiKey.objects.filter(user=user).select_related("user")
+
+
+def public_id(key: ApiKey) -> str:
+    return f"{_ID}{key.pk}"
+
+
+def find(key_id: str, *, user: User | None) -> ApiKey:
+    """Raises `NotFound`."""
+    number = key_id.removeprefix(_ID)
+    here = key_id.startswith(_ID) and number.isascii() and number.isdigit() and len(number) < 19
+    found = of(user).filter(pk=int(number)).first() if here else None
+    if found is None:
+        raise NotFound("There is no such key.")
+    return found
+
+
+def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
+    """`name`, `scopes`, `expires_at`. Raises `Invalid`, and `Conflict` for a revoked key."""
+    if key.revoked_at is not None:
+        raise Conflict("This key is revoked; make a new one.")
+    _check(
+        name=changes.get("name", key.name),
+        scopes=changes.get("scopes", key.scopes),
+        expires_at=changes.get("expires_at"),
+    )
+    for name, value in changes.items():
+        setattr(key, name, sorted(set(value)) if name == "scopes" else value)
+    key.save(update_fields=list(changes))
+    _record("key.changed", key, {"fields": sorted(changes)})
+    return key
 
 
 def digest(text: str) -> str:

@@ -1,7 +1,8 @@
 """Every route of the API declares what it needs, and gives nothing to strangers."""
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -9,13 +10,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from memcenter.rest import examples
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Endpoint
 from memcenter.rest.routing import SLASHED
+from ops.access import as_user
+from ops.api import events
 from ops.models import Operation, Scope, User, Webhook
-from ops.services import keys
+from ops.services import forgetting, keys
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, error
+from tests.memcenter.rest.test_schema import generated
 from tests.rows import rows_of
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -76,6 +81,8 @@ def test_every_method_declares_a_scope(route: Route) -> None:
         expected = Scope.FORGET
     if "/memory/export" in route.path:
         expected = Scope.EXPORT
+    if route.path.startswith("/api/v1/keys"):
+        expected = Scope.ADMIN
     if route.path.endswith("/signin-links"):
         expected = Scope.SIGNIN
     assert route.endpoint.scope == expected
@@ -103,43 +110,47 @@ def ids(alice: User) -> dict[str, str]:
             user=alice, url="https://alice.example/", events=["memory.created"], secret="s"
         ).public_id,
         "op_id": operation.public_id,
+        "key_id": keys.public_id(keys.create(name="Alice's", scopes=["read"], user=alice)[0]),
     }
 
 
-def _body(path: str, ids: dict[str, str]) -> dict[str, Any]:
-    """A body that would be taken, if it came from Alice."""
-    said = {"user_message": "Hi.", "assistant_message": "Ho."}
-    bodies: dict[str, dict[str, Any]] = {
-        "/api/v1/turns": {**said, "conversation_id": ids["conversation_id"]},
-        "/api/v1/conversations": {"title": "Stolen"},
-        "/api/v1/conversations/<str:conversation_id>": {"title": "Stolen"},
-        "/api/v1/conversations/<str:conversation_id>/messages": {"role": "user", "content": "A"},
-        "/api/v1/feedback": {"memory_id": ids["memory_id"], "rating": "negative"},
-        "/api/v1/memory/context": {"message": "A", "conversation_id": ids["conversation_id"]},
-        "/api/v1/memory/forget": {"scope": "memory", "memory_id": ids["memory_id"]},
-        "/api/v1/clear": {"conversation_id": ids["conversation_id"]},
-        "/api/v1/ingest/memory": {"content_type": "plan", "content": "Mallory was here."},
-        "/api/v1/memory/append": {"text": "Mallory was here."},
-        "/api/v1/memory/long_term": {"content": "Mallory was here."},
-        "/api/v1/memory/long_term/confirm": {
-            "decisions": [{"id": ids["memory_id"], "decision": "reject"}]
-        },
-        "/api/v1/memory/long_term/bulk": {"ids": [ids["memory_id"]], "action": "forget"},
-        "/api/v1/memory/long_term/<str:memory_id>": {"pinned": True},
-        "/api/v1/memory/long_term/<str:memory_id>/restore": {"version": 1},
-        "/api/v1/memory/settings": {"longterm_enabled": False},
-        "/api/v1/signin-links": {},
-        "/api/v1/webhooks": {"url": "https://93.184.216.34/", "events": ["memory.created"]},
-        "/api/v1/webhooks/<str:webhook_id>": {"is_active": False},
-        "/api/v1/webhooks/<str:webhook_id>/test": {},
-        "/api/v1/memory/export": {
-            "format": "json",
-            "conversation_id": ids["conversation_id"],
-        },
-        "/api/v1/memory/ops/<str:op_id>/retry": {},
-        "/api/v1/memory/ops/<str:op_id>/cancel": {},
-    }
-    return bodies[path]
+@functools.cache
+def described() -> dict[str, Any]:
+    return generated()
+
+
+def example(route: Route) -> dict[str, Any]:
+    """The body that the description shows for a call: a new endpoint has one by itself."""
+    path = re.sub(r"<str:(\w+)>", r"{\1}", route.path)
+    asked = described()["paths"][path][route.method]
+    body: dict[str, Any] = asked["requestBody"]["content"]["application/json"]["example"]
+    return body
+
+
+def aimed(body: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    """The same body about things that are there, and about nobody in particular."""
+    made = _aimed(body, ids)
+    assert isinstance(made, dict)
+    return {name: value for name, value in made.items() if name not in ("user_id", "owner_id")}
+
+
+def _aimed(node: Any, ids: dict[str, str]) -> Any:
+    if isinstance(node, dict):
+        return {name: _aimed(inner, ids) for name, inner in node.items()}
+    if isinstance(node, list):
+        return [_aimed(inner, ids) for inner in node]
+    return STAND_INS.get(node, lambda _: node)(ids) if isinstance(node, str) else node
+
+
+# What examples name, and what there is instead of it.
+STAND_INS: dict[str, Callable[[dict[str, str]], str]] = {
+    examples.CONVERSATION: lambda ids: ids["conversation_id"],
+    "c-1": lambda ids: ids["conversation_id"],
+    examples.MESSAGE: lambda ids: ids["message_id"],
+    examples.MEMORY: lambda ids: ids["memory_id"],
+    examples.OPERATION: lambda ids: ids["op_id"],
+    examples.VALUES["url"]: lambda ids: "https://93.184.216.34/",
+}
 
 
 def _uploaded(path: str, key: str | None, **whose: str) -> Any:
@@ -160,7 +171,33 @@ def called(route: Route, key: str | None, ids: dict[str, str], **whose: str) -> 
     if route.method == "get":
         asked = {"query": "chess", "ids": ids["memory_id"]}
         return Api(key).get(path, **asked, conversation_id=ids["conversation_id"], **whose)
-    return Api(key).call(route.method, path, {**_body(route.path, ids), **whose})
+    return Api(key).call(route.method, path, {**aimed(example(route), ids), **whose})
+
+
+def whole_key(user: User | None = None) -> str:
+    """A key that may do whatever a key may do."""
+    return keys.create(name="whole", scopes=list(Scope.values), user=user)[1]
+
+
+def said(response: Any) -> bytes:
+    content = response.streaming_content if response.streaming else [response.content]
+    return b"".join(content)
+
+
+# They answer of what isn't there, or of what isn't over yet.
+NOT_YET = ("/debug/<str:request_id>", "/download", "/retry", "/cancel", "/receipt")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", routes(), ids=str)
+def test_what_the_description_shows_is_taken(
+    route: Route, alice: User, ids: dict[str, str]
+) -> None:
+    response = called(route, whole_key(alice), ids)
+    if route.path.endswith(NOT_YET) or route.path.endswith("/summary"):
+        assert response.status_code in (200, 404, 409), response.content
+    else:
+        assert 200 <= response.status_code < 300, response.content
 
 
 @pytest.mark.django_db
@@ -212,4 +249,47 @@ def test_a_backend_that_mixes_two_users_up_sees_and_changes_nothing(
     response = called(route, product_key, ids, user_id="mallory")
     assert response.status_code in (200, 201, 202, 404)
     assert b"plays chess" not in response.content and b"alice" not in response.content
+    assert rows_of(alice) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", routes(), ids=str)
+def test_of_somebody_who_is_gone_nothing_is_left(
+    route: Route, alice: User, alice_key: str, ids: dict[str, str]
+) -> None:
+    product = whole_key()
+    alice.delete()
+    error(called(route, alice_key, ids), 401, "unauthenticated")
+    for response in (called(route, product, ids), called(route, product, ids, user_id="alice")):
+        named = [name for name in ids if f"<str:{name}>" in route.path]
+        assert response.status_code in ((404,) if named else (200, 201, 202, 400, 404))
+        assert b"plays chess" not in said(response)
+
+
+# Who is being forgotten can be asked how far that is, and be asked to be forgotten again.
+WHILE_FORGETTING = ("/memory/ops", "/memory/ops/<str:op_id>", "/memory/ops/<str:op_id>/events")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("route", routes(), ids=str)
+def test_of_somebody_being_forgotten_nothing_is_said_and_nothing_is_taken(
+    route: Route,
+    alice: User,
+    alice_key: str,
+    ids: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "SECONDS", 0)
+    product = whole_key()
+    with as_user(alice):
+        forgetting.forget_user(user=alice)
+    before = rows_of(alice)
+    error(called(route, alice_key, ids), 401, "unauthenticated")
+    by_name, by_ids = called(route, product, ids, user_id="alice"), called(route, product, ids)
+    assert b"plays chess" not in said(by_name) + said(by_ids)
+    if not route.path.endswith(WHILE_FORGETTING):
+        assert by_name.status_code in (404, 409), by_name.content
+        # Naming nobody, a key of nobody's may mean the product itself.
+        spoken_for_all = route.endpoint.all_users_for is not None
+        assert by_ids.status_code in (400, 404, 409) or spoken_for_all
     assert rows_of(alice) == before

@@ -11,8 +11,8 @@ from drf_spectacular.validation import validate_schema
 
 from memcenter.rest.schema import OneSlashGenerator
 from memories.models import Project, Relation
-from ops.models import User
-from ops.services import webhooks
+from ops.models import Scope, User
+from ops.services import keys, webhooks
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -69,7 +69,7 @@ def test_operations_have_names_of_their_own(schema: dict[str, Any]) -> None:
 
 
 def test_what_later_issues_bring_is_not_promised(schema: dict[str, Any]) -> None:
-    for word in ("files",):
+    for word in ("files", "flush"):
         assert not [path for path in schema["paths"] if word in path]
 
 
@@ -129,6 +129,7 @@ def world(alice: User) -> dict[str, str]:
         "message_id": turn.user_message.public_id,
         "memory_id": memory.public_id,
         "op_id": finished_forget(alice).public_id,
+        "key_id": keys.public_id(keys.create(name="Alice's", scopes=["read"], user=alice)[0]),
     }
 
 
@@ -144,9 +145,9 @@ NO_JSON = ("/events", "/download")
 
 @pytest.mark.django_db
 def test_every_answer_to_a_get_has_the_promised_shape(
-    schema: dict[str, Any], world: dict[str, str], alice_key: str
+    schema: dict[str, Any], world: dict[str, str], alice: User
 ) -> None:
-    api = Api(alice_key)
+    api = Api(keys.create(name="whole", scopes=list(Scope.values), user=alice)[1])
     body = {"message": "Which game?", "conversation_id": "c1"}
     context = answer(api.post("/memory/context", body))
     check(schema, "/api/v1/memory/context", "post", context, status=200)
@@ -210,3 +211,46 @@ def test_answers_to_writes_have_the_promised_shape(
     for method, path, body, status in writes:
         found = answer(api.call(method, path.format(**world), body), status)
         check(schema, f"/api/v1{path}", method, found, status=status)
+
+
+def test_whatever_is_asked_and_answered_has_an_example_of_its_shape(schema: dict[str, Any]) -> None:
+    shown = 0
+    for _path, _method, one in operations(schema):
+        bodies = list(one.get("requestBody", {}).get("content", {}).values())
+        answers = [told.get("content", {}) for told in one["responses"].values()]
+        for media in (*bodies, *(kinds["application/json"] for kinds in answers if _json(kinds))):
+            shape = {**media["schema"], "components": schema["components"]}
+            if "binary" not in str(_resolved(schema, media["schema"])):
+                jsonschema.validate(media["example"], _strict(shape))
+                shown += 1
+    assert shown > 80
+
+
+def _json(kinds: dict[str, Any]) -> bool:
+    return kinds.get("application/json", {}).get("schema", {}).get("format", "") != "binary" and (
+        "application/json" in kinds
+    )
+
+
+def _resolved(schema: dict[str, Any], shape: dict[str, Any]) -> Any:
+    name = shape.get("$ref", "").rsplit("/", 1)[-1]
+    return schema["components"]["schemas"].get(name, shape)
+
+
+def test_ids_that_are_answered_lead_on_to_the_calls_that_take_them(schema: dict[str, Any]) -> None:
+    made = schema["paths"]["/api/v1/memory/long_term"]["post"]["responses"]["201"]["links"]
+    taken = {link["operationId"] for link in made.values()}
+    assert {"long_term_memory_get", "long_term_memory_patch", "long_term_memory_delete"} <= taken
+    created = [
+        one["responses"]["201"]
+        for path, method, one in operations(schema)
+        if method == "post" and "201" in one["responses"]
+    ]
+    assert sum("links" in told for told in created) >= 6
+
+
+def test_a_limited_call_says_when_to_come_back(schema: dict[str, Any]) -> None:
+    for _path, _method, one in operations(schema):
+        assert one["responses"]["429"] == {"$ref": "#/components/responses/RateLimited"}
+    limited = schema["components"]["responses"]["RateLimited"]
+    assert limited["headers"]["Retry-After"]["required"]

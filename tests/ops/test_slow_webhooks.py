@@ -1,0 +1,103 @@
+"""Whoever answers slowly costs a worker little, and nobody else's work."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from ops import registry, webhook_operations
+from ops.models import Delivery, Kind, Operation, Status, User, Webhook
+from ops.services import addresses, events, outbox, webhooks, worker
+from ops.services.events import Event
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def silent(settings: Any) -> Iterator[str]:
+    """An address that takes calls and never says a word."""
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture(autouse=True)
+def nobody_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_operations, "_resting", {})
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "ANSWER_SECONDS", 0.05)
+
+
+def listen(url: str, user: User) -> Webhook:
+    return webhooks.create(user=user, url=url, told=[Event.MEMORY_CREATED.value], secret="s")
+
+
+def tell(user: User, *ids: str) -> None:
+    events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=ids)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_silent_address_is_waited_for_once_and_then_let_alone(alice: User, silent: str) -> None:
+    listen(silent, alice)
+    tell(alice, "mem_1", "mem_2", "mem_3")
+    worker.drain()
+    tried = [one for one in Delivery.objects.all() if one.attempts]
+    assert [one.error for one in tried] == ["The address took too long to answer."]
+    left = Operation.objects.filter(kind=Kind.DELIVER_WEBHOOK)
+    assert {one.status for one in left} == {Status.PENDING}
+    assert sum("slow a moment ago" in one.last_error for one in left) == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_had_to_wait_has_used_up_no_attempt(alice: User, silent: str, settings: Any) -> None:
+    settings.OPERATION_ATTEMPTS = 1
+    listen(silent, alice)
+    tell(alice, "mem_1", "mem_2")
+    worker.drain()
+    statuses = Operation.objects.filter(kind=Kind.DELIVER_WEBHOOK).order_by("pk")
+    assert [one.status for one in statuses] == [Status.FAILED, Status.PENDING]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_slow_address_does_not_hold_back_another(alice: User, mallory: User, silent: str) -> None:
+    listen(silent, alice)
+    tell(alice, "mem_1")
+    worker.drain()
+    listen(silent, mallory)
+    tell(mallory, "mem_2")
+    worker.drain()
+    assert Delivery.objects.filter(attempts=1).count() == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_test_message_is_sent_all_the_same(alice: User, silent: str) -> None:
+    hook = listen(silent, alice)
+    tell(alice, "mem_1")
+    worker.drain()
+    webhooks.try_out(hook)
+    worker.drain()
+    assert Delivery.objects.get(event=events.TEST).attempts == 1
+
+
+def test_whoever_trickles_is_hung_up_on(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "_PATIENCE_SECONDS", 0.05)
+    with pytest.raises(addresses.TooSlow):
+        addresses.post(addresses.place_of(silent), body=b"{}", headers={})
+
+
+def test_one_worker_sends_while_the_others_do_the_rest(alice: User, silent: str) -> None:
+    listen(silent, alice)
+    tell(alice, "mem_1", "mem_2")
+    outbox.enqueue(Kind.CLEANUP, subject=None, payload={})
+    kinds = sorted(registry.handled_kinds())
+    Operation.objects.filter(kind=Kind.CLEANUP).update(run_after=timezone.now())
+    taken = [outbox.take(kinds, now=timezone.now()) for _ in range(3)]
+    found = [one.operation.kind for one in taken if one is not None]
+    assert sorted(found) == [Kind.CLEANUP, Kind.DELIVER_WEBHOOK]
