@@ -219,20 +219,20 @@ def test_no_key_does_what_its_scopes_leave_out(
 @pytest.mark.django_db
 @pytest.mark.parametrize("route", routes(), ids=str)
 def test_a_stranger_who_names_a_user_finds_nobody(
-    route: Route, alice: User, mallory_key: str, ids: dict[str, str]
+    route: Route, alice: User, mallory: User, ids: dict[str, str]
 ) -> None:
     before = rows_of(alice)
-    error(called(route, mallory_key, ids, user_id="alice"), 404, "not_found")
+    error(called(route, whole_key(mallory), ids, user_id="alice"), 404, "not_found")
     assert rows_of(alice) == before
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("route", routes(), ids=str)
 def test_a_stranger_who_uses_anothers_ids_sees_and_changes_nothing(
-    route: Route, alice: User, mallory_key: str, ids: dict[str, str]
+    route: Route, alice: User, mallory: User, ids: dict[str, str]
 ) -> None:
     before = rows_of(alice)
-    response = called(route, mallory_key, ids)
+    response = called(route, whole_key(mallory), ids)
     assert response.status_code in (200, 201, 202, 404)
     named = [name for name in ids if f"<str:{name}>" in route.path]
     assert response.status_code == 404 or not named
@@ -243,10 +243,10 @@ def test_a_stranger_who_uses_anothers_ids_sees_and_changes_nothing(
 @pytest.mark.django_db
 @pytest.mark.parametrize("route", routes(), ids=str)
 def test_a_backend_that_mixes_two_users_up_sees_and_changes_nothing(
-    route: Route, alice: User, mallory: User, product_key: str, ids: dict[str, str]
+    route: Route, alice: User, mallory: User, ids: dict[str, str]
 ) -> None:
     before = rows_of(alice)
-    response = called(route, product_key, ids, user_id="mallory")
+    response = called(route, whole_key(), ids, user_id="mallory")
     assert response.status_code in (200, 201, 202, 404)
     assert b"plays chess" not in response.content and b"alice" not in response.content
     assert rows_of(alice) == before
