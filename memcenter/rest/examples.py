@@ -228,7 +228,8 @@ def of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str =
             return VALUES[known]
     if "properties" in node:
         return _object(node, schemas, inside)
-    for choice in node.get("allOf", node.get("oneOf", ()))[:1]:
+    choices: list[NODE] = node.get("allOf") or node.get("oneOf") or []
+    for choice in choices[:1]:
         return of(choice, schemas, name=name, inside=inside)
     if node.get("type") == "array":
         return [of(node["items"], schemas, inside=inside)]
@@ -253,7 +254,7 @@ def _fits(value: Any, node: NODE) -> bool:
     if "$ref" in node or "allOf" in node or "properties" in node:
         return False
     if value is None:
-        return node.get("nullable", False)
+        return node.get("nullable") is True
     if "enum" in node:
         return value in node["enum"]
     kinds = {"string": str, "array": list, "object": dict, "boolean": bool}
