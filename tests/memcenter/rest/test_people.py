@@ -1,3 +1,5 @@
+from urllib.parse import quote
+
 import pytest
 
 from ops.access import as_system
@@ -149,3 +151,37 @@ def test_a_hidden_users_objects_are_nowhere(alice: User, product_key: str) -> No
     with as_system():
         User.objects.filter(pk=alice.pk).update(hidden_at="2026-01-01T00:00Z")
     error(Api(product_key).get(f"/memory/long_term/{memory.public_id}"), 404, "not_found")
+
+
+ALIKE = [
+    "Zo\u00eb",  # composed
+    "Zoe\u0308",  # and not
+    "ana",
+    "ana ",
+    " ana",
+    "Ana",
+    "\uff41na",  # full width
+    "\U0001f469\u200d\U0001f467",  # one family, joined
+    "\U0001f469\U0001f467",  # two people
+    "\U0001f3f3\ufe0f" * 32,  # 64 characters in 224 bytes
+    "\U0001f600" * 64,  # 256 bytes
+    "a/b?c=d&e#f",
+    "%41na",
+    "a\u00a0b",
+    "a b",
+]
+
+
+def test_ids_that_look_alike_are_as_many_people(product_key: str) -> None:
+    api = Api(product_key)
+    for number, name in enumerate(ALIKE):
+        said = {"user_message": f"I own {number} cats.", "assistant_message": "Nice."}
+        answer(api.post("/turns", {"user_id": name, "conversation_id": name, **said}), 201)
+    for number, name in enumerate(ALIKE):
+        [row] = answer(api.get("/conversations", user_id=name))["results"]
+        assert (row["user_id"], row["external_id"]) == (name, name)
+        path = f"/conversations/{quote(name, safe='')}/messages"
+        if "/" not in name:  # a slash in a path is one more part of it: our id is there for that
+            messages = answer(api.get(path, user_id=name))["results"]
+            assert messages[0]["content"] == f"I own {number} cats."
+        assert answer(api.get(f"/conversations/{row['id']}"))["user_id"] == name
