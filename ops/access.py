@@ -45,12 +45,12 @@ def as_user(user: User, *, durable: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def within(user: User) -> Iterator[None]:
+def within(user: User, *, durable: bool = True) -> Iterator[None]:
     """As `as_user`, or a part of the transaction that is open already for this person."""
     if _whose.get() == user.pk:
         yield
         return
-    with as_user(user):
+    with as_user(user, durable=durable):
         yield
 
 

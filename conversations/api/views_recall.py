@@ -50,7 +50,7 @@ class ContextView(MemcenterView):
         prepare=_prepare_message,
         prepares_within=indexing.is_here,
         idempotent=False,
-        durable=False,
+        afterwards=True,
     )
     def post(self, call: Call) -> Response:
         thread, wanted = _thread(call), _wanted(call)

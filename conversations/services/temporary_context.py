@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 
 from django.conf import settings
-from django.db import transaction
 
 from conversations.services import context, temporary
 from conversations.services.context import Context, Wanted, WindowMessage
@@ -20,17 +19,15 @@ def build(
 ) -> Context:
     """As for a kept conversation, with the temporary one's window; nothing is written.
 
-    The recall runs in a savepoint that is rolled back: neither its trace nor its counting of
-    accesses stays. For a person who isn't there yet the block is empty.
+    Neither a trace nor a counting of accesses is made. For a person who isn't there yet the block
+    is empty.
     """
     window = _window(conversation) if wanted.include_window else []
     if user.pk is None:
         return Context("", "", 0, [], window, [], 0.0)
     started = time.perf_counter()
-    wanted = replace(wanted, conversation_kind=conversation.kind)
-    with transaction.atomic():
-        found = context.build(prepared, user=user, wanted=wanted)
-        transaction.set_rollback(True)
+    wanted = replace(wanted, conversation_kind=conversation.kind, is_traced=False)
+    found = context.build(prepared, user=user, wanted=wanted)
     took = (time.perf_counter() - started) * 1000
     return replace(found, request_id="", window=window, took_ms=took)
 

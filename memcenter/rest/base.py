@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from memcenter.lib import afterwards
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest import idempotency, people
 from memcenter.rest.endpoint import Asked, Call, Endpoint
@@ -74,7 +75,9 @@ class MemcenterView(APIView):
         call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()
         call = call if within else _prepared(call, endpoint)
-        with _transaction(user, durable=endpoint.durable):
+        if endpoint.afterwards and once is None:
+            return self._answer_first(handler, endpoint, call, within=within)
+        with _transaction(user):
             call = _prepared(call, endpoint) if within else call
             if once is None or (user is not None and user.pk is None):
                 return handler(call, **self.kwargs)  # type: ignore[no-any-return]
@@ -85,6 +88,18 @@ class MemcenterView(APIView):
             once.keep(response, user=user)
             return response
 
+    def _answer_first(
+        self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
+    ) -> Response:
+        """Answer, and settle what the answer owes when it has gone out."""
+        with afterwards.collected() as owed, _transaction(call.user):
+            call = _prepared(call, endpoint) if within else call
+            response: Response = handler(call, **self.kwargs)
+        if owed:
+            # Called by `close`, which the server calls once it has sent the last byte.
+            response._resource_closers.append(owed.settle)  # type: ignore[attr-defined]
+        return response
+
 
 def _prepared(call: Call, endpoint: Endpoint) -> Call:
     if endpoint.prepare is None:
@@ -92,10 +107,10 @@ def _prepared(call: Call, endpoint: Endpoint) -> Call:
     return replace(call, ready=endpoint.prepare(call))
 
 
-def _transaction(user: User | None, *, durable: bool) -> AbstractContextManager[None]:
+def _transaction(user: User | None) -> AbstractContextManager[None]:
     if user is None:
         return as_system()
-    return nullcontext() if user.pk is None else as_user(user, durable=durable)
+    return nullcontext() if user.pk is None else as_user(user)
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:

@@ -79,8 +79,9 @@ class Endpoint:
     then), which spares a transaction of its own.
     `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
     answers while everything of the person is being forgotten. `all_users_for` is the scope by
-    which an unbound key may leave the person out and ask about all. `durable`: the answer waits
-    until what was written is on the disk. `media` is what a body is sent as.
+    which an unbound key may leave the person out and ask about all. `afterwards`: all that it
+    writes is what explains its answer, and that is written when the answer has gone out. `media`
+    is what a body is sent as.
     """
 
     scope: str
@@ -97,7 +98,7 @@ class Endpoint:
     without_key: str | None = None
     while_forgetting: bool = False
     all_users_for: str | None = None
-    durable: bool = True
+    afterwards: bool = False
     media: str = "application/json"
 
 

@@ -36,7 +36,7 @@ class SearchView(MemcenterView):
         answers={200: answers.SearchAnswer},
         prepare=_prepare,
         prepares_within=indexing.is_here,
-        durable=False,
+        afterwards=True,
     )
     def get(self, call: Call) -> Response:
         data = call.data

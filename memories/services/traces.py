@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 
 import orjson
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
-from memcenter.lib import ids, statements
+from memcenter.lib import afterwards, ids, statements
 from memories.extraction import sensitive
 from memories.models import RecallTrace, TraceKind
+from ops.access import within
 from ops.models import User
 
 
@@ -31,11 +34,16 @@ class Stage:
     count: int
 
 
+# Who asked is held until the end of it: a forget that begins meanwhile waits, and erases this too;
+# one that had begun before has counted itself, and then there is nothing to write.
 _RECORD = """
-WITH trace AS (
+WITH person AS (
+  SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE
+), trace AS (
   INSERT INTO memories_recalltrace
          (user_id, request_id, kind, query, conversation_id, stages, took_ms, created_at)
-  VALUES (%s, %s, %s, %s, %s, %s::jsonb, %s, %s) RETURNING id, user_id, created_at
+  SELECT p.id, %s, %s, %s, %s::bigint, %s::jsonb, %s::float8, %s::timestamptz FROM person p
+  RETURNING id, user_id, created_at
 ), used AS (
   UPDATE memories_memory m SET access_count = access_count + 1, last_accessed_at = t.created_at
     FROM trace t WHERE m.user_id = t.user_id AND m.id = ANY(%s::bigint[])
@@ -61,28 +69,55 @@ def record(
 ) -> str:
     """Keep one recall with its hits in order, in one statement; gives its request id.
 
-    A secret in what was asked is blanked out. `used` are the memories (by id) that went into a
-    prompt: that counts as an access.
+    It is written after the answer where one is being given (`afterwards`), and not at all when
+    something of the person was forgotten since `user` was read. A secret in what was asked is
+    blanked out. `used` are the memories (by id) that went into a prompt: that counts as an access.
     """
-    request_id, asked = ids.request_id(), sensitive.screen(query).text
-    noted = [
-        {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count} for one in stages
-    ]
-    statements.rows(
-        _RECORD,
-        [
-            *(
-                user.pk,
-                request_id,
-                kind.value,
-                asked,
-                conversation.pk if conversation else None,
-            ),
-            *(_json(noted), round(took_ms, 2), timezone.now(), sorted(used)),
-            _json([{**vars(hit), "rank": rank} for rank, hit in enumerate(hits, start=1)]),
-        ],
+    recalled = _Recalled(
+        request_id=ids.request_id(),
+        kind=kind,
+        query=query,
+        hits=hits,
+        stages=stages,
+        took_ms=took_ms,
+        conversation_id=conversation.pk if conversation else None,
+        used=used,
+        at=timezone.now(),
     )
-    return request_id
+    afterwards.do(partial(_write, user, recalled))
+    return recalled.request_id
+
+
+@dataclass(frozen=True)
+class _Recalled:
+    request_id: str
+    kind: TraceKind
+    query: str
+    hits: Sequence[Hit]
+    stages: Sequence[Stage]
+    took_ms: float
+    conversation_id: int | None
+    used: Sequence[int]
+    at: datetime
+
+
+def _write(user: User, made: _Recalled) -> None:
+    """What the commit may lose when the machine itself breaks down is the last half second."""
+    asked = sensitive.screen(made.query).text
+    noted = [
+        {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count}
+        for one in made.stages
+    ]
+    hits = [{**vars(hit), "rank": rank} for rank, hit in enumerate(made.hits, start=1)]
+    with within(user, durable=False):
+        statements.rows(
+            _RECORD,
+            [
+                *(user.pk, user.forgets),
+                *(made.request_id, made.kind.value, asked, made.conversation_id),
+                *(_json(noted), round(made.took_ms, 2), made.at, sorted(made.used), _json(hits)),
+            ],
+        )
 
 
 def _json(value: object) -> str:

@@ -37,7 +37,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     `external_id` is the chat product's own name for the person; whoever registers on the web
     has none, and no unbound key can reach them. `subject` names the person in operations and
     receipts and means nothing once this row is gone. `hidden_at` is set while everything of
-    the person is being forgotten. A new `session_epoch` ends every session.
+    the person is being forgotten. A new `session_epoch` ends every session. `forgets` counts what
+    was asked to be forgotten: who read before it must not write what they read after it.
     """
 
     personal_data = True
@@ -57,6 +58,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False)
     hidden_at = models.DateTimeField(null=True, blank=True)
     session_epoch = models.UUIDField(null=True, editable=False)
+    forgets = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
-from ops.access import as_system
+from ops.access import as_system, before_commit
 from ops.models import (
     IdempotencyRecord,
     Import,
@@ -80,8 +80,15 @@ def begin(
         requested_by_key=requested_by_key,
     )
     transaction.on_commit(partial(_write_down, operation), robust=True)
+    before_commit(partial(_count, user))
     audit.record("forget.requested", subject=user.subject, target=operation.public_id)
     return operation
+
+
+def _count(user: User) -> None:
+    """At the very end: what is being written of an earlier reading is waited for here."""
+    User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
+    user.forgets += 1
 
 
 def _write_down(operation: Operation) -> None:

@@ -1,0 +1,77 @@
+from collections.abc import Iterator
+from threading import Event, Thread
+
+import pytest
+from django.db import DatabaseError
+
+from memcenter.lib import afterwards
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_owed() -> Iterator[None]:
+    yield
+    assert afterwards.settled(within=0)
+
+
+def test_without_an_answer_to_wait_for_it_is_done_at_once() -> None:
+    done: list[str] = []
+    afterwards.do(lambda: done.append("written"))
+    assert done == ["written"]
+
+
+def test_it_is_done_once_and_in_order_when_the_answer_has_gone_out() -> None:
+    done: list[int] = []
+    with afterwards.collected() as owed:
+        for number in range(3):
+            afterwards.do(lambda number=number: done.append(number))  # type: ignore[misc]
+    assert owed and done == []
+    owed.settle()
+    owed.settle()
+    assert done == [0, 1, 2]
+
+
+def test_of_an_answer_that_failed_nothing_is_owed() -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        with afterwards.collected():
+            afterwards.do(lambda: done.append("written"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert done == [] and afterwards.settled(within=0)
+
+
+def test_what_fails_takes_nothing_else_along_and_is_told_without_its_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    done: list[str] = []
+
+    def failing() -> None:
+        raise DatabaseError("Failing row contains (plum cake)")
+
+    with afterwards.collected() as owed:
+        afterwards.do(failing)
+        afterwards.do(lambda: done.append("written"))
+    owed.settle()
+    assert done == ["written"]
+    assert "DatabaseError" in caplog.text and "plum" not in caplog.text
+
+
+def test_who_stops_waits_for_what_is_owed_and_not_for_ever() -> None:
+    go, done = Event(), Event()
+
+    def slow() -> None:
+        go.wait()
+        done.set()
+
+    with afterwards.collected() as owed:
+        afterwards.do(slow)
+    assert not afterwards.settled(within=0)
+    thread = Thread(target=owed.settle)
+    thread.start()
+    assert not afterwards.settled(within=0)
+    go.set()
+    assert afterwards.settled(within=60) and done.is_set()
+    thread.join()
