@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ops', '0012_webhooks_have_ids'),
+        ("ops", "0012_webhooks_have_ids"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='forgets',
+            model_name="user",
+            name="forgets",
             field=models.PositiveIntegerField(default=0, editable=False),
         ),
     ]
