@@ -18,8 +18,10 @@ from memories.retrieval.query import Query
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.retrieval.units import Unit
+from memories.services import hot_cache
 from memories.services import words as keywords
 from memories.services.embedders import Identity
+from memories.services.shelf_rows import MemoryRow
 from memories.services.words import Words, read_words
 from ops.models import User
 
@@ -127,15 +129,34 @@ def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRo
     if shelf.also:
         text = f"r.id = ANY(%s::bigint[] || ARRAY({shelf.ids.text} {shelf.also}))"
         wanted = Sql(text, (*wanted.values, *shelf.ids.values))
+    kept = hot_cache.texts_of(user) if shelf.kind == TargetKind.MEMORY else {}
+    columns, known = _sparing(shelf, kept)
     found = statements.rows(
         f"""
-SELECT coalesce(e.length, 0), {shelf.columns} FROM {shelf.source}
+SELECT coalesce(e.length, 0), {columns} FROM {shelf.source} {known.text}
   LEFT JOIN memories_lexicalentry e
     ON e.user_id = %s AND e.target_kind = %s AND e.target_id = r.id
  WHERE {wanted.text} AND {shelf.eligible.text}""",
-        [user.pk, shelf.kind.value, *wanted.values, *shelf.eligible.values],
+        [*known.values, user.pk, shelf.kind.value, *wanted.values, *shelf.eligible.values],
     )
-    return [(shelf.row(columns), length) for length, *columns in found]
+    loaded = [(shelf.row(values), length) for length, *values in found]
+    return [(_completed(row, kept), length) for row, length in loaded] if kept else loaded
+
+
+def _sparing(shelf: Shelf, kept: Mapping[int, str]) -> tuple[str, Sql]:
+    """The columns without the texts that are known and still the same, and what to join for it."""
+    if not kept:
+        return shelf.columns, Sql("")
+    digests = list(map(hot_cache.digest, kept.values()))
+    join = "LEFT JOIN unnest(%s::bigint[], %s::text[]) AS kept(id, digest) ON kept.id = r.id"
+    text = "CASE WHEN kept.digest = md5(r.content) THEN NULL ELSE r.content END"
+    return shelf.columns.replace("r.content", text), Sql(join, (list(kept), digests))
+
+
+def _completed(row: FoundRow, kept: Mapping[int, str]) -> FoundRow:
+    if isinstance(row, MemoryRow) and row.content is None:
+        return row._replace(content=kept[row.pk])
+    return row
 
 
 def _on_dates(query: Query, shelf: Shelf) -> set[int]:

@@ -25,7 +25,7 @@ from memories.models import (
     Source,
     VersionInput,
 )
-from memories.services import indexing
+from memories.services import hot_cache, indexing
 from ops.models import User
 from ops.services import audit, events
 from ops.services.events import Event
@@ -168,6 +168,7 @@ def rewrite(
 
 def changed(memory: Memory) -> None:
     """Tell whoever listens that the memory is no longer as it was."""
+    hot_cache.drop_texts(memory.user_id)
     events.memories(Event.MEMORY_UPDATED, user_id=memory.user_id, ids=[memory.public_id])
 
 
