@@ -42,7 +42,7 @@ INSERT INTO {table} SELECT made.* FROM {table} t, generate_series(1, %s) n,
 def copied(table: str, alice: User, others: Sequence[int], **more: str) -> None:
     """As many rows as `ALL`, like the one that is there; the first are the person's own."""
     text = ", ".join(f"'{name}', {value}" for name, value in more.items())
-    values = [ALL, OWN, alice.pk, list(others), alice.pk]
+    values: list[Any] = [ALL, OWN, alice.pk, list(others), alice.pk]
     with connection.cursor() as cursor:
         cursor.execute(_COPY.format(table=table, first=FIRST, others=OTHERS, more=text), values)
 
