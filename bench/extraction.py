@@ -1,11 +1,13 @@
 """Extraction: does a turn yield the memories that a thoughtful person would want, and no others?
 
     .venv/bin/python bench/extraction.py [--method rules|classifier|both|configured] [--show dev]
+                                         [--extra]
 
 Each turn of `bench/data/extraction` is extracted alone. A found memory fits a label when it says
 what it must and nothing that it must not; each label is taken by one memory at most, and what fits
 no free label counts against precision. Optional labels count neither way. The part `report` is for
-reporting only: its texts are never printed.
+reporting only: its texts are never printed. `--extra` measures the turns of `extra-*.jsonl`, which
+are all for developing: sarcasm, jokes, roleplay, hearsay and the plain facts that look like them.
 """
 
 from __future__ import annotations
@@ -118,7 +120,7 @@ def _bare(text: str) -> str:
     return folded(text).replace(" ", "").replace("-", "")
 
 
-def read_turns(language: str) -> list[LabelledTurn]:
+def read_turns(language: str, *, extra: bool = False) -> list[LabelledTurn]:
     return [
         LabelledTurn(
             id=row["id"],
@@ -130,7 +132,7 @@ def read_turns(language: str) -> list[LabelledTurn]:
             secrets=tuple(row.get("secrets", ())),
             forget=tuple(map(groups, row.get("forget", ()))),
         )
-        for row in read_rows("extraction", language)
+        for row in read_rows("extraction", f"extra-{language}" if extra else language)
     ]
 
 
@@ -291,20 +293,22 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--method", choices=METHODS, default="both")
     parser.add_argument("--show", choices=["dev"], help="list what went wrong in this part")
+    parser.add_argument("--extra", action="store_true", help="the extra turns, all for developing")
     options = parser.parse_args(arguments)
     extractor = chosen(options.method)
     reported = {}
     for language in LANGUAGES:
-        turns = read_turns(language)
+        turns = read_turns(language, extra=options.extra)
         outcomes = [outcome(one, extractor=extractor, language=language) for one in turns]
-        for part in PARTS:
+        for part in PARTS[:1] if options.extra else PARTS:
             of_part = [one for one in outcomes if one.of.part == part]
             if options.show == part:
                 print_failures(of_part)
             reported[language, part] = print_outcomes(
                 of_part, title=f"{language}, {part}, {extractor.name}, {options.method}"
             )
-    print_result({language: reported[language, "report"] for language in LANGUAGES})
+    part = "dev" if options.extra else "report"
+    print_result({language: reported[language, part] for language in LANGUAGES})
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ KIN = {
     "父母": "parents", "爸妈": "parents", "表哥": "cousin", "表姐": "cousin", "表弟": "cousin",
     "表妹": "cousin", "叔叔": "uncle", "舅舅": "uncle", "阿姨": "aunt", "姑姑": "aunt",
     "房东": "landlord", "导师": "mentor", "班主任": "teacher", "上司": "boss", "娃": "child",
+    "老爸": "father", "老妈": "mother", "闺女": "daughter",
+    "媳妇": "wife", "老婆大人": "wife", "爱妻": "wife", "祖父": "grandfather",
+    "祖母": "grandmother",
     "对象": "partner", "爱人": "partner", "伴侣": "partner",
 }  # fmt: skip
 KIN_ZH = "|".join(sorted(KIN, key=len, reverse=True))

@@ -13,7 +13,9 @@ from memories.extraction.rules import (
     zh_grammar,
     zh_reader,
 )
+from memories.extraction.rules.absurd import is_absurd
 from memories.extraction.rules.en_clauses import Sentence
+from memories.extraction.rules.masking import simplified
 from memories.extraction.rules.rule import Found
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -59,7 +61,10 @@ class Reader:
         self.chinese = zh_grammar.Setting(today=self.today, speaker=self.speaker, rules=self.rules)
 
     def read(self, sentence: Sentence) -> list[Found]:
-        if language_of(sentence.text) == "zh":
+        chinese = language_of(sentence.text) == "zh"
+        if is_absurd(sentence.text, simplified=simplified(sentence.text) if chinese else ""):
+            return []
+        if chinese:
             return list(zh_reader.read(sentence, self.chinese))
         return list(en_reader.read(sentence, self.english))
 
