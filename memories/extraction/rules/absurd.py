@@ -64,7 +64,7 @@ _ABSURD_EN = re.compile(
     r"|manager|runs (?:this|the)|pays|phd|resume)\b"
     r"|\bpay(?:s|ing)? (?:her|his|its|their) mortgage\b"
     r"|\bfor the (?:\w+th|second|third|hundredth) time\b.{0,12}\b(?:birthday|29|thirty)"
-    r"|\b(?:because|since) clearly\b|\bliving the dream\b|\bjust (?:love|adore) (?:it )?(?:when"
+    r"|\b(?:because|since) clearly\b|\bjust (?:love|adore) (?:it )?(?:when"
     r"|being|how|spending)\b|\btruly my favou?rite thing\b"
     r"|\bblood type is (?:coffee|cold brew|caffeine|wine)\b|\bbasically a millionaire\b"
 )
