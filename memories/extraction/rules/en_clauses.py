@@ -72,7 +72,9 @@ _QUESTION = re.compile(
 )
 # "Sorry, I was wrong: my sister …": the mark joins the correction to what it corrects.
 CORRECTING = (
-    r"(?:correction|i was wrong|i misspoke|my mistake|scratch that|i got (?:that|it) wrong|"
+    r"(?:correction|i was wrong|i misspoke|my mistake|scratch that|"
+    r"(?:i|you)(?:'ve)? (?:got|have) (?:that|it|this) wrong|"
+    r"th(?:at|is)(?:'s| is) (?:wrong|incorrect|not (?:right|correct|true))|"
     r"i(?:'ve| have)?(?: just| recently)? moved|things (?:have )?changed)"
 )
 _JOINS = frozenset((":", "-", "--", "–", "—"))
