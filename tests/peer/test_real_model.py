@@ -23,7 +23,11 @@ from ops.services import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.test_junk_loop import block_for, learned, tell
 
-pytestmark = [pytest.mark.peer, pytest.mark.django_db, pytest.mark.usefixtures("by_peer")]
+pytestmark = [
+    pytest.mark.peer,
+    pytest.mark.django_db(transaction=True),  # no transaction is open while the model thinks
+    pytest.mark.usefixtures("by_peer"),
+]
 TURNS = int(os.environ.get("MEMCENTER_PEER_TURNS", "100"))
 
 
