@@ -218,7 +218,7 @@ def _quoted(lead: str, memories: list[str], *, text: dict[str, str], limit: int)
         return ""
     lines = [lead, *(f"- {memory}" for memory in memories[:limit])]
     if len(memories) > limit:
-        lines.append(text["more"])
+        lines += ["", text["more"]]  # else it would belong to the last line of the list
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, Page, StorageState, expect, sync_playwright
@@ -24,6 +24,8 @@ from tests.scenarios.caller import Caller
 FOLDER = ROOT / "docs" / "screenshots"
 _LOGIN = re.compile(r"Login 登录\s+(\S+)\s+Password 密码\s+(\S+)")
 _LEARNING = 60_000  # milliseconds: the first answer loads the embedder
+# In a window of another size the chat would stand somewhere in the middle.
+_TO_THE_END = "document.querySelectorAll('[data-follow]').forEach(one => one.scrollTo(0, 1e6))"
 Who = Literal["maya", "linxiao", "newcomer", "nobody"]
 
 
@@ -84,8 +86,8 @@ def main(names: Sequence[str]) -> None:
         places = {name: prepared(live, browser, person) for name, person in people.items()}
         people["newcomer"] = live.person("newcomer")
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for shot in wanted:
-            take(shot, browser, live, people.get(shot.who), places.get(shot.who, {}))
+        for (_, who), shots in groupby(wanted, key=lambda one: (one.path, one.who)):
+            take(list(shots), browser, live, people.get(who), places.get(who, {}))
         browser.close()
 
 
@@ -163,19 +165,25 @@ def opened(browser: Browser, live: Product, shot: Shot, person: Person | None) -
 
 
 def take(
-    shot: Shot,
+    shots: Sequence[Shot],
     browser: Browser,
     live: Product,
     person: Person | None,
     places: dict[str, str],
 ) -> None:
-    page = opened(browser, live, shot, person)
-    answer = page.goto(shot.path.format(**places))
+    """All pictures of one page that one person sees, from one visit."""
+    first = shots[0]
+    page = opened(browser, live, first, person)
+    answer = page.goto(first.path.format(**places))
     if answer is None or answer.status != 200:
-        raise SystemExit(f"{shot.name}: {shot.path} answered {answer and answer.status}")
-    page.wait_for_load_state("networkidle")
-    page.screenshot(path=FOLDER / f"{shot.name}.png")
-    print(f"{shot.name}.png", flush=True)  # noqa: T201  for the terminal
+        raise SystemExit(f"{first.name}: {first.path} answered {answer and answer.status}")
+    page.wait_for_load_state("load")
+    for shot in shots:
+        page.set_viewport_size({"width": shot.width, "height": shot.height})
+        page.emulate_media(color_scheme=shot.scheme, reduced_motion="reduce")
+        page.evaluate(_TO_THE_END)
+        page.screenshot(path=FOLDER / f"{shot.name}.png")
+        print(f"{shot.name}.png", flush=True)  # noqa: T201  for the terminal
     page.context.close()
 
 
