@@ -133,6 +133,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "memories.tasks.request_consolidation",
         "schedule": crontab(hour=env.integer("MEMCENTER_CONSOLIDATE_HOUR", 3), minute=0),
     },
+    "files": {
+        "task": "memories.tasks.request_file_syncs",
+        "schedule": float(env.integer("MEMCENTER_FILES_SYNC_SECONDS", 300, least=10)),
+    },
     "own-indexes": {"task": "memories.tasks.request_own_indexes", "schedule": 3600.0},
     "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
 }
@@ -194,6 +198,20 @@ STORAGES = {
             "directory_permissions_mode": 0o700,
         },
     },
+    # The copies of memory files, in a folder for each person; object storage by its own backend.
+    "memory_files": {
+        "BACKEND": env.text(
+            "MEMCENTER_FILES_STORAGE", "django.core.files.storage.FileSystemStorage"
+        ),
+        "OPTIONS": env.options(
+            "MEMCENTER_FILES_STORAGE_OPTIONS",
+            {
+                "location": str(DATA_DIR / "memory-files"),
+                "file_permissions_mode": 0o600,
+                "directory_permissions_mode": 0o700,
+            },
+        ),
+    },
     "parts": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA_DIR / "parts"},
@@ -244,6 +262,8 @@ DEFAULT_OWNER = env.text("MEMCENTER_DEFAULT_OWNER")
 MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
 MAX_MEMORY_CHARS = env.integer("MEMCENTER_MAX_MEMORY_CHARS", 8_000, least=1)
 MAX_INGEST_CHARS = env.integer("MEMCENTER_MAX_INGEST_CHARS", 200_000, least=1)
+MAX_FILE_BYTES = env.integer("MEMCENTER_MAX_FILE_BYTES", 1_000_000, least=1_024)
+FILE_VERSIONS = env.integer("MEMCENTER_FILE_VERSIONS", 50, least=1)
 MAX_BODY_BYTES = env.integer("MEMCENTER_MAX_BODY_BYTES", 1_048_576, least=1_024)
 MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=1_024)
 

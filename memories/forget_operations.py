@@ -11,7 +11,7 @@ from django.db.models import Q
 from conversations.models import Turn
 from memories.models import Memory, Project
 from memories.services import erasing as copied
-from memories.services import forgetting, hot_cache, leaving
+from memories.services import file_copies, forgetting, hot_cache, leaving
 from memories.services.erasing import by_table
 from memories.services.leaving import Leaving
 from ops import known_places
@@ -95,6 +95,7 @@ def _erase_project(user: User, pk: int) -> Counts:
 
 
 known_places.vouches(leaving.vouching)
+known_places.personal_folders(file_copies.STORAGE)
 known_places.caches(
     Cached("hot:", "memories.services.hot_cache", of_user=hot_cache.key),
     Cached("survey:", "memories.browsing.survey", of_user=hot_cache.survey_key),

@@ -11,6 +11,7 @@ from memories.models import Memory
 from memories.services import (
     cleaning,
     consolidation,
+    file_syncing,
     indexing,
     ingest,
     learning,
@@ -132,6 +133,18 @@ def clean_up(run: Run) -> Mapping[str, Any]:
     with run.applying_as_system():
         files = leftovers.erase_expired()
     return counts | files | cleaning.erase_expired(run)
+
+
+@handles(Kind.SYNC_FILES)
+def sync_files(run: Run) -> Mapping[str, Any] | None:
+    """Bring a person's memory files and their copies in step with the memories.
+
+    Running it twice is safe: an edit that was read in is known by its text.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    return file_syncing.sync(user).told
 
 
 @handles(Kind.REINDEX)

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from memories.services import consolidation, own_indexes, sessions
+from memories.services import consolidation, file_syncing, own_indexes, sessions
 from ops.access import as_system
 
 
@@ -32,3 +32,10 @@ def request_own_indexes() -> bool:
     """Hourly, one operation where somebody came to have very many memories, or few again."""
     with as_system():
         return own_indexes.request() is not None
+
+
+@shared_task(ignore_result=True, expires=300)
+def request_file_syncs() -> int:
+    """One operation for each person whose memories or copies of files changed."""
+    with as_system():
+        return file_syncing.request_where_changed()

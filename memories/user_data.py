@@ -36,7 +36,7 @@ from memories.restored_rows import (
     OfMemory,
     SourceRows,
 )
-from memories.services import hot_cache, own_indexes
+from memories.services import file_copies, hot_cache, own_indexes
 from ops.models import User
 from ops.personal_rows import DerivedRows, RowsUnder
 from ops.registry import Rows, register
@@ -67,6 +67,30 @@ class HotCache:
         return 0
 
 
+class FileCopies:
+    """The copies of memory files, in their folder: made from rows that are taken along."""
+
+    name = "file_copies"
+    order = 27
+    models: tuple[type[Model], ...] = ()
+
+    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """The next sync writes them again."""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        count = file_copies.erase(user_id)
+        return {"files:copy": count} if count else {}
+
+    def count(self, user: User) -> int:
+        return 0
+
+
 class VectorRows(DerivedRows):
     """What a person's own index was built over; without them it goes too."""
 
@@ -78,6 +102,7 @@ class VectorRows(DerivedRows):
 
 register(
     HotCache(),
+    FileCopies(),
     HitRows(RecallHit, order=10, inside=("trace",)),
     RowsUnder(RecallTrace, order=11, parents=("conversation", "answer")),
     OfMemory(
@@ -100,8 +125,10 @@ register(
         leave_out=("content_hash", "hidden_at", "chunk_count", "indexed_at"),
     ),
     NoteRows(DailyNote, order=22, leave_out=("hidden_at",)),
-    FileVersionRows(FileVersion, order=23, leave_out=("hidden_at",), inside=("file",)),
-    FileRows(MemoryFile, order=24, leave_out=("hidden_at",), natural=("path",)),
+    FileVersionRows(FileVersion, order=23, leave_out=("typed", "hidden_at"), inside=("file",)),
+    FileRows(
+        MemoryFile, order=24, leave_out=("written_version", "hidden_at"), natural=("path",)
+    ),
     Rows(Tombstone, order=25, leave_out=("text_hash", "about_hash"), stays=STAYS_FORGOTTEN),
     OfMemory(Project, order=26, leave_out=("hidden_at",), natural=("key",)),
 )

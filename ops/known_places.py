@@ -28,6 +28,7 @@ class Cached:
 
 _vouching: list[Vouching] = []
 _cached: list[Cached] = []
+_personal_folders: list[str] = []
 
 
 def vouches(texts: Vouching) -> Vouching:
@@ -47,6 +48,15 @@ def caches(*found: Cached) -> None:
 
 def cached() -> list[Cached]:
     return list(_cached)
+
+
+def personal_folders(storage: str) -> None:
+    """Register a storage in which each person has a folder, named by the key of their row."""
+    _personal_folders.append(storage)
+
+
+def storages_of_people() -> list[str]:
+    return list(_personal_folders)
 
 
 def cache_keys(user_id: int) -> set[str]:

@@ -67,7 +67,7 @@ def mallory_key(mallory: User) -> str:
 def no_files_of_other_tests() -> Iterator[None]:
     """A test's rows are rolled back, its files are not: a residue scan would find them."""
     yield
-    for name in ("exports", "imports", "files", "parts"):
+    for name in ("exports", "imports", "files", "parts", "memory-files"):
         shutil.rmtree(Path(settings.DATA_DIR) / name, ignore_errors=True)
 
 

@@ -1,5 +1,6 @@
 """Typed readers of the environment. A bad value stops the start with one clear sentence."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,20 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in among:
         raise BadSetting(name, f"must be one of {', '.join(among)}, not {value!r}")
+    return value
+
+
+def options(name: str, default: dict[str, Any]) -> dict[str, Any]:
+    """A JSON object."""
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        value = json.loads(raw)
+    except ValueError as error:
+        raise BadSetting(name, "must be a JSON object") from error
+    if not isinstance(value, dict):
+        raise BadSetting(name, "must be a JSON object")
     return value
 
 

@@ -47,6 +47,10 @@ class Conflict(ApplicationError):
     code = "conflict"
 
 
+class Stale(Conflict):
+    """The caller speaks of a state that is no longer the present one."""
+
+
 class NotAllowed(ApplicationError):
     """The caller is known and may not do this."""
 

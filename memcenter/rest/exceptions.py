@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from memcenter.lib.errors import ApplicationError, Conflict, NotFound, ProviderError
+from memcenter.lib.errors import ApplicationError, Conflict, NotFound, ProviderError, Stale
 from memcenter.rest.renderers import as_json
 
 logger = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ def body(code: str, message: str, fields: Mapping[str, list[str]] | None = None)
 
 
 def _of_application(error: ApplicationError) -> Response:
-    status = STATUS_OF.get(error.code)
+    status = 412 if isinstance(error, Stale) else STATUS_OF.get(error.code)
     if status is None:  # a service's own finer word: its class says what kind of trouble it is
         status = 409 if isinstance(error, Conflict) else 404 if isinstance(error, NotFound) else 400
     return Response(body(error.code, error.message, error.fields), status=status)

@@ -8,7 +8,10 @@ from memcenter.lib.rows import VisibleManager
 
 
 class MemoryFile(models.Model):
-    """A file that people and agents read and edit; `content` is its newest version."""
+    """A file that people and agents read and edit; `content` is its newest version.
+
+    `written_version` is the version that the copy on the disk was last seen to have, 0 for none.
+    """
 
     personal_data = True
     words = ("content",)
@@ -18,6 +21,7 @@ class MemoryFile(models.Model):
     path = models.CharField(max_length=200)
     content = models.TextField(blank=True)
     version = models.PositiveIntegerField(default=1)
+    written_version = models.PositiveIntegerField(default=0)
     synced_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -35,17 +39,22 @@ class MemoryFile(models.Model):
 
 
 class FileVersion(models.Model):
-    """One state of a memory file."""
+    """One state of a memory file.
+
+    `typed` is a keyed hash of the text as it came in, before the file was rendered from it: so a
+    copy that was read and could not be written back any more is told from a further edit.
+    """
 
     personal_data = True
     words = ("content",)
-    codes = ("actor",)
+    codes = ("actor", "typed")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     file = models.ForeignKey(MemoryFile, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     content = models.TextField(blank=True)
     actor = models.CharField(max_length=12)
+    typed = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 

@@ -56,7 +56,8 @@ class Memory(models.Model):
 
     `status` says what it is good for; `deleted_at`/`purge_at` put it in the recycle bin;
     `hidden_at` is set while it is being forgotten or derived again. `current_version` is the
-    number of the version whose text it carries. `content_hash` serves tracing only.
+    number of the version whose text it carries. `content_hash` serves tracing only. With
+    `removal_asked_at` it waits in the review inbox because a memory file left it out.
     """
 
     personal_data = True
@@ -112,6 +113,7 @@ class Memory(models.Model):
     deleted_at = models.DateTimeField(null=True, blank=True)
     purge_at = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
+    removal_asked_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(auto_now=True)
 

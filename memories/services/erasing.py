@@ -25,7 +25,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import tombstones
+from memories.services import file_copies, tombstones
 from ops.models import Operation, User
 from ops.services.copies import Copies
 
@@ -141,6 +141,7 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     """
     copies = Copies(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)
+    erased += _erase_in_copies_of_files(user, copies)
     if not copies:
         return erased
     own = {"user": user}
@@ -161,8 +162,24 @@ def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
     return erased
 
 
+def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
+    """Take the lines out of the copies too; what else somebody typed there stays."""
+    named = set(copies.public_ids)
+
+    def without(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        gone = copies.among(enumerate(lines)) if copies else set()
+        kept = [line for n, line in enumerate(lines) if n not in gone]
+        return "".join(line for line in kept if named.isdisjoint(_MARK.findall(line)))
+
+    file_copies.hold(user.pk)
+    changed = file_copies.rewrite(user.pk, without)
+    return Counter({"files:copy": changed} if changed else {})
+
+
 def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
     erased: Counter[str] = Counter()
+    file_copies.hold(user.pk)
     for model in (MemoryFile, FileVersion):
         for pk, content in model._base_manager.filter(user=user).values_list("pk", "content"):
             lines = content.splitlines(keepends=True)
@@ -184,6 +201,7 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
     """Take the lines of these memories out of the memory files and out of their old versions."""
     wanted = set(public_ids)
     erased: Counter[str] = Counter()
+    file_copies.hold(user.pk)
     for model in (MemoryFile, FileVersion):
         rows = model._base_manager.filter(user=user, content__contains="<!--")
         for pk, content in rows.values_list("pk", "content"):

@@ -122,12 +122,14 @@ def _embedded(text: str) -> tuple[Vectors, Vectors | None, list[str]]:
     return indexing.embed_memory(beginning)[0][0], None, []
 
 
-def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
+def remember(
+    prepared: Prepared, *, user: User, reference: str = "", by_program: bool = False
+) -> Written:
     """Arbitrate and write. Raises `Conflict`: `memory_off`, `being_forgotten`.
 
     The bundled arbiter decides at once, so the answer can say what became of the text. With
     "confirm before remembering" on, what programs write waits in the inbox; the person's own
-    page never waits.
+    page never waits. `by_program` says so where the origin doesn't.
     """
     own = users.settings_of(user)
     check_on(user)
@@ -137,7 +139,8 @@ def remember(prepared: Prepared, *, user: User, reference: str = "") -> Written:
         prepared.vector, user=user, content=draft.content[:_WORDS_OF], project=project
     )
     meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
-    waits = own.confirm_before_remembering and draft.origin in (Origin.API, Origin.AGENT)
+    by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
+    waits = own.confirm_before_remembering and by_program
     decided = deciding.apply(
         meeting,
         draft,

@@ -47,6 +47,7 @@ def everything(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
     """Redis with the broker's messages, and the files. `is_gone`: all of the person was erased."""
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
+    yield from _in_folders_elsewhere(user_id)
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
@@ -94,7 +95,8 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
     others = _files_of_others(user_id)
     for path in sorted(_files_under(root)):
         store = "exports" if "exports" in path.relative_to(root).parts else "files"
-        is_log, has_words = path.suffix == ".log", path.resolve() not in others
+        is_log = path.suffix == ".log"
+        has_words = path.resolve() not in others and _may_be_of(path, user_id)
         try:
             for strings in _parts(path, _lines if has_words else _ids):
                 yield Entry(
@@ -107,6 +109,21 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
                 )
         except FileNotFoundError:
             continue  # a socket, or a file that went meanwhile
+
+
+def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
+    """A person's own folder where it isn't on this machine."""
+    for name in known_places.storages_of_people():
+        if user_id is None or any(True for _ in _path_in(name, "")):
+            continue
+        try:
+            found = storages[name].listdir(str(user_id))[1]
+        except FileNotFoundError:
+            continue
+        for one in found:
+            with storages[name].open(f"{user_id}/{one}") as file:
+                for strings in _lines(file):
+                    yield Entry("files", "files", f"{user_id}/{one}", strings)
 
 
 def _files_under(root: Path) -> Iterator[Path]:
@@ -132,6 +149,15 @@ def _files_of_others(user_id: int | None) -> set[Path]:
             for name in settings.STORAGES:
                 found.update(_path_in(name, path))
     return found
+
+
+def _may_be_of(path: Path, user_id: int | None) -> bool:
+    """Not in somebody else's own folder."""
+    for name in known_places.storages_of_people():
+        for folder in _path_in(name, ""):
+            if user_id is not None and folder in path.resolve().parents:
+                return folder / str(user_id) in path.resolve().parents
+    return True
 
 
 def _path_in(storage: str, path: str) -> Iterator[Path]:

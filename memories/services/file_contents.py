@@ -1,0 +1,120 @@
+"""What the memory files show: which memories stand in which file, and the file as it is now."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from types import MappingProxyType
+from zoneinfo import ZoneInfo
+
+from django.utils.crypto import salted_hmac
+
+from memories.files.changes import Known
+from memories.files.parse import Document, parse
+from memories.files.render import render
+from memories.models import DailyNote, Kind, Memory, MemoryFile, MemoryStatus
+from memories.services import notes
+from ops.models import User
+from ops.services import users
+
+MEMORY, LEARNINGS = "MEMORY.md", "LEARNINGS.md"
+CURATED = (MEMORY, LEARNINGS)
+LEARNED = (Kind.SKILL, Kind.INSIGHT)
+_TITLES: Mapping[tuple[str, bool], str] = MappingProxyType(
+    {
+        (MEMORY, False): "# Memory\n",
+        (MEMORY, True): "# 记忆\n",
+        (LEARNINGS, False): "# Learnings\n",
+        (LEARNINGS, True): "# 经验\n",
+    }
+)
+_LONG, _BEGINNING = 600, 200  # characters
+_NOTE = re.compile(r"memory/(\d{4}-\d{2}-\d{2})\.md")
+_SALT = "memories.file"
+
+
+def path_for(kind: str) -> str:
+    """The file in which memories of this kind stand."""
+    return LEARNINGS if kind in LEARNED else MEMORY
+
+
+def known_of(user: User) -> list[Known]:
+    """The person's active memories as files show them, what matters most first.
+
+    Those of projects stand in no file.
+    """
+    rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
+    ordered = rows.order_by("-pinned", "-importance", "pk")
+    return [
+        _known(*row) for row in ordered.values_list("public_id", "kind", "content", "summary")
+    ]
+
+
+def _known(public_id: str, kind: str, content: str, summary: str) -> Known:
+    if len(content) <= _LONG:
+        return Known(public_id, kind, content)
+    text = summary.strip() or content[:_BEGINNING].rstrip() + "…"
+    return Known(public_id, kind, text, long=True)
+
+
+def rendered(
+    known: Sequence[Known],
+    *,
+    user: User,
+    path: str,
+    keeping: Document,
+    became: Mapping[int, str | None] | None = None,
+) -> str:
+    """One curated file with these memories, in the order and amid the free text of `keeping`."""
+    shown = [one for one in known if path_for(one.kind) == path]
+    chinese = users.settings_of(user).language.startswith("zh")
+    return render(shown, keeping=keeping, became=became, chinese=chinese)
+
+
+def begun(user: User, path: str) -> Document:
+    """A curated file that nobody has seen yet: its title."""
+    chinese = users.settings_of(user).language.startswith("zh")
+    return parse(_TITLES[path, chinese])
+
+
+def current(user: User, path: str) -> str | None:
+    """The file as it is at this moment; None where there is none of this path."""
+    if path in CURATED:
+        row = MemoryFile.objects.filter(user=user, path=path).first()
+        keeping = begun(user, path) if row is None else parse(row.content)
+        return rendered(known_of(user), user=user, path=path, keeping=keeping)
+    if day := day_of(path):
+        return of_day(user, day)
+    row = MemoryFile.objects.filter(user=user, path=path).first()
+    return None if row is None else row.content
+
+
+def day_of(path: str) -> date | None:
+    """The day whose note stands at this path; None where it is no note's."""
+    found = _NOTE.fullmatch(path)
+    if found is None or not found[1].isascii():
+        return None
+    try:
+        return date.fromisoformat(found[1])
+    except ValueError:
+        return None
+
+
+def of_day(user: User, day: date) -> str | None:
+    """The note of one day, line by line; None where nothing was noted."""
+    zone = ZoneInfo(users.settings_of(user).timezone)
+    lines = DailyNote.objects.filter(user=user, day=day).order_by("number")
+    text = "".join(f"{notes.line_of(line, zone=zone)}\n" for line in lines)
+    return f"# {day.isoformat()}\n\n{text}" if text else None
+
+
+def etag_of(text: str) -> str:
+    """Tells one state of a file from another."""
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def digest_of(text: str) -> str:
+    """A hash under the instance's secret: tells the same text again and says nothing of it."""
+    return salted_hmac(_SALT, text, algorithm="sha256").hexdigest()

@@ -1,0 +1,146 @@
+"""The copies of memory files where people can reach them: a folder, or object storage.
+
+The rows are the truth. A copy is written after them, all of it or nothing, and only in the place of
+one that is known: what somebody typed into it meanwhile waits for the next sync.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, storages
+
+from memcenter.lib import statements
+from memcenter.lib.errors import ApplicationError
+
+STORAGE = "memory_files"
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+class Unreadable(ApplicationError):
+    """A copy that is no text or too large; it is left as it is."""
+
+
+def hold(user_id: int) -> None:
+    """Let nobody else change this person's files until the caller's transaction ends."""
+    statements.rows(_LOCK, [f"files:{user_id}"])
+
+
+def folder_of(user_id: int) -> Path | None:
+    """Where a person's copies lie on this machine; None where they lie elsewhere."""
+    try:
+        return Path(_storage().path(str(user_id)))
+    except NotImplementedError:
+        return None
+
+
+def read(user_id: int, path: str) -> str | None:
+    """The copy as it is; None where there is none. Raises `Unreadable`."""
+    raw = _read(user_id, path)
+    if raw is None:
+        return None
+    if len(raw) > settings.MAX_FILE_BYTES:
+        raise Unreadable(f"The file is larger than {settings.MAX_FILE_BYTES:,} bytes.")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable("The file is not valid UTF-8.") from error
+    if "\x00" in text:
+        raise Unreadable("The file must not contain NUL characters.")
+    return text
+
+
+def write(user_id: int, path: str, text: str) -> None:
+    """Put a copy in its place. On this machine it is there whole or not at all, and private."""
+    folder = folder_of(user_id)
+    if folder is None:
+        name = f"{user_id}/{path}"
+        _storage().delete(name)
+        _storage().save(name, ContentFile(text.encode()))
+        return
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for left in folder.glob(".*.part"):  # by a kill: whoever writes holds the lock
+        left.unlink(missing_ok=True)
+    part = folder / f".{secrets.token_hex(8)}.part"
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as raw:
+            raw.write(text.encode())
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(folder / path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def rewrite(user_id: int, change: Callable[[str], str]) -> int:
+    """Change the text of each copy in place; gives how many were changed.
+
+    A copy that can't be read goes: the next sync writes it again.
+    """
+    count = 0
+    for name in list(names(user_id)):
+        try:
+            text = read(user_id, name)
+        except Unreadable:
+            _storage().delete(f"{user_id}/{name}")
+            count += 1
+            continue
+        if text is not None and (changed := change(text)) != text:
+            write(user_id, name, changed)
+            count += 1
+    return count
+
+
+def erase(user_id: int) -> int:
+    """Erase all copies of a person with their folder; gives how many there were."""
+    found = list(names(user_id))
+    for name in found:
+        _storage().delete(f"{user_id}/{name}")
+    folder = folder_of(user_id)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(found)
+
+
+def names(user_id: int) -> Iterator[str]:
+    """What lies there of a person, also what a kill left half written or somebody put there."""
+    with suppress(FileNotFoundError):
+        yield from _storage().listdir(str(user_id))[1]
+
+
+def changed_at(user_id: int, path: str) -> float | None:
+    """When a copy on this machine was last changed (Unix seconds); None where it isn't known."""
+    folder = folder_of(user_id)
+    if folder is None:
+        return None
+    with suppress(OSError):
+        return (folder / path).stat().st_mtime
+    return None
+
+
+def _read(user_id: int, path: str) -> bytes | None:
+    folder = folder_of(user_id)
+    try:
+        if folder is None:
+            with _storage().open(f"{user_id}/{path}") as file:
+                return bytes(file.read(settings.MAX_FILE_BYTES + 1))
+        descriptor = os.open(folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as raw:
+            return raw.read(settings.MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unreadable("The file can't be read.") from error
+
+
+def _storage() -> Storage:
+    return storages[STORAGE]

@@ -1,0 +1,271 @@
+"""What somebody changed in a curated memory file, carried out on the memories it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memcenter.lib.errors import Invalid, Stale
+from memories.extraction.sensitive import screen
+from memories.extraction.types import Refused
+from memories.files import grammar
+from memories.files.changes import Changes, Created, Disputed, Known, between
+from memories.files.grammar import Line, Role
+from memories.files.parse import Document, parse
+from memories.models import Kind, Memory, MemoryStatus, Origin, Refusal, Tombstone
+from memories.services import curating, file_contents, remembering, writing
+from memories.services.remembering import MemoryInput, Prepared
+from memories.services.writing import SourceInput
+from ops.models import User
+
+MOST_CHANGES = 1_000
+_Text = tuple[str, str]  # what is said, and its kind
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A file as somebody left it. `base` is what they had before them, `beside` the other file.
+
+    `elsewhere` are the ids in the other file as it is left. `by_program`: new statements wait where the person confirms what programs write.
+    """
+
+    path: str
+    text: str
+    base: Document
+    beside: Document = Document()
+    elsewhere: frozenset[str] = frozenset()
+    by_program: bool = False
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What was typed, checked and embedded: all that must happen before the transaction."""
+
+    typed: Typed
+    edited: Document
+    texts: Mapping[_Text, Prepared]
+    refused: Sequence[Refused] = ()
+
+
+@dataclass
+class Done:
+    """What came of an edit: the memories by id. `became` is for rendering, by the line."""
+
+    created: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    recycled: list[str] = field(default_factory=list)
+    to_review: list[str] = field(default_factory=list)
+    became: dict[int, str | None] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        names = ("created", "updated", "recycled", "to_review")
+        return {name: len(getattr(self, name)) for name in names}
+
+
+def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
+    """Check and embed; outside any transaction. Raises `Invalid` naming the lines.
+
+    A line that is only a secret is refused; with `keep_secrets_out` it is as it was instead, or
+    gone where it is new, and the rest of the edit counts.
+    """
+    edited, refused, problems = _screened(parse(typed.text), typed.base)
+    if refused and not keep_secrets_out:
+        problems = [*problems, *(f"Line {number}: this looks like a secret." for number in refused)]
+    if problems:
+        raise Invalid(problems[0], fields={"content": problems[:20]})
+    plan = _plan(typed, edited, known)
+    said = list(dict.fromkeys(_said(plan, known)))
+    if len(said) + len(plan.removed) > MOST_CHANGES:
+        most = f"At most {MOST_CHANGES:,} lines may be changed at once."
+        raise Invalid.field("content", most)
+    texts = {
+        (text, kind): remembering.prepare(MemoryInput(text, kind=kind), origin=Origin.FILE)
+        for text, kind in said
+    }
+    return Edit(typed, edited, texts, [one for found in refused.values() for one in found])
+
+
+def lock(edit: Edit, *, user: User) -> None:
+    """Hold the memories that the edit speaks of, before anything of the files is held."""
+    ids = {line.id for line in (*edit.edited.lines, *edit.typed.base.lines) if line.id}
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id__in=ids)
+    list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def carry_out(edit: Edit, *, user: User) -> Done:
+    """Edit, create, recycle and ask, in the caller's transaction, as the memories are by now.
+
+    Raises `Stale` where they changed so much since `prepare` that it has to be made again, and
+    `Conflict` (`memory_off`) where something new is said while long-term memory is off.
+    """
+    known = file_contents.known_of(user)
+    plan = _plan(edit.typed, edit.edited, known)
+    if not set(_said(plan, known)) <= set(edit.texts):
+        raise Stale(_("The memories changed meanwhile. Please look again."))
+    if plan.created or any(one.content for one in plan.disputed):
+        remembering.check_on(user)
+    work = _Work(edit, user, {one.id: one for one in known})
+    work.carry_out(plan)
+    for one in edit.refused:
+        Refusal.objects.create(user=user, category=one.category, redacted=one.redacted)
+    return work.done
+
+
+class _Work:
+    """One edit being carried out."""
+
+    def __init__(self, edit: Edit, user: User, known: Mapping[str, Known]) -> None:
+        self.edit, self.user, self.known = edit, user, known
+        self.done = Done()
+
+    def carry_out(self, plan: Changes) -> None:
+        self.done.became.update(dict.fromkeys(plan.repeated))
+        for one in plan.edited:
+            self._edit(one.id, one.content, one.kind)
+        if plan.removed:
+            gone = curating.bulk(user=self.user, ids=plan.removed, action="recycle")
+            self.done.recycled += [id for id, result in gone if result == "done"]
+        for created in plan.created:
+            self._create(created)
+        for disputed in plan.disputed:
+            self._dispute(disputed)
+
+    def _edit(self, id: str, content: str | None, kind: str | None) -> None:
+        changes = {"kind": kind} if kind else {}
+        text = None
+        if content is not None:
+            kind = kind or self.known[id].kind
+            text, changes = self.edit.texts[content, kind], {**changes, "content": content}
+        memory = Memory.objects.get(user=self.user, public_id=id)
+        edit = curating.Edit(changes, text)
+        curating.edit(edit, user=self.user, memory=memory, actor=Origin.FILE)
+        self.done.updated.append(id)
+
+    def _create(self, one: Created) -> None:
+        self.done.became[one.place] = None
+        if one.formerly and is_forgotten(one.formerly, user=self.user):
+            return
+        if one.formerly and self._taken_back(one):
+            return
+        written = remembering.remember(
+            self.edit.texts[one.content, one.kind or Kind.FACT],
+            user=self.user,
+            reference=self.edit.typed.path,
+            by_program=self.edit.typed.by_program,
+        )
+        memory = written.memory
+        if written.result == "updated":
+            self.done.updated.append(memory.public_id)
+        elif written.result == "created" and memory.status == MemoryStatus.CANDIDATE:
+            self.done.to_review.append(memory.public_id)
+        elif written.result == "created":
+            self.done.created.append(memory.public_id)
+            self.done.became[one.place] = memory.public_id
+
+    def _taken_back(self, one: Created) -> bool:
+        """A line that comes back from an old version takes its memory out of the bin."""
+        binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
+        memory = binned.filter(public_id=one.formerly, content=one.content).first()
+        if memory is None:
+            return False
+        curating.take_back(user=self.user, memory=memory)
+        self.done.created.append(memory.public_id)
+        self.done.became[one.place] = memory.public_id
+        return True
+
+    def _dispute(self, one: Disputed) -> None:
+        memory = Memory.objects.filter(user=self.user, public_id=one.id).first()
+        if one.content is None:
+            if memory is not None:
+                now = timezone.now()
+                Memory.objects.filter(pk=memory.pk).update(removal_asked_at=now)
+                self.done.to_review.append(one.id)
+            return
+        if memory is None and is_forgotten(one.id, user=self.user):
+            return
+        kind = one.kind or (memory.kind if memory else Kind.FACT)
+        waiting = Memory.objects.filter(
+            user=self.user, status=MemoryStatus.CANDIDATE, content=one.content
+        )
+        if waiting.exists():
+            return
+        made = writing.create(
+            self.edit.texts[one.content, kind].draft,
+            user=self.user,
+            source=SourceInput(origin=Origin.FILE, reference=self.edit.typed.path),
+            status=MemoryStatus.CANDIDATE,
+            conflicts_with=memory,
+        )
+        self.done.to_review.append(made.public_id)
+
+
+def is_forgotten(public_id: str, *, user: User) -> bool:
+    """Whether the memory of this id was forgotten, or is being so: its line says nothing anew."""
+    hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
+    if hidden.exists():
+        return True
+    return Tombstone.objects.filter(user=user, memory_public_id=public_id).exists()
+
+
+def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
+    """A memory is newer than the files where it says something else than it said in them."""
+    lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
+    seen = {line.id: (line.text.strip(), line.kind) for line in lines}
+    judged = [
+        replace(one, newer=seen.get(one.id) not in ((one.text.strip(), one.kind), (one.text, "")))
+        for one in known
+    ]
+    return between(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
+
+
+def _said(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
+    """What has to be embedded, with the kind it will have."""
+    kinds = {one.id: one.kind for one in known}
+    for edited in plan.edited:
+        if edited.content is not None:
+            yield edited.content, edited.kind or kinds[edited.id]
+    for created in plan.created:
+        yield created.content, created.kind or Kind.FACT
+    for disputed in plan.disputed:
+        if disputed.content is not None:
+            yield disputed.content, disputed.kind or kinds.get(disputed.id, Kind.FACT)
+
+
+def _screened(
+    edited: Document, base: Document
+) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
+    """The file without secrets, the numbers of the lines that were nothing else, and problems."""
+    as_was = {line.raw for line in base.lines}
+    own = {line.id: line.raw for line in base.lines if line.id}
+    kept: list[str] = []
+    refused: dict[int, Sequence[Refused]] = {}
+    problems: list[str] = []
+    for number, line in enumerate(edited.lines, start=1):
+        if line.raw in as_was or not line.raw.strip():
+            kept.append(line.raw)
+            continue
+        if len(line.text) > settings.MAX_MEMORY_CHARS:
+            most = f"{settings.MAX_MEMORY_CHARS:,}"
+            problems.append(f"Line {number}: a memory has at most {most} characters.")
+        words = line.text or line.raw.removesuffix(line.end)
+        found = screen(words)
+        if found.drop:
+            refused[number] = found.refused
+            kept.append(own.get(line.id, ""))
+        else:
+            kept.append(line.raw if found.text == words else _with(line, found.text))
+    return parse("".join(kept)), refused, problems
+
+
+def _with(line: Line, text: str) -> str:
+    if line.role is Role.MEMORY:
+        return grammar.memory(text, id=line.id, kind=line.kind, end=line.end).raw
+    start = "- " if line.role is Role.NEW else ""
+    return f"{start}{grammar.written(text)}{line.end}"
+
+

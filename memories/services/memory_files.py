@@ -1,0 +1,239 @@
+"""Memory files: read and written, in step with the memories.
+
+The rows are the truth: an edit, what it does to memories, and the new version of the file are one
+transaction. The copies follow by `file_syncing`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memcenter.lib.errors import ApplicationError, Invalid, NotFound, Stale
+from memories.files.parse import Document, parse
+from memories.models import DailyNote, FileVersion, MemoryFile
+from memories.services import file_contents, file_copies, file_edits
+from memories.services.file_contents import CURATED
+from memories.services.file_edits import Done, Edit, Typed
+from ops.access import as_user
+from ops.models import User
+from ops.services import audit, users
+
+_SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A file as it is now; `version` is 0 where it has none (a daily note)."""
+
+    path: str
+    text: str
+    version: int
+    updated_at: datetime
+
+    @property
+    def bytes(self) -> int:
+        return len(self.text.encode())
+
+    @property
+    def etag(self) -> str:
+        return file_contents.etag_of(self.text)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An edit of the file that has this version, 0 for one that isn't there yet."""
+
+    path: str
+    version: int
+    text: str
+    surface: str
+    edit: Edit | None  # None for a free note, which speaks of no memories
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What an edit did, and the file after it."""
+
+    done: Done
+    file: Shown
+
+
+def read(user: User, path: str) -> Shown:
+    """The file, a curated one rendered anew from the memories. Raises `NotFound`.
+
+    What was shown is kept as a version: an edit that comes back is compared with it.
+    """
+    if path in CURATED:
+        return _shown(refreshed(user, path))
+    text = file_contents.current(user, path)
+    if text is None:
+        raise NotFound(_("There is no such file."))
+    if day := file_contents.day_of(path):
+        newest = DailyNote.objects.filter(user=user, day=day).latest("number")
+        return Shown(path, text, 0, newest.created_at)
+    return _shown(MemoryFile.objects.get(user=user, path=path))
+
+
+def paths_of(user: User) -> list[str]:
+    """The curated files, then the person's own, then the daily notes, newest first."""
+    own = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
+    days = DailyNote.objects.filter(user=user).order_by("-day").values_list("day", flat=True)
+    notes = [f"memory/{day.isoformat()}.md" for day in days.distinct()]
+    return [*CURATED, *own.values_list("path", flat=True), *notes]
+
+
+def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
+    """Newest first. Raises `NotFound` where there is no file of this path."""
+    read(user, path)
+    return FileVersion.objects.filter(user=user, file__path=path).order_by("-number")
+
+
+def version_of(user: User, path: str, number: int) -> FileVersion:
+    """Raises `NotFound`."""
+    found = versions_of(user, path).filter(number=number).first()
+    if found is None:
+        raise NotFound(_("There is no such version."))
+    return found
+
+
+def prepare(
+    text: str, *, user: User, path: str, surface: str, match: str | None = None
+) -> Ready:
+    """Check and embed an edit; outside any transaction.
+
+    With `match`, the tag of the state that was edited, it is compared with the file as it would be
+    read now, without it with what was read last. Raises `NotFound`, `Invalid`, `Stale`, and
+    `too_large`.
+    """
+    check_text(text)
+    with as_user(user):
+        row = _row_to_edit(user, path)
+        if match is not None:
+            row = refreshed(user, path) if path in CURATED else row
+            if row is None or match not in ("*", file_contents.etag_of(row.content)):
+                raise Stale(_("The file was changed meanwhile. Please look again."))
+        version = row.version if row else 0
+        if path not in CURATED:
+            return Ready(path, version, text, surface, None)
+        base = parse(row.content) if row else Document()
+        beside = parse(content_of(user, other_than(path)))
+        known = file_contents.known_of(user)
+    by_program = surface in ("api", "mcp")
+    typed = Typed(path, text, base, beside, ids_in(beside), by_program=by_program)
+    return Ready(path, version, text, surface, file_edits.prepare(typed, known=known))
+
+
+def apply(ready: Ready, *, user: User) -> Applied:
+    """Carry out what was prepared, in the caller's transaction.
+
+    Raises `Stale` where the file or its memories changed since, and `Conflict` (`memory_off`,
+    `being_forgotten`).
+    """
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    if ready.edit is not None:
+        file_edits.lock(ready.edit, user=user)
+    file_copies.hold(user.pk)
+    row = MemoryFile.objects.filter(user=user, path=ready.path).first()
+    if (row.version if row else 0) != ready.version:
+        raise Stale(_("The file was changed meanwhile. Please look again."))
+    if ready.edit is None:
+        row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), Done()
+    else:
+        row, done = _carried_out(ready, ready.edit, row, user=user)
+    audit.record("file.edited", subject=user.subject, target=str(row.pk), details=done.counts)
+    return Applied(done, _shown(row))
+
+
+def check_text(text: str) -> None:
+    """Raises `Invalid` and `too_large`."""
+    if "\x00" in text:
+        raise Invalid.field("content", "The text must not contain NUL characters.")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Invalid.field("content", "The text is not valid UTF-8.") from error
+    if size > settings.MAX_FILE_BYTES:
+        most = f"{settings.MAX_FILE_BYTES:,}"
+        raise ApplicationError(f"A file has at most {most} bytes.", code="too_large")
+
+
+def _carried_out(
+    ready: Ready, edit: Edit, row: MemoryFile | None, *, user: User
+) -> tuple[MemoryFile, Done]:
+    done = file_edits.carry_out(edit, user=user)
+    known = file_contents.known_of(user)
+    text = file_contents.rendered(
+        known, user=user, path=ready.path, keeping=edit.edited, became=done.became
+    )
+    digest = file_contents.digest_of(ready.text)
+    row = _stored(user, row, ready.path, text, actor=ready.surface, typed=digest)
+    return row, done
+
+
+def refreshed(user: User, path: str) -> MemoryFile:
+    """A curated file as the memories are now; what is new of it becomes a version."""
+    row, text = _as_now(user, path)
+    if row is not None and row.content == text:
+        return row
+    file_copies.hold(user.pk)
+    row, text = _as_now(user, path)  # what was forgotten meanwhile must not be written down
+    return _stored(user, row, path, text, actor=_SYSTEM)
+
+
+def _as_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
+    row = MemoryFile.objects.filter(user=user, path=path).first()
+    keeping = parse(row.content) if row else file_contents.begun(user, path)
+    known = file_contents.known_of(user)
+    return row, file_contents.rendered(known, user=user, path=path, keeping=keeping)
+
+
+def _stored(
+    user: User, row: MemoryFile | None, path: str, text: str, *, actor: str, typed: str = ""
+) -> MemoryFile:
+    """The file with this text, as a new version where it is another; under the lock."""
+    if row is None:
+        row = MemoryFile(user=user, path=path, version=0)
+    elif row.content == text:
+        if typed:
+            FileVersion.objects.filter(file=row, number=row.version).update(typed=typed)
+        return row
+    row.content, row.version, row.synced_at = text, row.version + 1, timezone.now()
+    row.save()
+    FileVersion.objects.create(
+        user=user, file=row, number=row.version, content=text, actor=actor, typed=typed
+    )
+    old = FileVersion.objects.filter(file=row, number__lte=row.version - settings.FILE_VERSIONS)
+    old.exclude(number=row.written_version).delete()
+    return row
+
+
+def _row_to_edit(user: User, path: str) -> MemoryFile | None:
+    if file_contents.day_of(path):
+        raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
+    row = MemoryFile.objects.filter(user=user, path=path).first()
+    if row is None and path not in CURATED:
+        raise NotFound(_("There is no such file."))
+    return row
+
+
+def ids_in(file: Document) -> frozenset[str]:
+    return frozenset(line.id for line in file.lines if line.id)
+
+
+def content_of(user: User, path: str) -> str:
+    row = MemoryFile.objects.filter(user=user, path=path).first()
+    return row.content if row else ""
+
+
+def other_than(path: str) -> str:
+    return next(one for one in CURATED if one != path)
+
+
+def _shown(row: MemoryFile) -> Shown:
+    return Shown(row.path, row.content, row.version, row.updated_at)
