@@ -36,6 +36,7 @@ _VISIBLE: Mapping[str, Manager[Any]] = {
 }
 IN_USE = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
 BIN = "deleted"
+WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
     else:
         found = Memory.objects.filter(user=user)
         wanted = (filters.status,) if filters.status else IN_USE
-        found = found.filter(status__in=wanted)
+        found = found.filter(
+            WAITING if filters.status == MemoryStatus.CANDIDATE else Q(status__in=wanted)
+        )
     found = found.filter(_conditions(filters))
     return found.select_related("project", "conflicts_with").prefetch_related(_sources_prefetch())
 
@@ -214,7 +217,7 @@ def totals_of(user: User) -> Totals:
     present = Q(deleted_at__isnull=True)
     counts = rows.aggregate(
         memories=Count("pk", filter=present & Q(status__in=IN_USE)),
-        waiting=Count("pk", filter=present & Q(status=MemoryStatus.CANDIDATE)),
+        waiting=Count("pk", filter=present & WAITING),
         binned=Count("pk", filter=Q(deleted_at__isnull=False)),
         last=Max("created_at", filter=present),
     )

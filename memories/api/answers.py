@@ -74,6 +74,10 @@ class Memory(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
     sources = MemorySource(many=True)
     conflicts_with = serializers.ListField(child=serializers.CharField(), required=False)
+    removal_asked_at = serializers.DateTimeField(
+        required=False,
+        help_text="Since when it waits for review because a memory file left it out.",
+    )
 
 
 class WrittenMemory(Memory):
@@ -189,6 +193,34 @@ class AppendedLine(serializers.Serializer[Any]):
     id = serializers.CharField()
     text = serializers.CharField(help_text="The line as the note shows it.")
     redacted = serializers.BooleanField(required=False)
+    created_at = serializers.DateTimeField()
+
+
+class FileEntry(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    bytes = serializers.IntegerField()
+    version = serializers.IntegerField(help_text="0 for a daily note, which has none.")
+    updated_at = serializers.DateTimeField()
+
+
+class File(FileEntry):
+    content = serializers.CharField()
+
+
+class EditedFile(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    version = serializers.IntegerField()
+    created = serializers.ListField(child=serializers.CharField())
+    updated = serializers.ListField(child=serializers.CharField())
+    recycled = serializers.ListField(child=serializers.CharField())
+    to_review = serializers.ListField(child=serializers.CharField())
+
+
+class FileVersion(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    actor = serializers.CharField(help_text="page, api, mcp, tool, disk, or system: rendered anew.")
+    content = serializers.CharField()
     created_at = serializers.DateTimeField()
 
 

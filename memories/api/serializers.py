@@ -143,6 +143,14 @@ class NoteLine(Personal):
     )
 
 
+class FileText(Personal):
+    content = Text(allow_blank=True, help_text="The whole file, as it is to be.")
+
+
+class FileRestore(Personal):
+    version = Whole(min_value=1)
+
+
 class Owned(Personal):
     owner_id = Text(
         required=False,

@@ -6,6 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from memories.models import (
+    FileVersion,
     Memory,
     MemoryVersion,
     RecallHit,
@@ -14,6 +15,7 @@ from memories.models import (
     Source,
 )
 from memories.services import notes
+from memories.services.memory_files import Applied, Shown
 from memories.services.notes import Appended
 from memories.services.remembering import Written
 from memories.services.search import SNIPPET, SearchHit
@@ -50,6 +52,8 @@ def memory(row: Memory, *, user: User) -> dict[str, Any]:
         "updated_at": row.updated_at,
         "sources": [source(one) for one in getattr(row, "shown_sources", ())],
     }
+    if row.removal_asked_at is not None:
+        answer["removal_asked_at"] = row.removal_asked_at
     other = row.conflicts_with
     if other is not None and other.hidden_at is None and other.deleted_at is None:
         answer["conflicts_with"] = [other.public_id]
@@ -200,6 +204,41 @@ def line(appended: Appended, *, user: User) -> dict[str, Any]:
         "created_at": note.created_at,
     }
     return {**answer, "redacted": True} if appended.redacted else answer
+
+
+def file_entry(file: Shown) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "bytes": file.bytes,
+        "version": file.version,
+        "updated_at": file.updated_at,
+    }
+
+
+def file(file: Shown) -> dict[str, Any]:
+    return {**file_entry(file), "content": file.text}
+
+
+def edited_file(applied: Applied) -> dict[str, Any]:
+    done = applied.done
+    return {
+        "path": applied.file.path,
+        "version": applied.file.version,
+        "created": done.created,
+        "updated": done.updated,
+        "recycled": done.recycled,
+        "to_review": done.to_review,
+    }
+
+
+def file_version(row: FileVersion) -> dict[str, Any]:
+    return {
+        "version": row.number,
+        "bytes": len(row.content.encode()),
+        "actor": row.actor,
+        "content": row.content,
+        "created_at": row.created_at,
+    }
 
 
 def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:

@@ -1,11 +1,23 @@
+from django.urls import register_converter
+from django.urls.converters import PathConverter
+
 from memcenter.rest.routing import routes
 from memories.api import views_agents as agents
+from memories.api import views_files as files
 from memories.api import views_history as history
 from memories.api import views_memories as memories
 from memories.api import views_notes as notes
 from memories.api import views_review as review
 from memories.api import views_search as search
 
+
+class FilePath(PathConverter):
+    """A path without the slash at its end, which every route may have."""
+
+    regex = ".*[^/]"
+
+
+register_converter(FilePath, "file")
 urlpatterns = routes(
     ("search", search.SearchView),
     ("debug/<str:request_id>", search.DebugView),
@@ -16,6 +28,10 @@ urlpatterns = routes(
     ("projects", agents.ProjectsView),
     ("ingest/memory", agents.IngestView),
     ("memory/append", notes.AppendView),
+    ("memory/files", files.FilesView),
+    ("memory/files/<file:file_path>/versions", files.FileVersionsView),
+    ("memory/files/<file:file_path>/restore", files.FileRestoreView),
+    ("memory/files/<file:file_path>", files.FileView),
     ("memory/long_term", memories.LongTermView),
     ("memory/long_term/confirm", review.ConfirmView),
     ("memory/long_term/bulk", review.BulkView),

@@ -51,6 +51,7 @@ class _Row(NamedTuple):
     origin: str
     tags: list[str]
     pinned: bool
+    removal_asked_at: datetime | None
     project_key: str | None
     project_name: str | None
     conversations: list[int]
@@ -73,7 +74,9 @@ def _rows(user: User) -> list[_Row]:
     conversations = ArraySubquery(from_turns.order_by().values("turn__conversation").distinct())
     columns = ("status", "deleted_at", "created_at", "kind", "origin", "tags", "pinned")
     rows = Memory.visible.filter(user=user).order_by()
-    wanted = rows.values_list(*columns, "project__key", "project__name", conversations)
+    wanted = rows.values_list(
+        *columns, "removal_asked_at", "project__key", "project__name", conversations
+    )
     return [_Row._make(row) for row in wanted[: COUNTED + 1]]
 
 
@@ -86,7 +89,7 @@ def _from_rows(rows: Sequence[_Row]) -> Survey:
         totals=Totals(
             memories=len(used),
             conversations=len({one for row in rows for one in row.conversations}),
-            waiting=sum(row.status == MemoryStatus.CANDIDATE for row in present),
+            waiting=sum(_waits(row) for row in present),
             binned=len(rows) - len(present),
             last_learned_at=max((row.created_at for row in present), default=None),
         ),
@@ -96,6 +99,10 @@ def _from_rows(rows: Sequence[_Row]) -> Survey:
         origins=_facets(row.origin for row in used),
         pinned=sum(row.pinned for row in used),
     )
+
+
+def _waits(row: _Row) -> bool:
+    return row.status == MemoryStatus.CANDIDATE or row.removal_asked_at is not None
 
 
 def _facets(values: Iterable[str]) -> list[Facet]:

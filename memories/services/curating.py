@@ -161,7 +161,8 @@ def _recycle(user: User, memory: Memory) -> Memory:
         now = timezone.now()
         memory.deleted_at = now
         memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
-        memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+        memory.removal_asked_at = None
+        memory.save(update_fields=["deleted_at", "purge_at", "removal_asked_at", "updated_at"])
         events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=[memory.public_id])
     return memory
 

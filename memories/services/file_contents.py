@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import groupby
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from memories.files.changes import Known
@@ -47,9 +49,7 @@ def known_of(user: User) -> list[Known]:
     """
     rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
     ordered = rows.order_by("-pinned", "-importance", "pk")
-    return [
-        _known(*row) for row in ordered.values_list("public_id", "kind", "content", "summary")
-    ]
+    return [_known(*row) for row in ordered.values_list("public_id", "kind", "content", "summary")]
 
 
 def _known(public_id: str, kind: str, content: str, summary: str) -> Known:
@@ -104,10 +104,21 @@ def day_of(path: str) -> date | None:
 
 def of_day(user: User, day: date) -> str | None:
     """The note of one day, line by line; None where nothing was noted."""
+    return next((text for _, text, _ in _notes(user, DailyNote.objects.filter(day=day))), None)
+
+
+def days_of(user: User) -> list[tuple[date, str, datetime]]:
+    """Each day's note with the moment of its last line, newest first."""
+    return list(_notes(user, DailyNote.objects.all()))
+
+
+def _notes(user: User, lines: QuerySet[DailyNote]) -> Iterator[tuple[date, str, datetime]]:
     zone = ZoneInfo(users.settings_of(user).timezone)
-    lines = DailyNote.objects.filter(user=user, day=day).order_by("number")
-    text = "".join(f"{notes.line_of(line, zone=zone)}\n" for line in lines)
-    return f"# {day.isoformat()}\n\n{text}" if text else None
+    ordered = lines.filter(user=user).order_by("-day", "number")
+    for day, of_day in groupby(ordered, key=lambda line: line.day):
+        found = list(of_day)
+        text = "".join(f"{notes.line_of(line, zone=zone)}\n" for line in found)
+        yield day, f"# {day.isoformat()}\n\n{text}", found[-1].created_at
 
 
 def etag_of(text: str) -> str:

@@ -30,14 +30,15 @@ _Text = tuple[str, str]  # what is said, and its kind
 class Typed:
     """A file as somebody left it. `base` is what they had before them, `beside` the other file.
 
-    `elsewhere` are the ids in the other file as it is left. `by_program`: new statements wait where the person confirms what programs write.
+    `elsewhere` are the ids in the other file as it is left. `by_program`: new statements wait where
+    the person confirms what programs write.
     """
 
     path: str
     text: str
     base: Document
-    beside: Document = Document()
-    elsewhere: frozenset[str] = frozenset()
+    beside: Document
+    elsewhere: frozenset[str]
     by_program: bool = False
 
 
@@ -267,5 +268,3 @@ def _with(line: Line, text: str) -> str:
         return grammar.memory(text, id=line.id, kind=line.kind, end=line.end).raw
     start = "- " if line.role is Role.NEW else ""
     return f"{start}{grammar.written(text)}{line.end}"
-
-

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from memcenter.lib.errors import ApplicationError, Invalid, NotFound, Stale
 from memories.files.parse import Document, parse
 from memories.models import DailyNote, FileVersion, MemoryFile
-from memories.services import file_contents, file_copies, file_edits
+from memories.services import file_contents, file_copies, file_edits, notes
 from memories.services.file_contents import CURATED
 from memories.services.file_edits import Done, Edit, Typed
 from ops.access import as_user
@@ -80,12 +80,11 @@ def read(user: User, path: str) -> Shown:
     return _shown(MemoryFile.objects.get(user=user, path=path))
 
 
-def paths_of(user: User) -> list[str]:
+def all_of(user: User) -> list[Shown]:
     """The curated files, then the person's own, then the daily notes, newest first."""
     own = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
-    days = DailyNote.objects.filter(user=user).order_by("-day").values_list("day", flat=True)
-    notes = [f"memory/{day.isoformat()}.md" for day in days.distinct()]
-    return [*CURATED, *own.values_list("path", flat=True), *notes]
+    days = [Shown(notes.path_of(day), text, 0, at) for day, text, at in file_contents.days_of(user)]
+    return [*(read(user, path) for path in CURATED), *map(_shown, own), *days]
 
 
 def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
@@ -102,9 +101,7 @@ def version_of(user: User, path: str, number: int) -> FileVersion:
     return found
 
 
-def prepare(
-    text: str, *, user: User, path: str, surface: str, match: str | None = None
-) -> Ready:
+def prepare(text: str, *, user: User, path: str, surface: str, match: str | None = None) -> Ready:
     """Check and embed an edit; outside any transaction.
 
     With `match`, the tag of the state that was edited, it is compared with the file as it would be

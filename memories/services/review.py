@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Q
+
 from memcenter.lib.errors import Invalid
 from memories.models import Memory, MemoryStatus
-from memories.services import forgetting, relating, writing
+from memories.services import curating, forgetting, relating, writing
 from memories.services.remembering import check_on
 from ops.models import User
 from ops.services import audit
@@ -37,7 +39,8 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
 
     keep_new supersedes the memory that it contradicts; keep_both keeps both, and where a day is
     given the old one holds until then and the new one from then on; reject and keep_old forget
-    the candidate. The contradiction counts as settled.
+    the candidate. The contradiction counts as settled. Where a memory file left a memory out,
+    accept and keep_new move it to the recycle bin, anything else keeps it.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
@@ -53,6 +56,8 @@ def _decide(user: User, given: ReviewInput) -> Reviewed:
     candidate = _locked(user, given.id)
     if candidate is None:
         return Reviewed(given.id, "not_found", None)
+    if candidate.status != MemoryStatus.CANDIDATE:
+        return _decide_on_removal(user, candidate, given)
     other = _other_side(candidate)
     if given.decision in ("reject", "keep_old"):
         forgetting.forget_memory(user=user, memory=candidate)
@@ -66,9 +71,19 @@ def _decide(user: User, given: ReviewInput) -> Reviewed:
     return Reviewed(given.id, "accepted", candidate.public_id)
 
 
+def _decide_on_removal(user: User, memory: Memory, given: ReviewInput) -> Reviewed:
+    memory.removal_asked_at = None
+    memory.save(update_fields=["removal_asked_at", "updated_at"])
+    if given.decision in ("accept", "keep_new"):
+        curating.recycle(user=user, memory=memory)
+        return Reviewed(given.id, "accepted", None)
+    return Reviewed(given.id, "rejected", memory.public_id)
+
+
 def _locked(user: User, public_id: str) -> Memory | None:
     rows = Memory.objects.select_for_update(of=("self",)).filter(user=user)
-    return rows.filter(public_id=public_id, status=MemoryStatus.CANDIDATE).first()
+    asked = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
+    return rows.filter(asked, public_id=public_id).first()
 
 
 def _other_side(candidate: Memory) -> Memory | None:

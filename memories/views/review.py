@@ -62,7 +62,7 @@ def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
         return redirect("memory_review")
     if results[0].result == "not_found":
         raise NotFound("There is no such candidate.")
-    messages.success(request, _said(decision))
+    messages.success(request, _said(decision, removed=results[0].memory_id is None))
     return redirect("memory_review")
 
 
@@ -112,7 +112,9 @@ def _since(text: str) -> datetime | None:
     return timezone.make_aware(datetime.combine(day, time.min)) if day else None
 
 
-def _said(decision: str) -> str:
+def _said(decision: str, *, removed: bool) -> str:
+    if decision == "accept" and removed:
+        return _("Moved to the recycle bin.")
     return {
         "accept": _("Remembered."),
         "reject": _("Not remembered, and it won't be learned from there again."),

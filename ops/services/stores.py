@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import redis
 from django.conf import settings
@@ -122,7 +122,7 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
             continue
         for one in found:
             with storages[name].open(f"{user_id}/{one}") as file:
-                for strings in _lines(file):
+                for strings in _lines(cast(BinaryIO, file)):
                     yield Entry("files", "files", f"{user_id}/{one}", strings)
 
 

@@ -111,6 +111,7 @@ def ids(alice: User) -> dict[str, str]:
         ).public_id,
         "op_id": operation.public_id,
         "key_id": keys.public_id(keys.create(name="Alice's", scopes=["read"], user=alice)[0]),
+        "file_path": "MEMORY.md",
     }
 
 
@@ -121,7 +122,7 @@ def described() -> dict[str, Any]:
 
 def example(route: Route) -> dict[str, Any]:
     """The body that the description shows for a call: a new endpoint has one by itself."""
-    path = re.sub(r"<str:(\w+)>", r"{\1}", route.path)
+    path = re.sub(r"<(?:str|file):(\w+)>", r"{\1}", route.path)
     asked = described()["paths"][path][route.method]
     body: dict[str, Any] = asked["requestBody"]["content"]["application/json"]["example"]
     return body
@@ -163,7 +164,7 @@ def _uploaded(path: str, key: str | None, **whose: str) -> Any:
 
 
 def called(route: Route, key: str | None, ids: dict[str, str], **whose: str) -> Any:
-    path = re.sub(r"<str:(\w+)>", lambda name: ids[name.group(1)], route.path)
+    path = re.sub(r"<(?:str|file):(\w+)>", lambda name: ids[name.group(1)], route.path)
     if route.endpoint.media != "application/json":
         return _uploaded(path, key, **whose)
     if route.method == "delete":

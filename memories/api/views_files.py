@@ -1,0 +1,105 @@
+"""Memory files: MEMORY.md, LEARNINGS.md, the daily notes, and the person's own."""
+
+from __future__ import annotations
+
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Stale
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import CREATE, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.pagination import Order, listed
+from memcenter.rest.schema import page_of
+from memories.api import answers, serializers, shown
+from memories.services import file_syncing, memory_files
+from memories.services.memory_files import Applied, Ready
+from ops.access import as_user
+
+
+class FilesView(MemcenterView):
+    @endpoint(
+        summary="The memory files, the daily notes last",
+        takes=Personal,
+        answers={200: page_of(answers.FileEntry)},
+    )
+    def get(self, call: Call) -> Response:
+        found = memory_files.all_of(call.user)
+        return Response(listed([shown.file_entry(one) for one in found]))
+
+
+def _prepare_put(call: Call) -> Ready:
+    return memory_files.prepare(
+        call.data["content"],
+        user=call.user,
+        path=call.asked.ids["file_path"],
+        surface="api",
+        match=_matching(call),
+    )
+
+
+def _matching(call: Call) -> str | None:
+    """The tag that the caller's text was made of. Raises `Stale` where several are named."""
+    given = call.asked.request.headers.get("If-Match")
+    if given is None:
+        return None
+    tag = given.strip()
+    if "," in tag:
+        raise Stale("Name the one state that the text was made of.")
+    return tag
+
+
+class FileView(MemcenterView):
+    @endpoint(
+        summary="One memory file as it is now; its ETag names this state",
+        takes=Personal,
+        answers={200: answers.File},
+    )
+    def get(self, call: Call, file_path: str) -> Response:
+        file = memory_files.read(call.user, file_path)
+        return Response(shown.file(file), headers={"ETag": file.etag})
+
+    @endpoint(
+        summary="Edit a memory file; with If-Match only the state that was read (else 412)",
+        takes=serializers.FileText,
+        answers={200: answers.EditedFile},
+        unknown_user=CREATE,
+        prepare=_prepare_put,
+    )
+    def put(self, call: Call, file_path: str) -> Response:
+        return _edited(file_syncing.edit(call.ready, user=call.user))
+
+
+class FileVersionsView(MemcenterView):
+    @endpoint(
+        summary="The versions of a memory file, newest first",
+        takes=Personal,
+        answers={200: page_of(answers.FileVersion)},
+        paged=True,
+    )
+    def get(self, call: Call, file_path: str) -> Response:
+        rows = memory_files.versions_of(call.user, file_path)
+        return Response(call.page.of(rows, order=Order("number"), show=shown.file_version))
+
+
+def _prepare_restore(call: Call) -> Ready:
+    path = call.asked.ids["file_path"]
+    with as_user(call.user):
+        old = memory_files.version_of(call.user, path, call.data["version"])
+    return memory_files.prepare(
+        old.content, user=call.user, path=path, surface="api", match=_matching(call) or "*"
+    )
+
+
+class FileRestoreView(MemcenterView):
+    @endpoint(
+        summary="Bring an old version of a memory file back: an edit like any other",
+        takes=serializers.FileRestore,
+        answers={200: answers.EditedFile},
+        prepare=_prepare_restore,
+    )
+    def post(self, call: Call, file_path: str) -> Response:
+        return _edited(file_syncing.edit(call.ready, user=call.user))
+
+
+def _edited(applied: Applied) -> Response:
+    return Response(shown.edited_file(applied), headers={"ETag": applied.file.etag})
