@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     dependencies = [("memories", "0006_targets_are_looked_up")]
 
     operations = [
-        migrations.AddField("fileversion", "typed", models.CharField(blank=True, max_length=64)),
+        migrations.AddField("fileversion", "typed", models.UUIDField(blank=True, null=True)),
         migrations.AddField(
             "memoryfile", "written_version", models.PositiveIntegerField(default=0)
         ),

@@ -41,20 +41,20 @@ class MemoryFile(models.Model):
 class FileVersion(models.Model):
     """One state of a memory file.
 
-    `typed` is a keyed hash of the text as it came in, before the file was rendered from it: so a
+    `typed` is half a keyed hash of the text as it came in, before the file was rendered from it: so a
     copy that was read and could not be written back any more is told from a further edit.
     """
 
     personal_data = True
     words = ("content",)
-    codes = ("actor", "typed")
+    codes = ("actor",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     file = models.ForeignKey(MemoryFile, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     content = models.TextField(blank=True)
     actor = models.CharField(max_length=12)
-    typed = models.CharField(max_length=64, blank=True)
+    typed = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from types import MappingProxyType
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
@@ -126,6 +127,6 @@ def etag_of(text: str) -> str:
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
-def digest_of(text: str) -> str:
+def digest_of(text: str) -> UUID:
     """A hash under the instance's secret: tells the same text again and says nothing of it."""
-    return salted_hmac(_SALT, text, algorithm="sha256").hexdigest()
+    return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

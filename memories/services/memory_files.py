@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -191,7 +192,13 @@ def _as_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
 
 
 def _stored(
-    user: User, row: MemoryFile | None, path: str, text: str, *, actor: str, typed: str = ""
+    user: User,
+    row: MemoryFile | None,
+    path: str,
+    text: str,
+    *,
+    actor: str,
+    typed: UUID | None = None,
 ) -> MemoryFile:
     """The file with this text, as a new version where it is another; under the lock."""
     if row is None:
