@@ -41,8 +41,8 @@ class MemoryFile(models.Model):
 class FileVersion(models.Model):
     """One state of a memory file.
 
-    `typed` is half a keyed hash of the text as it came in, before the file was rendered from it: so a
-    copy that was read and could not be written back any more is told from a further edit.
+    `typed` is half a keyed hash of the text as it came in, before the file was rendered from it: so
+    a copy that was read and could not be written back any more is told from a further edit.
     """
 
     personal_data = True
