@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.utils import timezone
@@ -15,8 +16,8 @@ from conversations.models import Conversation, ConversationKind, Summary
 from conversations.prompt import BlockItem, Limits, Recalled
 from memcenter.lib import segment
 from memcenter.lib.errors import Invalid
-from memories.models import Kind, Project, TraceKind
-from memories.services import recall, traces
+from memories.models import DailyNote, Kind, Project, TraceKind
+from memories.services import notes, recall, traces
 from memories.services.pool import PreparedQuery
 from memories.services.recall import RecalledEpisode, RecalledMemory
 from memories.services.traces import Hit, Stage
@@ -52,6 +53,7 @@ class Gathered:
 
     memories: Sequence[RecalledMemory] = ()
     missed: Sequence[RecalledMemory] = ()
+    notes: Sequence[DailyNote] = ()
     summary: Summary | None = None
     episodes: Sequence[RecalledEpisode] = ()
     window: selectors.Window = field(default_factory=lambda: selectors.Window((), 0))
@@ -94,7 +96,8 @@ def build(
 ) -> Context:
     """Recall for one message, assemble the block within its budget, and keep a trace.
 
-    In a group conversation nothing of the user scope is recalled; a layer that is switched off
+    Today's and yesterday's notes are in it, the newest first. In a group conversation nothing of
+    the user scope is recalled; a layer that is switched off
     gives nothing. For the same state and message the block is the same. Raises `Invalid`.
     """
     started = time.perf_counter()
@@ -165,6 +168,8 @@ def _gather(
             )
             found.memories, found.missed = recalled.memories, recalled.missed
             timer.count = len(found.memories)
+        if not wanted.kinds:
+            found.notes = notes.recent(user, zone=ZoneInfo(own.timezone))
     if conversation is None:
         return found
     with _Timer("window", found.stages) as timer:
@@ -219,6 +224,7 @@ def _recalled(found: Gathered) -> Recalled:
         constraints=by_kind["constraints"],
         preferences=by_kind["preferences"],
         memories=by_kind["memories"],
+        files=[BlockItem("note", note.public_id, note.text) for note in found.notes],
         summary=([BlockItem("summary", summary.public_id, summary.text)] if summary else []),
         episodes=[_episode_item(one) for one in found.episodes],
     )
@@ -283,6 +289,7 @@ def _items(found: Gathered, block: prompt.Block) -> list[Item]:
         )
         for one in found.episodes
     ]
+    rows += [Item("note", note.public_id, note.text, 1.0, 0, {}) for note in found.notes]
     if found.summary:
         rows.append(Item("summary", found.summary.public_id, found.summary.text, 1.0, 0, {}))
     rows.sort(key=lambda one: order.get(one.id, len(order)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -73,6 +73,13 @@ def index(run: Run, *, user: User, note_id: int) -> None:
         there = DailyNote.objects.select_for_update().filter(pk=note.pk).first()
         if there is not None:
             indexing.store(user=user, entries=[_entry(there)], vectors=vectors)
+
+
+def recent(user: User, *, zone: ZoneInfo, limit: int = 30) -> list[DailyNote]:
+    """The latest lines of today and yesterday where the person is, newest first."""
+    today = timezone.now().astimezone(zone).date()
+    lines = DailyNote.objects.filter(user=user, day__range=(today - timedelta(days=1), today))
+    return list(lines.order_by("-day", "-number")[:limit])
 
 
 def path_of(day: date) -> str:
