@@ -29,17 +29,17 @@ def drinks(alice: User) -> list[Memory]:
     return [make_memory(alice, f"Likes drink number {number}") for number in range(40)]
 
 
-def test_a_context_takes_seven_statements_however_much_is_remembered(
+def test_a_context_takes_eight_statements_however_much_is_remembered(
     alice: User, alice_key: str
 ) -> None:
-    """Key, speakers, switches, words, vectors, rows, trace."""
+    """Key, speakers, switches, words, vectors, rows, notes, trace."""
     make_memory(alice, "Likes green tea in the morning", kind="preference")
     api = Api(alice_key)
     cost(api, "/memory/context")  # notes that the key is used
     few = cost(api, "/memory/context")
     for number in range(40):
         make_memory(alice, f"Likes to drink tea number {number}", kind="constraint")
-    assert few == cost(api, "/memory/context") == 7 + TRANSACTIONS
+    assert few == cost(api, "/memory/context") == 8 + TRANSACTIONS
 
 
 def test_a_conversation_adds_its_row_window_summary_and_episodes(
@@ -54,7 +54,7 @@ def test_a_conversation_adds_its_row_window_summary_and_episodes(
     for number in range(10):
         make_message(row, f"Remark {number}.")
     make_summary(row, "They greeted each other.", through=1)
-    assert few == cost(api, "/memory/context", conversation_id="c1") == 7 + 4 + TRANSACTIONS
+    assert few == cost(api, "/memory/context", conversation_id="c1") == 8 + 4 + TRANSACTIONS
 
 
 def test_a_search_of_memories_takes_seven_statements(
