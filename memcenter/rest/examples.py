@@ -16,6 +16,7 @@ CONVERSATION, MESSAGE, ANSWER = f"conv_{_TAIL}", f"msg_{_TAIL}", f"msg_1{_TAIL[1
 MEMORY, OPERATION, RECEIPT = f"mem_{_TAIL}", f"op_{_TAIL}", f"rcpt_{_TAIL}"
 _HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 _COMPONENTS = {"relevance": 0.83, "recency": 0.97, "importance": 0.9}
+_FILE = f"# Memory\n\n## constraint\n\n- Ana is allergic to peanuts. <!-- {MEMORY} -->\n"
 _ADDRESS = "https://memory.example/api/v1/conversations?cursor=W2ZhbHNlXQ"
 
 # What a body shows besides what it must have.
@@ -43,6 +44,7 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
 
 # What an example of an answer leaves out: it comes with other calls of the same shape only.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "Memory": ("removal_asked_at",),
     "Operation": ("report",),
     "BulkResults": ("op_id",),
     "Accepted": ("receipt_token",),
@@ -63,6 +65,8 @@ VALUES: Mapping[str, Any] = {
     "by_status": {"active": 3},
     "cache_hit_rate": 0.91,
     "candidate_text": "Ana is allergic to peanuts.",
+    "FileVersion.actor": "api",
+    "bytes": 86,
     "cascade": True,
     "change": "created",
     "comment": "Still true.",
@@ -75,8 +79,15 @@ VALUES: Mapping[str, Any] = {
     "WindowMessage.content": "I am allergic to peanuts.",
     "content_type": "plan",
     "conversation_id": CONVERSATION,
+    "FileTextRequest.content": _FILE,
+    "File.content": _FILE,
+    "FileVersion.content": _FILE,
     "covered_from_message_id": MESSAGE,
     "covered_through_message_id": ANSWER,
+    "created": [MEMORY],
+    "updated": [],
+    "recycled": [],
+    "to_review": [],
     "data": {"allergen": "peanuts"},
     "decision": "accept",
     "deleted_at": None,
@@ -142,6 +153,10 @@ VALUES: Mapping[str, Any] = {
     "origin": "extracted",
     "owner_id": "ana",
     "path": "memory/2026-05-01.md",
+    "file_path": "MEMORY.md",
+    "FileEntry.path": "MEMORY.md",
+    "File.path": "MEMORY.md",
+    "EditedFile.path": "MEMORY.md",
     "ListedProject.path": "/home/ana/dinner-club",
     "pinned": True,
     "prefix": "mc_shown-o",
