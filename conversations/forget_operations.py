@@ -145,11 +145,11 @@ def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) ->
 
     def look() -> list[str]:
         nonlocal found, elsewhere
-        if forget_memories:
-            found = leaving.of(user=user, resting=target.resting)
+        look_for = leaving.of if forget_memories else leaving.nothing
+        found = look_for(user=user, resting=target.resting)
         said_there = (remembering.words_of(rows) for rows in said.words_of(user, target))
         texts = [*found.texts, *chain.from_iterable(said_there)]
-        elsewhere = leaving.said_elsewhere(user=user, texts=texts, resting=target.resting)
+        elsewhere = leaving.said_elsewhere(user=user, texts=texts, without=found.along)
         known_erasing.blank_questions_about(user=user, texts=texts)
         return texts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -25,11 +25,15 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 @dataclass(frozen=True)
 class Leaving:
-    """Texts and rows that go; `staying` are texts that rightly remain of the same memories."""
+    """Texts and rows that go; `staying` are texts that rightly remain of the same memories.
+
+    `along` are the memories that deriving decides about, by key.
+    """
 
     texts: Sequence[str] = ()
     rows: Sequence[QuerySet[Any]] = ()
-    staying: Sequence[str] = field(default=())
+    staying: Sequence[str] = ()
+    along: Collection[int] = ()
 
 
 def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
@@ -55,6 +59,7 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
     ]
     versions = MemoryVersion.everything.filter(user=user, pk__in=changed)
     memories = Memory.everything.filter(user=user, pk__in=lost)
+    along = [one.pk for one in graph.memories]
     texts = [*texts_of(versions), *_texts(memories)]
     texts += Memory.everything.filter(pk__in=anew).values_list("content", flat=True)
     return Leaving(
@@ -66,22 +71,27 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
         ),
         staying=[
             *_still_said(outcomes.values()),
-            *_said_by_others(user, texts, without=[one.pk for one in graph.memories]),
+            *_said_by_others(user, texts, without=along),
         ],
+        along=along,
     )
 
 
-def said_elsewhere(*, user: User, texts: Sequence[str], resting: Q) -> list[str]:
-    """What versions from elsewhere say as these texts do: an answer repeats what is remembered.
-
-    Of memories that have a source that matches, nothing: what becomes of them is for deriving.
-    """
+def nothing(*, user: User, resting: Q) -> Leaving:
+    """Where memories are kept: only which of them rest on what goes."""
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
-    along = [one.pk for one in read(user, touched).memories] if touched else []
+    return Leaving(along=[one.pk for one in read(user, touched).memories] if touched else ())
+
+
+def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
+    """What versions from elsewhere say as these texts do: an answer repeats what is remembered.
+
+    Of the memories in `without`, nothing: what becomes of them is for deriving.
+    """
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
-    others = versions.exclude(memory__in=along).order_by().values_list("content", flat=True)
+    others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)
     return [content for content in others.distinct().iterator() if wanted.held_by(content)]
 
 

@@ -13,6 +13,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from ops import selectors
 from ops.models import Export, Import, Operation, Status, User
 from ops.services import exporting
 from ops.views import stored
@@ -46,6 +47,7 @@ class Line:
     progress: str
     error: str
     can_retry: bool
+    can_cancel: bool
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ def _line(operation: Operation, title: str) -> dict[str, Any]:
         "progress": _("%(done)s of %(total)s") % numbers if total else "",
         "error": said(operation.last_error) if operation.last_error else "",
         "can_retry": operation.status == Status.FAILED,
+        "can_cancel": selectors.can_be_cancelled(operation),
     }
 
 

@@ -1,6 +1,7 @@
 """The chain of the audit log, and that only its owner could break it, and not unseen."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import StringIO
 
@@ -9,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
+from ops.access import as_system
 from ops.models import AuditEvent, AuditHead, Kind, Operation, Receipt
 from ops.services import audit, outbox, receipts
 from tests import databases
@@ -68,6 +70,39 @@ def test_the_database_lets_the_app_change_nothing(
     receipts.issue(operation, scope="memory")
     with pytest.raises(DatabaseError), transaction.atomic():
         change()
+
+
+@pytest.mark.parametrize("role", ["memcenter_app", "memcenter_system"])
+@pytest.mark.parametrize("table", ["ops_auditevent", "ops_receipt"])
+@pytest.mark.parametrize("act", ["UPDATE", "DELETE"])
+def test_the_apps_roles_have_no_right_to_change_it(role: str, table: str, act: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT has_table_privilege(%s, %s, %s)", [role, table, act])
+        assert cursor.fetchone() == (False,)
+
+
+def test_the_apps_roles_have_no_right_to_empty_any_table() -> None:
+    """Before the tests give it to themselves."""
+    assert databases.can_be_emptied == set()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_many_write_at_once_is_one_chain() -> None:
+    """Each in a transaction of its own; the first event of all among them."""
+
+    def write(n: int) -> None:
+        try:
+            with as_system():
+                for _ in range(5):
+                    audit.record(f"act.{n}", subject=None)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as writers:
+        list(writers.map(write, range(8)))
+    numbers = list(AuditEvent.objects.order_by("pk").values_list("number", flat=True))
+    assert numbers == list(range(1, 41))
+    assert audit.first_break() is None
 
 
 @pytest.mark.django_db(transaction=True)

@@ -46,6 +46,11 @@ def by_delete(told: Told, key: str) -> None:
     answer(Api(key).delete(f"/memory/long_term/{told.memory.public_id}"), 202)
 
 
+def by_delete_with_recycle(told: Told, key: str) -> None:
+    path = f"/memory/long_term/{told.memory.public_id}"
+    assert Api(key).delete(path, recycle="true").status_code in (200, 202)
+
+
 def in_bulk(action: str) -> Act:
     def act(told: Told, key: str) -> None:
         body = {"user_id": "alice", "ids": [told.memory.public_id], "action": action}
@@ -107,6 +112,7 @@ BIN: dict[str, Act] = {
     "a page's Delete": on_page("memory_delete"),
     "Delete of all that is ticked": on_page_in_bulk,
     "the API's bulk recycle": in_bulk("recycle"),
+    "DELETE with recycle=true": by_delete_with_recycle,
 }
 FORGET: dict[str, Act] = {
     "“Forget now” on a page": on_page("memory_forget"),

@@ -15,7 +15,7 @@ from memories.models import LexicalEntry, Memory, TargetKind, Vector
 from memories.services import forgetting
 from ops.access import as_user
 from ops.models import ApiKey, AuditEvent, Kind, Operation, Receipt, Status, User
-from ops.services import keys, outbox, users
+from ops.services import exporting, keys, outbox, users
 from ops.services.worker import drain
 from ops.views import happening
 from tests.factories import (
@@ -189,6 +189,17 @@ def test_what_waits_can_be_cancelled_unless_it_forgets(client: Client, maya: Use
     assert plain.status == Status.CANCELLED
     assert forget.status == Status.PENDING
     assert "never a forget" in answer.text
+
+
+def test_an_export_that_waits_is_cancelled_where_it_stands(client: Client, maya: User) -> None:
+    with as_user(maya):
+        export = exporting.request(user=maya, format="json", actor="user", surface="page")
+    address = f"/memory/data/operations/{export.operation.public_id}/cancel/"
+    transfers = client.get("/memory/data/").text.partition('id="transfers"')[2]
+    assert address in transfers.partition('id="activity"')[0]
+    client.post(address)
+    transfers = client.get("/memory/data/").text.partition('id="transfers"')[2]
+    assert "transfer__line" not in transfers.partition('id="activity"')[0]
 
 
 @pytest.mark.parametrize("act", ["retry", "cancel"])
