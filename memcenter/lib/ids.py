@@ -1,5 +1,6 @@
 """Public ids: a prefix that says what it is, and 128 random bits in lower-case base 32."""
 
+import re
 import secrets
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -14,6 +15,14 @@ def make(prefix: str) -> str:
 def is_ours(text: str) -> bool:
     """Whether a client's own id would be mistaken for one of ours."""
     return text.startswith(PREFIXES)
+
+
+_ONE = re.compile(f"[a-z]{{2,5}}_[{ALPHABET}]{{26}}")
+
+
+def is_one(text: str) -> bool:
+    """Whether a text is an id as `make` gives it, and nothing else."""
+    return _ONE.fullmatch(text) is not None
 
 
 def conversation_id() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -66,9 +67,7 @@ def begin(
     ledger and still means it when an older state of the database has been restored.
     """
     exporting.hide_exports(user=user, conversations=concerned(kind, payload))
-    IdempotencyRecord.objects.filter(user=user, body__isnull=False).update(
-        body=None, body_erased=True
-    )
+    _blank_answers(user)
     if about is not None:
         withdraw(user=user, about=about)
     operation = outbox.enqueue(
@@ -89,6 +88,12 @@ def _count(user: User) -> None:
     """At the very end: what is being written of an earlier reading is waited for here."""
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
     user.forgets += 1
+
+
+def _blank_answers(user: User, *, until: datetime | None = None) -> None:
+    kept = IdempotencyRecord.objects.filter(user=user, body__isnull=False)
+    kept = kept if until is None else kept.filter(created_at__lte=until)
+    kept.update(body=None, body_erased=True)
 
 
 def _write_down(operation: Operation) -> None:
@@ -156,10 +161,15 @@ def remember(
     rows: Callable[[], Iterable[QuerySet[Any]]],
     staying: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """The first step: the ledger, and what the scan will look for when everything is gone."""
+    """The first step: the ledger, and what the scan will look for when everything is gone.
+
+    Answers that were on their way when it was asked for are blanked here.
+    """
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
+    leaves = run.operation.kind == Kind.FORGET_USER
 
     def keep() -> Counts:
+        _blank_answers(user, until=None if leaves else run.operation.created_at)
         remembering.remember(run.operation, texts=texts(), rows=rows(), staying=staying())
         return {}
 

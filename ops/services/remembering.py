@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from memcenter.lib import shingles
+from memcenter.lib import ids, shingles
 from ops.models import ErasedRows, ErasedText, ErasureKey, Operation
 from ops.services import leaves
 from ops.services.fingerprints import Fingerprints, fingerprint, pieces_of
@@ -35,7 +35,8 @@ def remember(
 ) -> None:
     """Keep hashes of these texts and the ids of these rows, before they are erased.
 
-    What the texts share with those that rightly stay is no trace of them. In the caller's
+    What the texts share with those that rightly stay is no trace of them; an id of ours alone
+    is nothing that anybody said, and stays where ids are what rows are for. In the caller's
     transaction; safe to repeat, also when some of it is erased already.
     """
     key = _key_of(operation)
@@ -43,7 +44,11 @@ def remember(
     seen: set[str] = set()
     batch: list[ErasedText] = []
     for text in texts:
-        if text in seen or (made := fingerprint(text, key=key, without=without)) is None:
+        if (
+            text in seen
+            or ids.is_one(text)
+            or (made := fingerprint(text, key=key, without=without)) is None
+        ):
             continue
         seen.add(text)
         batch.append(

@@ -220,6 +220,29 @@ def test_waiting_work_is_withdrawn_and_forgets_are_done(alice: User, mallory: Us
     drained(earlier)
 
 
+def test_an_answer_that_was_on_its_way_names_an_operation_and_is_no_residue(alice: User) -> None:
+    exporting = outbox.enqueue(Kind.EXPORT_USER, subject=alice.subject, payload={})
+    operation, _ = forget(alice)
+    answer = {"op_id": exporting.public_id}
+    key, _ = keys.create(name="product", scopes=["write"])
+    later = timezone.now() + timedelta(days=1)
+    with as_user(alice):
+        record = IdempotencyRecord.objects.create(
+            user=alice, api_key=key, key="k", fingerprint="f", body=answer, expires_at=later
+        )
+    drained(operation)
+    assert not IdempotencyRecord.objects.filter(pk=record.pk).exists()
+
+
+def test_an_id_that_somebody_kept_as_a_note_is_no_residue_of_it(alice: User) -> None:
+    turn = make_turn(make_conversation(alice), TEA)
+    with as_user(alice):
+        said.forget_message(user=alice, message=turn.user_message)
+        named = str(Operation.objects.get().public_id)
+        make_memory(alice, "Waits for it", data={"op": named})
+    drained(forget(alice)[0])
+
+
 def test_the_token_is_kept_as_a_hash_and_ends_after_thirty_days(alice: User) -> None:
     operation, token = forget(alice)
     assert token.startswith("rt_")
