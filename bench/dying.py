@@ -38,6 +38,7 @@ _DRAINING = 6.0
 _FULL = 600  # bytes
 _AGAIN = 0.02  # how often a child dies where another one already did
 _IN_STEP, _PASSING = 0.5, 0.2  # in a step in which none died; on the way there
+_LEADING = {"summarize": ("index_episode", "extract_turn")}  # what asks for an operation
 Say = Callable[[str, Any], None]
 
 
@@ -181,7 +182,7 @@ def _drain(order: Mapping[str, Any], passing: Callable[[str], None]) -> None:
         _shift(timedelta(hours=order["hours"]))
     aim = order.get("aim", "")
     if aim:  # all else is left to others
-        registry.handled_kinds = lambda: {aim}
+        registry.handled_kinds = lambda: {aim, *_LEADING.get(aim, ())}
     if aim == "build_index":  # so that there is something to build, or to drop
         settings.OWN_INDEX_FROM = random.choice([2, 1_000_000])
     with as_system():  # of children before, and of a worker that is stopped

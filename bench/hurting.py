@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,9 +26,10 @@ from memcenter.embedded.process import PidFile
 
 LEASE = 4
 STEPS = "killed at named steps"
-_DEATHS, _DYING_SECONDS = 40, 12.0
+_DEATHS, _DYING_SECONDS = 40, 20.0
 _QUIET = 2  # times that nothing was left
 _UNAIMED = 5  # one in so many
+_UNKNOWN = 4  # steps that a kind may have of which none was seen yet
 _SILENCE = 6.0
 _DETOURS = 0.5
 # Nothing twice within a minute: the supervisor waits ever longer for what dies young.
@@ -55,6 +57,7 @@ class Mortal:
         self.died: list[str] = []
         self.passed: set[str] = set()
         self._turn = 0
+        self._aimed: Counter[str] = Counter()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.dying"],
             cwd=product.ROOT,
@@ -86,15 +89,22 @@ class Mortal:
         return sorted({moments.step_of(one) for one in self.passed if moments.of_worker(one)} - hit)
 
     def next_aim(self) -> str:
-        """In turns a kind of operation with steps in which none died yet; now and then any."""
+        """The kind of operation with the most left to die in, for how often it was aimed at.
+
+        Every step comes before every moment of a step; now and then it is any kind.
+        """
         self._turn += 1
+        if self._turn % _UNAIMED == 0:
+            return ""
         seen = {moments.kind_of(one) for one in self.passed | set(self.died)}
-        left = {moments.kind_of(one) for one in self.steps_left()} | (wishing.kinds() - seen)
-        left = left or {
-            moments.kind_of(one) for one in filter(moments.of_worker, self.moments_left())
-        }
-        kinds = sorted(left)
-        return kinds[self._turn % len(kinds)] if kinds and self._turn % _UNAIMED else ""
+        left = Counter(map(moments.kind_of, self.steps_left()))
+        left.update(dict.fromkeys(wishing.kinds() - seen, _UNKNOWN))
+        left = left or Counter(map(moments.kind_of, filter(moments.of_worker, self.moments_left())))
+        if not left:
+            return ""
+        aim = max(sorted(left), key=lambda kind: left[kind] / (1 + self._aimed[kind]))
+        self._aimed[aim] += 1
+        return aim
 
     def stop(self) -> None:
         self._process.terminate()
@@ -115,7 +125,7 @@ class Chaos:
         self.mortal = Mortal(self.folder, running.environment, log)
         self._listener = listening.start()
         address = f"http://127.0.0.1:{self._listener.server_port}/"
-        running.post("/webhooks", {"url": address, "events": ["memory.deleted"]})
+        running.post("/webhooks", {"url": address, "events": ["memory.created", "memory.deleted"]})
 
     def stop(self) -> None:
         self._listener.shutdown()
