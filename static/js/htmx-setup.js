@@ -10,7 +10,10 @@
 
   document.addEventListener("htmx:configRequest", ({ detail }) => {
     const token = window.csrfToken();
-    if (token && detail.verb !== "get") detail.headers["X-CSRFToken"] = token;
+    if (!token || detail.verb === "get") return;
+    detail.headers["X-CSRFToken"] = token;
+    // The form's own would be looked at first, and may be from before.
+    delete detail.parameters["csrfmiddlewaretoken"];
   });
 
   // A dialog that arrives in #dialogs opens; it leaves the page when it is closed.
