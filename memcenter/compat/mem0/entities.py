@@ -28,7 +28,8 @@ class EntitiesView(Mem0View):
         bound = asked.key.user_id if asked.key else None
         with as_system():
             whose = User.objects.filter(Q(pk=bound) if bound else _REACHABLE)
-            results = [*_users(whose), *(one for kind in _KINDS for one in _named(kind, whose))]
+            # People last: `reset` deletes in this order, and a key goes with its person.
+            results = [*(one for kind in _KINDS for one in _named(kind, whose)), *_users(whose)]
         totals = {f"total_{kind}s": 0 for kind in ("user", *_KINDS)}
         for one in results:
             totals[f"total_{one['type']}s"] += 1

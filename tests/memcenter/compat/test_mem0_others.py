@@ -100,6 +100,16 @@ def test_reset_forgets_everybody(admin: Any, alice: User, mallory: User) -> None
     assert not Memory.everything.exists() and admin.users()["count"] == 0
 
 
+def test_reset_with_a_bound_key_ends_with_the_person(alice: User) -> None:
+    make_memory(alice, "Likes green tea", agent_id="cook", run_id="r1")
+    scopes = ["read", "forget", "admin"]
+    bound = client(keys.create(name="bound", scopes=scopes, user=alice)[1])
+    assert "successful" in bound.reset()["message"]
+    assert not Memory.objects.exists()
+    with pytest.raises(mem0_errors.AuthenticationError):
+        bound.users()
+
+
 def test_batches_change_and_forget(mem0: Any, alice: User, mallory: User) -> None:
     tea, chess = make_memory(alice, "Likes green tea"), make_memory(mallory, "Plays chess")
     changes = [
