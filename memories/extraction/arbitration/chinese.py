@@ -38,7 +38,7 @@ from memories.extraction.rules.zh_dialect import standard
 
 _SUBJECT = re.compile(r"^(?:用户|本人|我们?|他|她|自己)(?:自己)?(?:家里?)?的?|^家里的?(?=[^有养])")
 _KIN = re.compile(
-    rf"^(?P<kin>{KIN_ZH})(?P<name>[^是在住养对有喜爱不也的最会从每吃喝今已]{{1,3}}(?=[是在住养对]))?的?"
+    rf"^(?P<kin>{KIN_ZH})(?P<name>[^是在住养对有喜爱不也的最会从每吃喝今已现]{{1,3}}(?=[是在住养对]))?的?"
 )
 _PET = re.compile(rf"^(?:宠物)?(?P<pet>{PETS_ZH})(?:的)?(?=名|叫|今|已|很|最|不|对|是|喜|爱|\d)")
 _PREDICATE = "是在住养有对不会也的爱喜从今每吃喝最讨搬当做换说经正现以已想"
@@ -211,7 +211,7 @@ def _statement(
         main = frozenset([value.rstrip("型血")])
     if any(figure.startswith("hour:") for figure in figures):
         main, detail = main - DAYTIMES, detail - DAYTIMES
-    if slot in ("", "is") and subject in SINGLE_ROLES and not main & JOBS and _PERSON.match(value):
+    if slot in ("", "is") and subject in SINGLE_ROLES and _is_person(value, main):
         slot = "role"
     elif slot in ("", "is"):
         slot, main, detail = _by_value(slot, main, detail)
@@ -228,6 +228,12 @@ def _statement(
         denied=concepts(denied), against=concepts(against),
         relation=relation_of(groups.get("r", "")), text=text,
     )  # fmt: skip
+
+
+def _is_person(value: str, main: frozenset[str]) -> bool:
+    """何老师 is somebody, 老师 is a trade."""
+    somebody = _PERSON.match(value.rstrip("了"))
+    return bool(somebody and (not main & JOBS or value[0] in SURNAMES))
 
 
 def _topic(name: str) -> frozenset[str]:

@@ -22,6 +22,7 @@ from memories.extraction.arbitration.figures import differ
 from memories.extraction.arbitration.framing import clash_in_one_frame, otherwise_often
 from memories.extraction.arbitration.lexicon import opposed
 from memories.extraction.arbitration.likeness import is_too_close, says_the_same, turned_round
+from memories.extraction.arbitration.losing import is_one_of_many, loses
 from memories.extraction.arbitration.pairing import (
     APART,
     BESIDE,
@@ -42,6 +43,7 @@ _LEARNED = re.compile(
 )
 # What the rules say where no value decided: that two values exclude each other weighs more.
 _SURMISED = frozenset(["", "both_hold", "not_joined", "adds_detail", "weaker", "says_more"])
+_MOVED_ON = Finding(Verdict.REPLACE, "moved_on")
 _PLANS = words(
     """
     plan intend schedul 打算 计划 准备 预定
@@ -83,14 +85,16 @@ def _in_each_others_way(pair: Pair, finding: Finding) -> bool:
 def _despite_the_words(pair: Pair) -> Finding | None:
     """Where no rule for an attribute has spoken: the event that ends a state, or the same again."""
     new, old = pair.new, pair.old
+    if loses(new=new, old=old):
+        return Finding(Verdict.REVIEW, "contradicts") if is_one_of_many(old) else _MOVED_ON
     if old.slot == "household" and ended_by(old=old.plain, new=new.plain):
-        return Finding(Verdict.REPLACE, "moved_on")
+        return _MOVED_ON
     if not _same_subject(new, old):
         same = "user" in (new.subject, old.subject) and says_the_same(pair, strictly=True)
         return Finding(Verdict.SKIP, "same_meaning") if same else clash_of_being(pair)
     on_it = _speaks_of_the_same(new, old, similarity=pair.similarity)
     if ended_by(old=old.plain, new=new.plain, same_thing=on_it):
-        return Finding(Verdict.REPLACE, "moved_on")
+        return _MOVED_ON
     if _ends(new, old):
         return Finding(Verdict.REPLACE, "no_longer")
     if says_the_same(pair):

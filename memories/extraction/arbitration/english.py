@@ -55,7 +55,10 @@ _TRADE = re.compile(
     r"^(?:is|am|was|became|has become) an? (?:\w+ )?\w{2,}(?:ist|ician|grapher|wright|keeper)$"
 )
 _PLACED = re.compile(r"(?:^|\b(?:in|at|from|to|near|for|of|by|on|with) (?:the )?)$", re.IGNORECASE)
-_CALENDAR = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\w+day)[a-z]*$")
+_CALENDAR = re.compile(
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|\w+days?)$"
+)
 
 
 def read_english(text: str) -> Statement:

@@ -33,6 +33,12 @@ _CHINESE_NUMBER = re.compile(
     r"|[零二两俩三四五六七八九](?=[个只条匹头岁点号日月次公里斤米千分天年块元本杯台辆位名度厘口套层级楼])|一(?=[岁点号月次天杯瓶支根块元斤公])|(?<=第)[一二三四五六七八九十]"
 )
 
+# 三百, 四千五 (4500), 一万二 (12000): a sum of money or a count, whatever follows.
+_CHINESE_SUM = re.compile(r"[一二两三四五六七八九][百千万][零一二两三四五六七八九十百千万]*")
+_TENFOLDS = {"十": 10, "百": 100, "千": 1000}
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_YUAN = re.compile(r"(?<=\d)(?:元|块钱?|人民币| ?rmb\b)")
+
 _ORDINALS = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     "eleventh", "twelfth",
@@ -70,7 +76,9 @@ def take_figures(text: str) -> tuple[frozenset[str], str]:
     text = re.sub(r"\b(?:noon|midday)\b|正午|中午(?!\d|十|一|两)", "12:00", text)
     text = _ORDINAL.sub(lambda found: str(_ORDINALS.index(found[1]) + 1), text)
     text = re.sub(r"(?<=[只仅]有)一(?=[个只条位名])", "1", text)
+    text = _CHINESE_SUM.sub(lambda found: str(_chinese(found.group())), text)
     rest = _CHINESE_NUMBER.sub(lambda found: str(_chinese(found.group())), text)
+    rest = _YUAN.sub("", _THOUSANDS.sub("", rest))
     rest = re.sub(
         rf"\b(?:{'|'.join(_COUNTS)})\b(?! of\b)", lambda word: str(_COUNTS[word.group()]), rest
     )
@@ -84,7 +92,7 @@ def take_figures(text: str) -> tuple[frozenset[str], str]:
 
 # How often: "twice a week" and "every day" give one class, so that they can differ.
 _OFTEN = re.compile(
-    r"(?P<n>\d+)(?: times?)? (?:a|per|each|every) (?P<unit>day|week|month|year)"
+    r"(?<![\d.,$£€¥])(?P<n>\d{1,2})(?: times?)? (?:a|per|each|every) (?P<unit>day|week|month|year)"
     r"|\b(?:every|each) (?P<unit2>day|week|month|year)\b"
     r"|[每一]个?(?P<unit3>[天日周月年])(?:[^，,]{0,8}?(?P<n2>\d+)次)?|天天"
 )
@@ -155,12 +163,16 @@ def _hour(parts: dict[str, str | None]) -> str:
 
 
 def _chinese(text: str) -> int:
-    """一 to 九百九十九, the numbers that people write in characters."""
-    total = digit = 0
+    """The numbers that people write in characters, also as they say them: 四千五 is 4500."""
+    ten_thousands = total = digit = 0
+    unit = 1
     for char in text:
-        if char in "十百":
-            total += (digit or 1) * (10 if char == "十" else 100)
-            digit = 0
+        if char == "万":
+            ten_thousands, total, digit, unit = (total + digit) * 10_000, 0, 0, 10_000
+        elif char in _TENFOLDS:
+            unit = _TENFOLDS[char]
+            total, digit = total + (digit or 1) * unit, 0
         else:
             digit = _DIGITS[char]
-    return total + digit
+            unit = 1 if char == "零" else unit
+    return ten_thousands + total + digit * (unit // 10 if unit >= 100 else 1)

@@ -16,6 +16,7 @@ _LEVELS = (
     r"(?:kindergarten|preschool|nursery|(?:first|second|third|fourth|fifth|sixth|\w+th) grade)"
 )
 _FORMS: tuple[tuple[str, str], ...] = (
+    (r" ?\(as of [^)]*\)", ""),
     (r"^(.+) (?:is|are) (?:a |one of (?:the |\w+ )?(?:user's )?|(?:the )?user's |my |his |her )"
      r"(?:hobby|hobbies|passion|pastime|interest)s?(?: of \w+)?$", r"likes \1"),
     # whom it is about
@@ -124,6 +125,14 @@ _FORMS: tuple[tuple[str, str], ...] = (
     # the favorite, told from its end
     (r"^(.+?) (?:is|are) (?:the user's|my|his|her|their) (?:all-time )?favou?rite (\w+(?: \w+)?)$",
      r"favorite \2 is \1"),
+    (r"^(.+?) (?:is|are) (?:the )?(?:all-time )?favou?rite (\w+(?: \w+)?)$", r"favorite \2 is \1"),
+    (r"\bfavou?rite (?:drink|thing to drink)\b", "favorite beverage"),
+    # who holds an office, by whatever verb; and what is paid for what
+    (rf"^((?:the )?(?:{_ROLE})) is (?:called|named) (?=[A-Z])", r"\1 is "),
+    (r"^(?:(?:the )?user |i )?pays? (?P<sum>[$£€]?\d[\d,.]*)(?P<when> (?:a|per|each|every) \w+)?"
+     r" (?:in|for|as|on) (?:the |his |her |my )?(?P<what>rent|mortgage|insurance|tuition)"
+     r"(?P<when2> (?:a|per|each|every) \w+)?$", r"\g<what> is \g<sum>\g<when>\g<when2>"),
+    (r"(?<=\d\d) (?:every|each|per) (?=month$|year$|week$)", " a "),
     # wishes
     (r"\b(?:dreams? (?:of|about)|hopes? to|would (?:like|love) to|wishes to|is keen to)\b",
      "wants to"),
@@ -142,6 +151,8 @@ _FORMS: tuple[tuple[str, str], ...] = (
      r"prefers \g<how> \g<what>"),
     (rf"^(?:the )?(?:user )?(?:prefers|wants|likes) {_ANSWERS} (?:to be |that are |kept )"
      r"(?P<how>\w+)$", r"prefers \g<how> \g<what>"),
+    (r"\b(prefers|wants|likes|asks for) (short|brief|concise|detailed|long|thorough|simple|plain"
+     r"|formal|casual) (?:explanations|responses|replies|summaries)$", r"\1 \2 answers"),
     (rf"^{_ANSWERS} (?:should|must|have to|need to) be (?:kept )?(?P<how>\w+)$",
      r"prefers \g<how> \g<what>"),
     (r"^please (?:write|give|provide|send|use) ", "wants "),

@@ -6,10 +6,17 @@ from memcenter.lib.stopwords import ENGLISH
 from memories.extraction.arbitration.comparing import compare
 from memories.extraction.arbitration.pair_judge import Judged, decide, judge, tells_more
 from memories.extraction.arbitration.pairing import BESIDE, Finding, Pair
+from memories.extraction.arbitration.statement import Time
 from memories.extraction.types import Verdict
 
 # What the rules say when they found nothing that decides.
 _OPEN = frozenset(["", "both_hold", "not_joined"])
+# Such a change is one of what holds now.
+_NEWER = frozenset(["newer_value", "judged_newer", "judged_conflict"])
+_TODAY = re.compile(
+    r"\b(?:now|these days|nowadays|currently|instead|switched|moved|until|but)\b"
+    r"|现在|如今|目前|后来|后改|改成|改为|换成|转行|搬到|但"
+)
 # The rules' "contradicts" may rest on wording alone; so sure must the judge be to lift it.
 _SURE_IT_IS_THE_SAME = 0.85
 # Within a sentence; "I" is no name.
@@ -18,12 +25,28 @@ _CAPITALISED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 def settle(pair: Pair) -> Finding:
     """How the known statement stands to the new one, and what that rests on."""
+    finding = _settle(pair)
+    if _is_only_of_the_past(pair) and finding.reason in _NEWER:
+        return BESIDE
+    return finding
+
+
+def _settle(pair: Pair) -> Finding:
     finding = compare(pair)
     if finding.verdict is Verdict.SKIP and _names_something_new(pair):
         return BESIDE
     if pair.across or not (is_open(finding) or _is_contested(finding)):
         return finding
     return settled(pair, finding, judge(pair, finding))
+
+
+def _is_only_of_the_past(pair: Pair) -> bool:
+    """What used to be is no value of today, whichever of the two tells of it."""
+    past = [
+        said.time is Time.PAST and not _TODAY.search(said.text) for said in (pair.new, pair.old)
+    ]
+    both_tell_of_something = pair.new.positive and pair.old.positive
+    return past[0] != past[1] and both_tell_of_something and not pair.decided
 
 
 def _names_something_new(pair: Pair) -> bool:

@@ -32,7 +32,7 @@ def labelled(language: str) -> Iterator[Labelled]:
             yield Labelled(category, known, candidate, frozenset(accepted.split()), bool(flags))
 
 
-LISTS = ("en", "zh", "across", "blind_en", "blind_zh", "fresh_en", "fresh_zh")
+LISTS = ("en", "zh", "across", "blind_en", "blind_zh", "fresh_en", "fresh_zh", "values")
 ALL = [pair for language in LISTS for pair in labelled(language)]
 # What the rules can't see: it takes knowledge of the world, or words that we don't have.
 NOT_SEEN = {
