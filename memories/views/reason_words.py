@@ -113,7 +113,8 @@ _THEMES = (
     ),
     (
         _("A rule for habits recognised it."),
-        "absent amount doing duration gathering habit ongoing weekday when_doing whenever",
+        "absent amount doing duration gathering habit ongoing smokes undisturbed weekday when_doing"
+        " whenever",
     ),
     (
         _("A rule for what used to be and no longer is recognised it."),

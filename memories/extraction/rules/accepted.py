@@ -183,6 +183,27 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
+# "I live in" and "near Porto": one of the two says where.
+_DOUBLED = re.compile(
+    r"(?<=live )in (?=(?:just |right )?(?:near|outside|around|in|on|at|by|close to|next to|"
+    r"not far|north|south|east|west|with|off)\b)|(?<=I'm )from (?=from\b)|"
+    r"(?<=I work )as (?=(?:at|for|in)\b)|(?<=住)在(?=在)|来自(?=来自)",
+    re.IGNORECASE,
+)
+# "Do you eat dairy?" "No, lactose intolerant."
+_ASKED_WHETHER = re.compile(
+    r"\bdo you (?:still )?(?P<said>(?:eat|drink|smoke|drive|cook|play|speak|own|have)\b"
+    r"(?: (?!with\b|think\b)[\w'-]+){0,4})\?\s*$",
+    re.IGNORECASE,
+)
+_DECLINED = re.compile(
+    r"^(?:no|nope|nah|never)(?:$|,\s*(?:i'm |im )?(?P<why>[\w -]{3,40})$)", re.IGNORECASE
+)
+_WHY = re.compile(
+    r"(?:(?:\w+[- ])?intolerant|allergic(?: to .+)?|vegan|vegetarian|coeliac|celiac|diabetic|"
+    r"pregnant|muslim|teetotal|asthmatic)$",
+    re.IGNORECASE,
+)
 # "A whippet, she's called Juno": the answer ends where a new clause begins.
 _GOES_ON = re.compile(r",\s+(?=(?:and |but )?(?:she|he|it|they|i|we|i'm|my)\b)", re.IGNORECASE)
 _NOT_AN_ANSWER = re.compile(
@@ -242,7 +263,16 @@ def answered(said: str, before: str) -> Turned | None:
     question = before[-200:]
     if "你" in question or "您" in question:
         return _known(reply, question, said) or _in_chinese(reply, question, said)
-    return _known(reply, question, said)
+    return _known(reply, question, said) or _declined(said, question)
+
+
+def _declined(said: str, question: str) -> Turned | None:
+    asked, no = _ASKED_WHETHER.search(question), _DECLINED.match(said.strip().rstrip(".! "))
+    if asked is None or no is None:
+        return None
+    why = f", I'm {no['why']}" if no["why"] and _WHY.match(no["why"]) else ""
+    text = f"I don't {asked['said']}{why}"
+    return Turned(text, said.strip(), said.index(said.strip()), "answer")
 
 
 def _in_chinese(reply: str, question: str, said: str) -> Turned | None:
@@ -260,5 +290,6 @@ def _known(reply: str, question: str, said: str) -> Turned | None:
             if "{y}" in statement and not groups.get("y"):
                 return None
             bare = _ARTICLE.sub("", reply) if " a {x}" in statement else reply
-            return Turned(statement.format(x=bare, **groups), reply, said.index(reply), "answer")
+            text = _DOUBLED.sub("", statement.format(x=bare, **groups))
+            return Turned(text, reply, said.index(reply), "answer")
     return None

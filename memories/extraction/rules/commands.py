@@ -19,7 +19,7 @@ _THAT = (
 )
 REMEMBER = (
     re.compile(
-        rf"{_POLITE}(?:remember|keep in mind|bear in mind|note(?: down)?|"
+        rf"{_POLITE}(?:remember|keep in mind|bear in mind|note to (?:my)?self|note(?: down)?|"
         r"make a (?:mental )?note|"
         r"take (?:a )?note|memori[sz]e|store|save|jot down|write down|add to (?:your )"
         r"?memory|"

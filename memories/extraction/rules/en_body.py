@@ -93,6 +93,8 @@ HEALTH = (
          r"(?:is on|takes|has to take|needs to take) (?P<x>(?:\w+ ){0,3}(?:medication|meds|"
          r"insulin|antidepressants|blood thinners|statins|metformin|beta blockers|"
          r"antihistamines|the pill|pills|tablets|vitamins|supplements|inhaler)\b.*)"),
+    rule("medicine", "fact", 0.75, 0.85,
+         r"was prescribed (?!(?:it|that|this|them|something|rest|a holiday)\b).+"),
     rule("aid", "fact", 0.7, 0.85,
          r"(?:wears|uses|needs|walks with) (?:an? )?(?:\w+ )?(?:glasses|contact lenses|"
          r"contacts|hearing aids?|wheelchair|cane|crutches|braces|cpap|inhaler|walker|"

@@ -32,7 +32,7 @@ def _row(pattern: str, resolver: _Resolver) -> tuple[re.Pattern[str], _Resolver]
 _ROWS: tuple[tuple[re.Pattern[str], _Resolver], ...] = (
     _row(
         rf"{_MONTH}\s+(?:the\s+)?(?P<date>\d{{1,2}})(?:st|nd|rd|"
-        r"th)?\b(?:,?\s+(?P<year>(?:19|20)\d\d))?",
+        r"th)?\b(?!:\d|\s?(?:am|pm|a\.m|p\.m)\b)(?:,?\s+(?P<year>(?:19|20)\d\d))?",
         en_calendar.calendar_day,
     ),
     _row(

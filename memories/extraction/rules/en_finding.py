@@ -28,6 +28,13 @@ _NOTABLE = re.compile(
     r"parade|workshop|festival|retreat|museum|published|turned)\b",
     re.IGNORECASE,
 )
+# True of the day that it was said on.
+_SPAN = re.compile(
+    r"(?:^|, |and )(?:is|has been|been) (?:sober|clean|smoke-free|alcohol-free|single|vegan|"
+    r"vegetarian|married|divorced|off \w+) (?:for )?(?:about |over |almost |nearly |more than )?"
+    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twenty|\w+teen)"
+    r"(?: and a half)? (?:days|weeks?|months?|years?)$"
+)
 _CHANGEABLE = ("fact", "event", "constraint", "task")
 _EVERY_YEAR = ("birthday", "anniversary", "date of birth", "birthdate")
 
@@ -101,6 +108,8 @@ def _dated(predicate: str, rule: Rule, parsed: Parsed, today: date) -> tuple[str
     ):
         past = False
     text, when = en_dates.resolve(predicate, today=today, past=past)
+    if when is None and _SPAN.search(text):
+        text = f"{text} (as of {today:%Y-%m})"
     if rule.data.get("shape") == "age":
         text = f"{text} (as of {today:%Y-%m})" if when is None else text
     return text, when

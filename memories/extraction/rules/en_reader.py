@@ -8,6 +8,7 @@ from memories.extraction.rules import en
 from memories.extraction.rules import en_finding as finding
 from memories.extraction.rules.en_clauses import Piece, Sentence, clauses
 from memories.extraction.rules.en_complete import hangs_on_talk
+from memories.extraction.rules.en_giving_up import given_up, gives_it_up
 from memories.extraction.rules.en_grammar import SELF, Parsed, Subject, parse_clause
 from memories.extraction.rules.en_introducing import Setting, introduced, introduction
 from memories.extraction.rules.en_lists import parts_of, with_subject
@@ -18,7 +19,7 @@ from memories.extraction.rules.en_readings import (
     shortened,
     typed_out,
 )
-from memories.extraction.rules.en_verbs import third_person
+from memories.extraction.rules.en_verbs import is_third_person, third_person
 from memories.extraction.rules.en_words import IRREGULAR_PAST
 from memories.extraction.rules.rule import OPEN, Found, Table
 
@@ -32,7 +33,9 @@ _GOVERNS = re.compile(
 )
 _TAIL = re.compile(
     r"(?:[ ,]+(?:now|too|lately|recently|these days|nowadays|at the moment|right "
-    r"now|currently|as well|though|haha|lol|actually|by the way|btw))+$",
+    r"now|currently|as well|though|haha|lol|actually|by the way|btw|"
+    r"if (?:that|it) (?:helps|matters)|if that(?:'s| is) relevant|if you(?:'re| are) "
+    r"wondering))+$",
     re.IGNORECASE,
 )
 _DOING = re.compile(r"(?:(?:currently|now|also|still|just) )*(\w+ing\b)")
@@ -54,6 +57,8 @@ def read(sentence_: Sentence, setting: Setting) -> Iterator[Found]:
         clause = replace(clause, text=text, corrects=corrects)
         for part in parts_of(text) or [text]:
             told = replace(clause, text=part)
+            if previous is not None and gives_it_up(text):
+                told = replace(told, text=given_up(text, previous.predicate))
             parsed = _parsed(told, piece, previous, setting)
             taken = _by_rules(told, parsed, piece, previous, setting) if setting.rules else []
             yield from taken or _open(told, parsed, piece, setting)
@@ -140,6 +145,8 @@ def _parsed(
         if previous.predicate.startswith("is ") and _DOING.match(text):
             return replace(previous, predicate="is " + _DOING.sub(r"\1", text, count=1))
         plain_form = not previous.subject.label or previous.subject.plural
+        if plain_form and is_third_person(text.partition(" ")[0]):
+            return None  # "a guy who lives in Porto and loves jazz": said of somebody else
         return replace(previous, predicate=third_person(clause.text, plain_form=plain_form))
     return parsed
 

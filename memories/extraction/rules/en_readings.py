@@ -89,6 +89,11 @@ READINGS = (
     _row("sa|told|think|confirm|found|reckon", r"<doctor>i (?P<x>(?:can't|cannot|shouldn't|"
          r"mustn't) (?:eat|drink|have|take|do|lift) .+)$",
          "i {x}"),
+    _row("put me|started me|prescribed me", r"\b(?:my |the |our )?(?:doctor|doc|gp|specialist|"
+         r"cardiologist|psychiatrist|neurologist|dermatologist|consultant|nurse)(?: has| just|"
+         r" finally)* (?:(?:put|started) me (?:back )?on|prescribed me) "
+         r"(?P<x>(?!(?:hold|the spot|a waiting|the list|notice)\b)[\w -]{3,40}?)"
+         r"(?P<y> (?:last|this|in|on|since|two|three|a) .*)?$", "i was prescribed {x}{y}"),
     _row("proposed to me", r"(?P<x>(?-i:[A-Z][a-z]+)|"
          r"my <relation>(?: (?-i:[A-Z][a-z]+))?) (?:finally |just )?"
          r"proposed to me(?P<y>.*)$", "i was proposed to by {x}{y}"),
@@ -232,6 +237,8 @@ _CONTRACTIONS = (
     (re.compile(r"\balergic\b|\ballergc\b|\balergick\b"), "allergic"),
     (re.compile(r"\balwys\b|\balwayz\b"), "always"),
     (re.compile(r"\bjst\b"), "just"),
+    (re.compile(r"\b(?:yrs|yr)\b"), "years"),
+    (re.compile(r"\bmths\b"), "months"),
     (re.compile(r"\bgf\b"), "girlfriend"),
     (re.compile(r"\bbf\b"), "boyfriend"),
     (re.compile(r" (?:n|&) "), " and "),
@@ -240,7 +247,7 @@ _CONTRACTIONS = (
 )
 _TYPED = re.compile(
     r"\b(?:me|n|al+ergi?ck?|alway?[sz]|alwys|jst|[gb]f|im|ive|id|dont|cant|doesnt|wont|isnt|arent|"
-    r"didnt|u|cuz|cos|bc|rlly|rly)\b",
+    r"didnt|u|cuz|cos|bc|rlly|rly|yrs?|mths)\b",
     re.IGNORECASE,
 )
 _NAMED = re.compile(

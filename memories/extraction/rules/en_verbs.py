@@ -87,9 +87,19 @@ _SECOND_VERB = re.compile(
 )
 
 
+_BASE_IN_S = ("ss", "us", "is", "as", "os")
+
+
+def is_third_person(verb: str) -> bool:
+    """Whether a verb already has its ending: "hates", but not "discuss" or "focus"."""
+    return len(verb) > 3 and verb.endswith("s") and not verb.endswith(_BASE_IN_S)
+
+
 def _with_s(verb: str) -> str:
     low = verb.lower()
     if low in _UNCHANGED or (low.endswith("ed") and low not in _BASE_IN_ED):
+        return verb
+    if is_third_person(low):
         return verb
     if low.endswith("y") and low[-2:-1] not in ("a", "e", "i", "o", "u"):
         return verb[:-1] + "ies"

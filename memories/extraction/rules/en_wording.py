@@ -131,7 +131,7 @@ def _is_name(label: str) -> bool:
 def _headless(predicate: str) -> str:
     """Without "is" before an adjective: "Allergic to …", but "Is an only child"."""
     if re.match(
-        r"is (?!(?:an?|the|one|not|no|in|on|at|from|into|due|\d|their|half|my|head)\b)"
+        r"is (?!(?:an?|the|one|not|no|in|on|at|from|into|due|\d+|their|half|my|head)\b)"
         r"\w+(?!ing\b)",
         predicate,
     ):

@@ -129,8 +129,17 @@ def _subject(
     return _left_out(text, at, last, setting)
 
 
+# 我们家从来不吃羊肉 is said of all of us: without 我们 its 家 would hang in the air.
+_OUR_HOUSEHOLD = re.compile(
+    r"(?:我|咱|俺)们家(?:里)?(?=从|不|没|都|每|一般|只|也|平时|平常|常|总|天天|很少|很|最|爱|喜欢|吃|喝)"
+)
+
+
 def _after_me(text: str, at: int) -> int:
     """店里雇了两个小工 keeps its 店里, 我膝盖不行 loses its 我."""
+    whole = _end(_OUR_HOUSEHOLD, text, at)
+    if whole > at:
+        return whole
     return _end(re.compile(r"(?:我们?俩?|咱们?俩?|俺们?)的?(?=[^们])"), text, at)
 
 

@@ -15,6 +15,7 @@ from memories.extraction.rules.zh_clauses import clauses
 from memories.extraction.rules.zh_dialect import dated_plainly, standard
 from memories.extraction.rules.zh_frames import FRAMES
 from memories.extraction.rules.zh_general import open_parse, speaks_of_nobody, without_me
+from memories.extraction.rules.zh_giving_up import given_up
 from memories.extraction.rules.zh_grammar import (
     HEDGE,
     OPENER,
@@ -41,6 +42,8 @@ _TOLD_BEFORE = re.compile(
     r"(?:我)?(?:之前|上次|以前|刚才|刚刚|前面|先前|上回)(?:我)?(?:跟|和|对|同)?(?:你|您)?"
     r"(?:说|讲|提|告诉)(?:你)?(?:过)?(?:的)?|不是(?!吧|吗)"
 )
+# 吃素三年了 is true of the day that it was said on.
+_SPAN = re.compile(r"[\d一二两三四五六七八九十几多半]个?(?:年|月|周|星期|天)多?了?$")
 _NOTABLE = re.compile(
     r"面试|考试|手术|婚|领证|生日|毕业|入职|离职|辞职|出生|去世|演唱会|比赛|搬|签约|"
     r"拿到|通过|升职|确诊|怀孕|答辩|马拉松|offer|录取|买房|买车|上线|发布|截止|机票|"
@@ -52,7 +55,7 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
     """All statements of one sentence, in order. A clause without a subject continues the last."""
     folded = replace(sentence, text=standard(sentence.text))
     subject: Subject | None = None
-    corrects, opening = False, True
+    corrects, opening, before_it = False, True, ""
     for piece in clauses(folded):
         corrects = corrects or _is_correction(piece, folded)
         if _is_old_home(piece, folded):
@@ -60,6 +63,11 @@ def read(sentence: Sentence, setting: Setting) -> Iterator[Found]:
         offset = piece.start - sentence.start
         said = sentence.text[offset : offset + len(piece.text)]
         if setting.rules and (found := _instruction(piece, said, setting, corrects)):
+            yield found
+            continue
+        who = subject.label if subject else ""
+        text, before_it = given_up(piece.text, before_it, who=who), piece.text
+        if setting.rules and text and (found := _read_as(text, piece, setting, corrects)):
             yield found
             continue
         if setting.rules and (
@@ -132,11 +140,17 @@ def _roundabout(
     piece: Piece, said: str, setting: Setting, corrects: bool, *, bare: bool
 ) -> Iterator[Found]:
     for text in readings(piece.text, said, bare=bare):
-        told = replace(piece, text=simplified(text))
-        parsed = parse(told, None, setting)
-        taken = parsed and _statement(told, text, parsed, setting, corrects)
-        if found := taken or _general(told, text, None, setting, corrects):
-            yield replace(found, start=piece.start, end=piece.start + len(said))
+        if found := _read_as(text, piece, setting, corrects):
+            yield found
+
+
+def _read_as(text: str, piece: Piece, setting: Setting, corrects: bool) -> Found | None:
+    """What `text` says, where it stands for the clause."""
+    told = replace(piece, text=simplified(text))
+    parsed = parse(told, None, setting)
+    taken = parsed and _statement(told, text, parsed, setting, corrects)
+    found = taken or _general(told, text, None, setting, corrects)
+    return found and replace(found, start=piece.start, end=piece.end)
 
 
 def _instruction(piece: Piece, said: str, setting: Setting, corrects: bool) -> Found | None:
@@ -191,6 +205,8 @@ def _found(
         text = f"生日是{when.month}月{when.day}日" if when else text
     if rule.data.get("shape") == "age" and when is None:
         text = f"{setting.today.year}年{text}"
+    if rule.data.get("lasts") and when is None and _SPAN.search(simplified(text)):
+        text = f"{text}（截至{setting.today.year}年{setting.today.month}月）"
     content = sentence_of(text, _as_written(parsed.subject, said), setting.speaker)
     return Found(
         rule,

@@ -3,7 +3,7 @@
 import re
 
 from memories.extraction.rules import zh_dates
-from memories.extraction.rules.masking import SECRET
+from memories.extraction.rules.masking import SECRET, simplified
 from memories.extraction.rules.zh_grammar import Subject
 from memories.extraction.rules.zh_words import RELATIONS
 
@@ -27,6 +27,11 @@ _POINTING = re.compile(
 _WITHOUT_OBJECT = re.compile(
     r"^(?:经常|总是?|一直|每天|常常|常|从来|有时|最近|还|也|都)+$|^.{0,8}(?:都|就|也|只)(?:会|"
     r"要)?[看买去吃喝听要玩用写做]$|^[\d一二两三四五六七八九十百千几多]+度$|^在《[^》]+》[中里]$|^(?:一直|都|就|也)?是[^，。做搞跑教学开种养卖干属]{1,4}的$"
+)
+# 我们家从来不买: what, was said before.
+_REFUSES_SOMETHING = re.compile(
+    r"^(?:家里?)?(?:从来|从|一直|也|都|就|再也|向来|几乎|基本|平时)*(?:不|没)(?:再)?"
+    r"[看买去吃喝听要玩用写做碰养](?:过|了|的)?$"
 )
 _THIRD = re.compile(r"(?<![吉其])[他她佢]")
 MARK = "[已隐去]"
@@ -53,6 +58,8 @@ _WITHOUT_PLACE = re.compile(
 
 def is_complete(text: str) -> bool:
     if not 2 <= len(text) <= 90 or _POINTING.search(text) or zh_dates.LEFT_OVER.search(text):
+        return False
+    if _REFUSES_SOMETHING.match(simplified(text)):
         return False
     if _WITHOUT_OBJECT.match(text) or _WITHOUT_PLACE.match(text):
         return False

@@ -48,7 +48,7 @@ STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
     ("我不吃猪肉", [("constraint", "不吃猪肉")]),
     ("我不能喝牛奶", [("constraint", "不能喝牛奶")]),
     ("我从来不喝酒", [("constraint", "从来不喝酒")]),
-    ("我戒糖半年了", [("constraint", "戒糖半年")]),
+    ("我戒糖半年了", [("constraint", "戒糖半年了（截至2026年11月）")]),
     ("我怕坐飞机", [("constraint", "怕坐飞机")]),
     ("我晕车", [("constraint", "晕车")]),
     ("我有哮喘", [("fact", "有哮喘")]),

@@ -67,7 +67,10 @@ STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
     ("Every Sunday I call my grandmother.", [("pattern", "Calls their grandmother every Sunday")]),
     ("I meditate before bed.", [("pattern", "Meditates before bed")]),
     ("I've been playing the violin since I was six.", [("skill", "Has been playing the violin")]),
-    ("I've been vegetarian for eight years.", [("constraint", "Vegetarian for eight years")]),
+    (
+        "I've been vegetarian for eight years.",
+        [("constraint", "Vegetarian for eight years (as of 2026-11)")],
+    ),
     (
         "I speak fluent Spanish and some Portuguese.",
         [("skill", "Speaks fluent Spanish and some Portuguese")],
@@ -150,7 +153,7 @@ STATEMENTS: list[tuple[str, list[tuple[str, str]]]] = [
         "My boyfriend and I are moving to Porto in June.",
         [("task", "Is moving to Porto in 2027-06")],
     ),
-    ("I'm 42.", [("fact", "42 (as of 2026-11)")]),
+    ("I'm 42.", [("fact", "Is 42 (as of 2026-11)")]),
     (
         "I met my husband at a concert in 2012.",
         [("event", "Met their husband at a concert in 2012")],

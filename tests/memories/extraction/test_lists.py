@@ -50,3 +50,17 @@ def test_an_answer_ends_where_a_new_clause_begins() -> None:
 )
 def test_hopes_without_content_and_lost_context_are_left(said: str) -> None:
     assert [one for one in _contents(said) if "came" not in one] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        ("Where do you live?", "just outside Lyon", ["Lives outside Lyon"]),
+        ("你住在哪里？", "在厦门", ["住在厦门"]),
+        ("Do you drink alcohol?", "no, pregnant", ["Doesn't drink alcohol", "Pregnant"]),
+        ("Do you eat meat?", "nope", ["Doesn't eat meat"]),
+        ("Do you want to continue?", "no", []),
+    ],
+)
+def test_an_answer_is_put_into_its_question(asked: str, said: str, expected: list[str]) -> None:
+    assert _contents(said, asked=asked)[: len(expected) or None] == expected
