@@ -84,7 +84,19 @@ def _one_value(pair: Pair) -> Finding:
     return changed(pair)
 
 
+# Of these one has many, so two who have no name are hardly the same.
+_OF_MANY = frozenset(["friend", "colleague", "neighbor", "cousin"])
+
+
+def may_be_two(pair: Pair) -> bool:
+    """Whether the two may speak of two friends, or two neighbours."""
+    new, old = pair.new, pair.old
+    return new.subject in _OF_MANY and not (pair.overrules or new.names & old.names)
+
+
 def changed(pair: Pair) -> Finding:
+    if may_be_two(pair):
+        return BESIDE
     if pair.new.slot in FIXED and not (pair.decided or pair.new.corrects):
         return Finding(Verdict.REVIEW, "contradicts")
     if pair.new.slot in LIKELY_ONE and not pair.overrules:

@@ -14,12 +14,14 @@ from memories.extraction.arbitration.attributes import (
     contradicts,
     detail,
     flip,
+    may_be_two,
     same_attribute,
 )
 from memories.extraction.arbitration.clashing import clash, clash_of_being
 from memories.extraction.arbitration.exclusive import exclude_each_other
 from memories.extraction.arbitration.figures import differ
 from memories.extraction.arbitration.framing import clash_in_one_frame, otherwise_often
+from memories.extraction.arbitration.having_one import clash_of_one
 from memories.extraction.arbitration.lexicon import opposed
 from memories.extraction.arbitration.likeness import is_too_close, says_the_same, turned_round
 from memories.extraction.arbitration.losing import is_one_of_many, loses
@@ -75,7 +77,9 @@ def compare(pair: Pair) -> Finding:
 def _in_each_others_way(pair: Pair, finding: Finding) -> bool:
     """By the table of what excludes each other; or one frame with two values."""
     new, old = pair.new, pair.old
-    if finding.reason in _SURMISED and exclude_each_other(new, old):
+    if may_be_two(pair):
+        return False
+    if finding.reason in _SURMISED and (exclude_each_other(new, old) or clash_of_one(new, old)):
         return True
     return finding in (BESIDE, APART) and (
         otherwise_often(new, old) or clash_in_one_frame(new, old)

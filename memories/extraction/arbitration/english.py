@@ -192,7 +192,7 @@ def _statement(
         slot = "job" if slot == "" and _TRADE.match(bare) else slot
     if slot == "blood":
         main = frozenset(value.split()[:1])
-    if slot in ("kin", "pet"):
+    if slot in ("kin", "pet", "marital"):
         detail |= concepts(take_figures(groups["rest"])[1]) - names - _stems(names)
     if slot == "name" and subject != "user":
         slot, main, subject, names = _introduces(subject, names | main)

@@ -18,6 +18,7 @@ _TOKEN = re.compile(r"[\w'.@#+-]+")
 _GIVES_ONE_EN = re.compile(
     r"\b(?:is|are|was|were|will be|gets|got)(?: \w+(?:ed|en|ld))? (?:in|at|on|from|by"
     r"|called|named|near|under|to|with|for)(?: the| an?)?$"
+    r"|\b(?:meets|stays|hangs|stands) (?:in|at|on|under|by)(?: the| an?)?$"
     r"|\b(?:faces|belongs to|starts at|ends at|leaves (?:at|from)|comes from)(?: the| an?)?$"
 )
 _NAMES_ONE_EN = re.compile(r"\b(?:is|was)$")
@@ -91,6 +92,8 @@ def _in_chinese(new: Statement, old: Statement) -> bool:
     short = all(0 < len(value) <= 2 * _LONGEST_VALUE for value in values)
     if not short or _MANY.search(frame) or _is_more_of(values):
         return False
+    if (values[0][0] == "个") != (values[1][0] == "个"):
+        return False  # 爸爸是司机, 爸爸是个急性子: a trade and a trait
     if _GIVES_ONE_ZH.search(frame):
         return not any(re.search(r"[，,的了]", "".join(value)) for value in values)
     return bool(_PLACES_ZH.search(frame)) and all(_is_noun("".join(value)) for value in values)
@@ -116,4 +119,4 @@ def _is_name(value: list[str], plain: str) -> bool:
 
 
 def _is_noun(value: str) -> bool:
-    return all(tag.startswith("n") for _, tag in rjieba.tag(value))
+    return all(tag.startswith(("n", "f", "s")) for _, tag in rjieba.tag(value))

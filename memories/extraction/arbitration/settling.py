@@ -3,6 +3,7 @@
 import re
 
 from memcenter.lib.stopwords import ENGLISH
+from memories.extraction.arbitration.attributes import may_be_two
 from memories.extraction.arbitration.comparing import compare
 from memories.extraction.arbitration.pair_judge import Judged, decide, judge, tells_more
 from memories.extraction.arbitration.pairing import BESIDE, Finding, Pair
@@ -26,7 +27,7 @@ _CAPITALISED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 def settle(pair: Pair) -> Finding:
     """How the known statement stands to the new one, and what that rests on."""
     finding = _settle(pair)
-    if _is_only_of_the_past(pair) and finding.reason in _NEWER:
+    if finding.reason in _NEWER and (_is_only_of_the_past(pair) or may_be_two(pair)):
         return BESIDE
     return finding
 

@@ -120,7 +120,8 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("learns",
         r"^(?:is |am )?(?:learns?|learning|started learning|began learning) (?:how )"
         r"?(?:to )?(?P<v>.+)"),
-    ("major", r"^(?:is |am )?(?:major(?:s|ing)? in|studies|studying|study) (?!at)(?P<v>.+)"),
+    ("major", r"^(?:is |am )?(?:major(?:s|ing)? in|studies|studying|study) "
+     r"(?!(?:at|in|on|with|every|hard|from|for|by|alone|late)\b)(?P<v>.+)"),
     ("major", r"^major is (?P<v>.+)"),
     ("school", r"^(?:is |am )?(?:studies|studying|study|student|a student) at (?P<v>.+)"),
     ("school", r"^(?:goes to|attends?) (?P<v>.*(?:university|college|school).*)"),

@@ -93,7 +93,8 @@ READINGS = (
          r"cardiologist|psychiatrist|neurologist|dermatologist|consultant|nurse)(?: has| just|"
          r" finally)* (?:(?:put|started) me (?:back )?on|prescribed me) "
          r"(?P<x>(?!(?:hold|the spot|a waiting|the list|notice)\b)[\w -]{3,40}?)"
-         r"(?P<y> (?:last|this|in|on|since|two|three|a) .*)?$", "i was prescribed {x}{y}"),
+         r"(?P<y> (?:last|this|in|on|since|two|three|a) [^,]*)?(?:,.*)?$",
+         "i was prescribed {x}{y}"),
     _row("proposed to me", r"(?P<x>(?-i:[A-Z][a-z]+)|"
          r"my <relation>(?: (?-i:[A-Z][a-z]+))?) (?:finally |just )?"
          r"proposed to me(?P<y>.*)$", "i was proposed to by {x}{y}"),
