@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from memories.extraction.rules import zh_answers
+from memories.extraction.rules.recounting import recounted
 
 _YES = re.compile(
     r"^(?:oh |haha |well |um )?(?:yes|yeah|yep|yup|correct|right|exactly|true|"
@@ -253,6 +254,8 @@ def _turned(claim: str) -> str:
 
 def answered(said: str, before: str) -> Turned | None:
     """A short reply to the assistant's last question, as a sentence of the user's."""
+    if text := recounted(said, before[-200:]):
+        return Turned(text, said.strip(), said.index(said.strip()), "answer")
     reply = _LEADS.sub("", said.strip()).strip("。.!！~ ")
     reply = (
         re.split(r"[,，;；]\s*(?!and\b)", reply, maxsplit=1)[0].strip() if "，" in reply else reply

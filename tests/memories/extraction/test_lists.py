@@ -60,6 +60,11 @@ def test_hopes_without_content_and_lost_context_are_left(said: str) -> None:
         ("Do you drink alcohol?", "no, pregnant", ["Doesn't drink alcohol", "Pregnant"]),
         ("Do you eat meat?", "nope", ["Doesn't eat meat"]),
         ("Do you want to continue?", "no", []),
+        ("You have one sister, right?", "no, two", ["Has two sisters"]),
+        ("So you have two dogs?", "three now", ["Has three dogs"]),
+        ("So you have two questions?", "three actually", []),
+        ("你养了一只猫对吧？", "两只", ["养了两只猫"]),
+        ("你有两个女儿？", "不是，三个", ["有三个女儿"]),
     ],
 )
 def test_an_answer_is_put_into_its_question(asked: str, said: str, expected: list[str]) -> None:
