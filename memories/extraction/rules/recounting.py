@@ -7,7 +7,8 @@ from memories.extraction.rules.zh_words import KIN, PETS
 
 _NUMBER = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|an?)"
 _ASKED = re.compile(
-    rf"\byou(?:'ve got| have| own| keep) {_NUMBER} (?P<what>(?:[a-z-]+ )?(?:{RELATIONS}|car|bike|job|house|flat)s?)"
+    rf"\byou(?:'ve got| have| own| keep) {_NUMBER} "
+    rf"(?P<what>(?:[a-z-]+ )?(?:{RELATIONS}|car|bike|job|house|flat)s?)"
     r"(?:,? (?:right|correct|don't you|is that right))?\?\s*$",
     re.IGNORECASE,
 )
