@@ -85,6 +85,7 @@ def export_all(walk: Walker) -> None:
     walk.click(".chat__center")
     walk.click(".tab[href='/memory/data/']")
     walk.click(".transfer-card a.button--primary")
+    walk.page.fill("dialog [name=password]", PASSWORD)
     walk.click("dialog .button--primary")
     with walk.page.expect_download(timeout=SOON):
         walk.click(".transfer a[download]")
