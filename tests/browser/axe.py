@@ -20,7 +20,12 @@ from tests.browser.screenshots import chromium
 from tests.live import ROOT, Person, Product, server
 
 REPORT = ROOT / "docs" / "accessibility.md"
-VISITORS = {"sign_in": "/signin/", "register": "/register/", "not_found": "/nothing/here/"}
+VISITORS = {
+    "sign_in": "/signin/",
+    "register": "/register/",
+    "not_found": "/nothing/here/",
+    "link_over": "/signin/link/x/",
+}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = {"en": "en-GB", "zh-hans": "zh-CN"}
 _LIVED_IN = """
@@ -31,6 +36,12 @@ from tests.pages import PAGES, lived_in
 with as_system():
     seen = lived_in(User.objects.get(username={name!r}), size=8)
     print(json.dumps({{name: address(seen) for name, address in PAGES.items()}}))
+"""
+_SPEAKS = """
+from ops.access import as_system
+from ops.models import UserSettings
+with as_system():
+    UserSettings.objects.filter(user__username={name!r}).update(language={language!r})
 """
 _HEAD = """\
 # Accessibility
@@ -50,6 +61,9 @@ class Found:
     version: str
 
 
+Row = tuple[str, str, str, Found]  # page, language, theme, what was found
+
+
 def addresses_for(product: Product, person: Person) -> dict[str, str]:
     """Every page of somebody who has something on each; they are given it by this."""
     printed = product.shell(_LIVED_IN.format(name=person.username))
@@ -60,6 +74,10 @@ def addresses_for(product: Product, person: Person) -> dict[str, str]:
 def look(page: Page, address: str) -> Found:
     page.goto(address)
     page.wait_for_load_state("load")
+    return what_axe_finds(page)
+
+
+def what_axe_finds(page: Page) -> Found:
     told = Axe().run(page).response
     violations = tuple(
         f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in told["violations"]
@@ -69,34 +87,32 @@ def look(page: Page, address: str) -> Found:
 
 def looked_through(
     browser: Browser, product: Product, person: Person, addresses: Mapping[str, str]
-) -> Iterator[tuple[str, str, str, Found]]:
-    """(page, language, theme, what was found). The policy of the pages refuses axe's own styles."""
+) -> Iterator[Row]:
     for language, locale in LANGUAGES.items():
-        product.shell(
-            "from ops.access import as_system\n"
-            "from ops.models import UserSettings\n"
-            "with as_system():\n"
-            f"    UserSettings.objects.filter(user__username={person.username!r})"
-            f".update(language={language!r})"
+        product.shell(_SPEAKS.format(name=person.username, language=language))
+        # The policy of the pages refuses axe's own styles.
+        context = browser.new_context(
+            base_url=product.address, locale=locale, reduced_motion="reduce", bypass_csp=True
         )
+        page = context.new_page()
+        yield from in_both_themes(page, language, VISITORS)
+        sign_in(page, person)
+        yield from in_both_themes(page, language, addresses)
+        context.close()
+
+
+def in_both_themes(page: Page, language: str, addresses: Mapping[str, str]) -> Iterator[Row]:
+    for name, address in addresses.items():
+        page.goto(address)
+        page.wait_for_load_state("load")
         for scheme in SCHEMES:
-            context = browser.new_context(
-                base_url=product.address,
-                locale=locale,
-                color_scheme=scheme,
-                reduced_motion="reduce",
-                bypass_csp=True,
-            )
-            page = context.new_page()
-            for name, address in VISITORS.items():
-                yield name, language, scheme, look(page, address)
-            sign_in(page, person)
-            for name, address in addresses.items():
-                yield name, language, scheme, look(page, address)
-            context.close()
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            found = what_axe_finds(page)
+            print(name, language, scheme, len(found.violations), flush=True)  # noqa: T201
+            yield name, language, scheme, found
 
 
-def report(rows: list[tuple[str, str, str, Found]]) -> str:
+def report(rows: list[Row]) -> str:
     columns = [(language, scheme) for language in LANGUAGES for scheme in SCHEMES]
     found = {(name, (language, scheme)): one for name, language, scheme, one in rows}
     names = list(dict.fromkeys(name for name, *_ in rows))
