@@ -291,11 +291,12 @@ def test_every_arrow_is_taken_and_refused_where_it_does_not_begin(
     do(machine.leases_run_out)
     do(machine.claim, after=None)
     do(machine.leases_run_out)
-    for leave in (
+    ways: tuple[Callable[[Operation], Any], ...] = (
         lambda one: do(machine.fail, claimed=one, permanent=False, counts=True),
         lambda one: do(machine.give_back, claimed=one),
         lambda one: do(machine.leases_run_out),
-    ):
+    )
+    for leave in ways:
         first = enqueued("one")
         do(machine.enqueue, person=_PEOPLE[0], priority=_BULK, serial=True, dedupe="one")
         leave(first)

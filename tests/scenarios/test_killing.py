@@ -3,6 +3,8 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +106,46 @@ def test_killed_databases_lose_no_turn_that_was_answered(
         await_another(own_server, name, before)
     until(lambda: reads(callers[0]), what="the product to read again")
     assert_each_learned_once(callers, op_ids)
+
+
+def test_learning_that_may_not_have_reached_the_disk_is_there_once(
+    own_server: Server, alive: Product
+) -> None:
+    """Commits of learning don't wait for the disk, and here nobody writes the log down for them:
+    what no other commit took along is lost with the database, and is done again.
+    """
+    os.kill(part_of_postgres(own_server, "walwriter"), signal.SIGSTOP)
+    callers = people(alive, "disk")
+    op_ids = told(callers)
+    until(lambda: in_the_middle(callers), what="some of it to be learned")
+    kill_postgres(own_server)
+    until(lambda: reads(callers[0]), what="the product to read again")
+    assert_each_learned_once(callers, op_ids)
+
+
+def part_of_postgres(own_server: Server, name: str) -> int:
+    """The process of the database server that has this part."""
+    return next(pid for pid, told in postgres_parts(own_server).items() if name in told)
+
+
+def postgres_parts(own_server: Server) -> dict[int, str]:
+    """What each child of the database server calls itself."""
+    server = own_server.pid("postgres")
+    children = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii")
+    return {
+        int(pid): Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+        for pid in children.split()
+    }
+
+
+def kill_postgres(own_server: Server) -> None:
+    """All of it at once, so that no part of it writes anything down; another takes its place."""
+    server = own_server.pid("postgres")
+    assert server is not None
+    for pid in (server, *postgres_parts(own_server)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    await_another(own_server, "postgres", server)
 
 
 def await_another(own_server: Server, name: str, before: int) -> None:
