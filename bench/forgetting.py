@@ -52,6 +52,7 @@ def main() -> None:
         "MEMCENTER_SESSION_IDLE_MINUTES": "100000",  # nobody's past is looked at meanwhile
         "MEMCENTER_WINDOW_MESSAGES": "4",  # so that short conversations are summarized
         "MEMCENTER_SUMMARY_EVERY": "2",
+        "MEMCENTER_FILES_SYNC_SECONDS": "10",
         "MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE": "true",
     }
     # A stop from outside leaves no servers behind either.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -45,9 +46,31 @@ class Bystanders:
     hashes: dict[str, str]
 
 
+# Until then the next sweep renders somebody's memory files once more.
+_TO_BE_RENDERED = """
+SELECT count(*) FROM ops_user u
+ WHERE u.id = ANY(%s)
+   AND (EXISTS (SELECT 1 FROM ops_operation o WHERE o.subject = u.subject
+                   AND o.kind = 'sync_files' AND o.status IN ('pending', 'running', 'failed'))
+     OR EXISTS (SELECT 1 FROM memories_memory m WHERE m.user_id = u.id
+                   AND m.status IN ('active', 'disabled', 'superseded', 'archived')
+                   AND m.updated_at > coalesce(
+                       (SELECT f.synced_at FROM memories_memoryfile f
+                         WHERE f.user_id = u.id AND f.path = 'MEMORY.md'),
+                       '-infinity') - interval '1 minute'))
+"""
+_RENDERED_WITHIN = 600
+
+
 def bystanders(store: Store) -> Bystanders:
+    """Waits until the product itself has nothing to do for them any more."""
     rows = store.rows("SELECT id FROM ops_user WHERE external_id LIKE 'person-0-%%'")
     users = [int(str(pk)) for (pk,) in rows]
+    ends = time.monotonic() + _RENDERED_WITHIN
+    while store.rows(_TO_BE_RENDERED, users)[0][0]:
+        if time.monotonic() > ends:
+            raise SystemExit("The bystanders' files are never rendered.")
+        time.sleep(1)
     return Bystanders(users, store.fingerprint(users))
 
 
