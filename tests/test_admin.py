@@ -112,7 +112,7 @@ def test_revealing_needs_a_post_and_a_row(browser: Client, alice: User) -> None:
     memory = make_memory(alice, SECRET)
     assert browser.get(address(type(memory), "reveal", memory.pk)).status_code == 405
     assert browser.post(address(type(memory), "reveal", 0)).status_code == 404
-    assert not AuditEvent.objects.filter(surface="admin").exists()
+    assert not AuditEvent.objects.filter(action="admin.reveal").exists()
 
 
 def test_what_one_reveal_opened_opens_nothing_else(browser: Client, alice: User) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 
 from ops.access import as_system
 from ops.models import Operation
@@ -76,8 +76,11 @@ class Leases:
         try:
             with as_system():
                 return outbox.renew(operation)
-        except DatabaseError:  # it may be starting again: nobody else can take it meanwhile either
-            logger.warning("operation %s: its lease was not renewed", operation.public_id)
+        except Exception as error:
+            # The database may be starting again: nobody else can take it meanwhile either. And no
+            # other failure may end the one thread that holds everybody's leases.
+            kind = type(error).__name__
+            logger.warning("operation %s: its lease was not renewed: %s", operation.public_id, kind)
             return True
 
 

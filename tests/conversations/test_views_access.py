@@ -16,6 +16,12 @@ OF_ONE = ["conversation", "conversation_rename", "conversation_clear", "conversa
 
 
 @pytest.fixture
+def client() -> Client:
+    """A visitor."""
+    return Client()
+
+
+@pytest.fixture
 def turn(alice: User) -> Turn:
     return make_turn(make_conversation(alice, title="The roof"), "I keep bees on the roof.")
 

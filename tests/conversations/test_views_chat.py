@@ -222,17 +222,17 @@ def test_the_page_says_so_where_memory_is_off(conversation: Conversation) -> Non
     assert "Go to the switches" in text
 
 
-def test_a_long_conversation_shows_its_newest_thirty_and_a_way_to_the_earlier_ones(
+def test_a_long_conversation_shows_its_newest_twenty_and_a_way_to_the_earlier_ones(
     conversation: Conversation,
 ) -> None:
     for number in range(1, 41):
         make_message(conversation, f"Message number {number}.")
     text = page_of(conversation)
-    assert "Message number 10." not in text
-    assert "Message number 11." in text
-    earlier = page_of(conversation, before="11")
-    assert "Message number 10." in earlier
-    assert "Message number 11." not in earlier
+    assert "Message number 20." not in text
+    assert "Message number 21." in text
+    earlier = page_of(conversation, before="21")
+    assert "Message number 20." in earlier
+    assert "Message number 21." not in earlier
     assert "Newest messages" in earlier
 
 

@@ -46,7 +46,7 @@ def test_all_entities_are_told_to_an_admin_only(
     make_memory(alice, "Likes green tea", agent_id="厨师/1")
     told = admin.users()
     kinds = [(one["type"], one["name"], one["total_memories"]) for one in told["results"]]
-    assert kinds == [("user", "alice", 1), ("agent", "厨师/1", 1)]
+    assert kinds == [("agent", "厨师/1", 1), ("user", "alice", 1)]
     assert told["count"] == 2 and told["total_users"] == 1 and told["total_agents"] == 1
     for other in (mem0, client(alice_key)):
         with pytest.raises(mem0_errors.AuthenticationError):
