@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,6 +33,7 @@ class Leases:
         self._held: dict[int, Operation] = {}
         self._used = False
         self._guard = threading.Lock()
+        self._never = threading.Event()
         self._thread: threading.Thread | None = None
 
     @contextmanager
@@ -64,7 +64,7 @@ class Leases:
 
     def _keep(self) -> None:
         while True:
-            time.sleep(settings.LEASE_SECONDS / 3)
+            self._never.wait(settings.LEASE_SECONDS / 3)
             with self._guard:
                 if not self._used:
                     self._thread = None

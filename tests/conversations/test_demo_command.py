@@ -120,7 +120,7 @@ def test_the_second_run_changes_nothing_and_no_password() -> None:
 
     shown = run()
 
-    assert "Maya: nothing new, 82 messages were there" in shown
+    assert "Maya: nothing new, 84 messages were there" in shown
     assert printed("Login 登录", shown) == ["linxiao", "maya"]
     assert all("given before" in line for line in printed("Password 密码", shown))
     assert authenticate(username="linxiao", password=password) is not None
