@@ -216,6 +216,8 @@
   function end(data) {
     clearPending();
     data.gone.forEach(leave);
+    // What comes names its day again where nothing was said on it before.
+    document.querySelectorAll("#bubbles > .bubble__day:not(:has(+ .bubble))").forEach((day) => day.remove());
     byId("ending")?.remove();
     document.querySelectorAll("#bubbles .only-last").forEach((one) => one.remove());
     window.htmx.swap(byId("bubbles"), data.html, { swapStyle: "beforeend" });

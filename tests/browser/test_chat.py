@@ -74,6 +74,7 @@ def test_what_is_told_is_learned_and_its_chip_opens_the_memory(
     chat: Page, text: str, memory: str
 ) -> None:
     answer = say(chat, text)
+    expect(chat.locator(".bubble__day")).to_have_count(1)
     expect(composer(chat)).to_have_value("")
     learned(answer).click()
     expect(chat.get_by_role("heading", level=1)).to_contain_text(memory)
