@@ -80,10 +80,10 @@ def test_a_zip_can_be_read_without_a_program(alice: User) -> None:
 def test_one_conversation_holds_nothing_of_another(alice: User) -> None:
     one, other = make_conversation(alice), make_conversation(alice)
     make_turn(one, "I play chess")
-    make_turn(other, "I drink tea")
-    make_memory(alice, "Drinks tea")
+    make_turn(other, "I drink oolong")  # no id can hold these letters
+    make_memory(alice, "Drinks oolong")
     data = data_of(export(alice, conversation=one))
-    assert data["scope"] == "conversation" and "tea" not in str(data)
+    assert data["scope"] == "conversation" and "oolong" not in str(data)
     assert len(data["data"]["message"]) == 2 and "memory" not in data["data"]
 
 
