@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 ALL = {"memory", "message", "episode", "summary", "note"}
 # The key, the person, the switches and the speakers; five types with words, vectors and rows each;
 # the turns of the messages; the trace. In tests each transaction is two savepoints more.
-_SEARCH, _CONTEXT = 29, 15
+_SEARCH, _CONTEXT = 29, 16
 
 
 def learn(user: User, name: str) -> None:
