@@ -5,20 +5,16 @@ from threading import Thread
 
 from django.core.wsgi import get_wsgi_application
 
+from memcenter.lib import afterwards
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 application = get_wsgi_application()
 _STOPPING_SECONDS = 3.0  # less than the server gives a worker that stops
 
 
-def _settle() -> None:
-    """A worker that stops first writes what its last answers owe."""
-    from memcenter.lib import afterwards
-
-    afterwards.settled(within=_STOPPING_SECONDS)
-
-
-# Workers are processes of `multiprocessing`, which leave without the handlers of `atexit`.
-Finalize(None, _settle, exitpriority=1)
+# A worker that stops first writes what its last answers owe. Workers are processes of
+# `multiprocessing`, which leave without the handlers of `atexit`.
+Finalize(None, afterwards.settled, kwargs={"within": _STOPPING_SECONDS}, exitpriority=1)
 
 
 def _warm_up() -> None:

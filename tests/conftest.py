@@ -8,7 +8,9 @@ import pytest
 from django.conf import settings
 from django.db import connections
 from pytest_django import DjangoDbBlocker
+from redis import Redis
 
+from memcenter.lib import afterwards
 from ops.access import as_system
 from ops.models import ApiKey, User
 from ops.services import keys, users
@@ -64,11 +66,21 @@ def mallory_key(mallory: User) -> str:
 
 
 @pytest.fixture(autouse=True)
-def no_files_of_other_tests() -> Iterator[None]:
-    """A test's rows are rolled back, its files are not: a residue scan would find them."""
+def nothing_of_other_tests() -> Iterator[None]:
+    """A test's rows are rolled back, its files and keys are not: the next one would meet them."""
     yield
     for name in ("exports", "imports", "files", "parts", "memory-files"):
         shutil.rmtree(Path(settings.DATA_DIR) / name, ignore_errors=True)
+    if databases.redis_server.is_running():
+        with Redis.from_url(databases.redis_server.url()) as client:
+            client.flushdb()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_owed() -> Iterator[None]:
+    """What an answer leaves to be written is written, or a stop of the product would wait for it."""
+    yield
+    assert afterwards.settled(within=60)
 
 
 def key_row(text: str) -> ApiKey:

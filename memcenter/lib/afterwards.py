@@ -37,14 +37,20 @@ class Owed:
 
     def settle(self) -> None:
         """Do it all. What fails is told by its kind alone, and the others are done all the same."""
-        acts, self._acts = self._acts, []
-        for act in acts:
-            try:
-                act()
-            except DatabaseError as error:
-                logger.warning("What an answer owed wasn't written: %s.", type(error).__name__)
-            finally:
-                _counted(-1)
+        try:
+            while self._acts:
+                self._settle_one()
+        finally:
+            self.drop()
+
+    def _settle_one(self) -> None:
+        act = self._acts.pop(0)
+        try:
+            act()
+        except DatabaseError as error:
+            logger.warning("What an answer owed wasn't written: %s.", type(error).__name__)
+        finally:
+            _counted(-1)
 
     def drop(self) -> None:
         acts, self._acts = self._acts, []

@@ -23,8 +23,8 @@ def server(folder: DataFolder) -> Iterator[EmbeddedRedis]:
 
 def test_it_answers_to_the_password_alone(server: EmbeddedRedis) -> None:
     with Redis.from_url(server.url()) as client:
-        client.set("key", "value")
-        assert client.get("key") == b"value"
+        client.set("planted", "value")
+        assert client.get("planted") == b"value"
     with (
         Redis(unix_socket_path=str(server.socket), retry=Retry(NoBackoff(), 0)) as client,
         pytest.raises(AuthenticationError),
@@ -43,7 +43,7 @@ def test_it_keeps_nothing_on_disk_and_starts_again_after_a_kill(
     server: EmbeddedRedis, folder: DataFolder
 ) -> None:
     with Redis.from_url(server.url()) as client:
-        client.set("key", "value")
+        client.set("planted", "value")
     known = PidFile(folder.pid_file("redis")).alive()
     assert known
     os.kill(known[0], signal.SIGKILL)
@@ -51,7 +51,7 @@ def test_it_keeps_nothing_on_disk_and_starts_again_after_a_kill(
     assert not server.is_running()
     server.start()
     with Redis.from_url(server.url()) as client:
-        assert client.get("key") is None
+        assert client.get("planted") is None
     assert {path.name for path in folder.run.iterdir()} == {"redis.sock"}
 
 

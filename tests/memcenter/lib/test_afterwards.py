@@ -1,16 +1,9 @@
-from collections.abc import Iterator
 from threading import Event, Thread
 
 import pytest
 from django.db import DatabaseError
 
 from memcenter.lib import afterwards
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_owed() -> Iterator[None]:
-    yield
-    assert afterwards.settled(within=0)
 
 
 def test_without_an_answer_to_wait_for_it_is_done_at_once() -> None:
@@ -57,6 +50,15 @@ def test_what_fails_takes_nothing_else_along_and_is_told_without_its_words(
     owed.settle()
     assert done == ["written"]
     assert "DatabaseError" in caplog.text and "plum" not in caplog.text
+
+
+def test_a_defect_is_told_and_nothing_stays_owed() -> None:
+    with afterwards.collected() as owed:
+        afterwards.do(lambda: 1 / 0)  # type: ignore[arg-type]
+        afterwards.do(lambda: None)
+    with pytest.raises(ZeroDivisionError):
+        owed.settle()
+    assert afterwards.settled(within=0)
 
 
 def test_who_stops_waits_for_what_is_owed_and_not_for_ever() -> None:
