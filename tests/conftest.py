@@ -78,7 +78,7 @@ def nothing_of_other_tests() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_owed() -> Iterator[None]:
-    """What an answer leaves to be written is written, or a stop of the product would wait for it."""
+    """What an answer leaves to be written is written; a stop of the product would wait for it."""
     yield
     assert afterwards.settled(within=60)
 

@@ -116,6 +116,14 @@ class Moment(serializers.DateTimeField):
             self.fail("range")
 
 
+class SomeOf(serializers.ListField):
+    """A list of at least one of the choices."""
+
+    def __init__(self, *, choices: Any, **options: Any) -> None:
+        child = OneOf(choices=choices)
+        super().__init__(child=child, min_length=1, max_length=len(child.choices), **options)
+
+
 class Texts(serializers.ListField):
     """A list of short texts."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, Text
+from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, SomeOf, Text
 from ops.models import Kind, Scope, Status, Theme
 from ops.services.events import Event
 
@@ -33,7 +33,7 @@ class SignInLinkInput(Personal):
 
 class WebhookInput(Personal):
     url = Text(max_length=500)
-    events = serializers.ListField(child=OneOf(choices=Event.choices), min_length=1, max_length=10)
+    events = SomeOf(choices=Event.choices)
     secret = Text(
         required=False,
         allow_blank=True,
@@ -44,9 +44,7 @@ class WebhookInput(Personal):
 
 class WebhookChange(Personal):
     url = Text(required=False, max_length=500)
-    events = serializers.ListField(
-        required=False, child=OneOf(choices=Event.choices), min_length=1, max_length=10
-    )
+    events = SomeOf(choices=Event.choices, required=False)
     secret = Text(required=False, min_length=1, max_length=200)
     is_active = Flag(required=False)
 
@@ -57,9 +55,7 @@ class WebhookRemoval(Personal):
 
 class KeyInput(Personal):
     name = Prose(max_length=100, help_text="What it is for.")
-    scopes = serializers.ListField(
-        child=OneOf(choices=Scope.choices), min_length=1, max_length=len(Scope.values)
-    )
+    scopes = SomeOf(choices=Scope.choices)
     expires_at = Moment(
         required=False, allow_null=True, help_text="When it ends; without it, when it is revoked."
     )
@@ -67,12 +63,7 @@ class KeyInput(Personal):
 
 class KeyChange(Personal):
     name = Prose(required=False, max_length=100)
-    scopes = serializers.ListField(
-        required=False,
-        child=OneOf(choices=Scope.choices),
-        min_length=1,
-        max_length=len(Scope.values),
-    )
+    scopes = SomeOf(choices=Scope.choices, required=False)
     expires_at = Moment(required=False, allow_null=True)
 
 
