@@ -70,26 +70,21 @@ def rendered(
 ) -> str:
     """One curated file with these memories, in the order and amid the free text of `keeping`."""
     shown = [one for one in known if path_for(one.kind) == path]
-    chinese = users.settings_of(user).language.startswith("zh")
-    return render(shown, keeping=keeping, became=became, chinese=chinese)
+    return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
 
 
 def begun(user: User, path: str) -> Document:
     """A curated file that nobody has seen yet: its title."""
-    chinese = users.settings_of(user).language.startswith("zh")
-    return parse(_TITLES[path, chinese])
+    return parse(_TITLES[path, _reads_chinese(user)])
 
 
-def current(user: User, path: str) -> str | None:
-    """The file as it is at this moment; None where there is none of this path."""
-    if path in CURATED:
-        row = MemoryFile.objects.filter(user=user, path=path).first()
-        keeping = begun(user, path) if row is None else parse(row.content)
-        return rendered(known_of(user), user=user, path=path, keeping=keeping)
-    if day := day_of(path):
-        return of_day(user, day)
-    row = MemoryFile.objects.filter(user=user, path=path).first()
-    return None if row is None else row.content
+def _reads_chinese(user: User) -> bool:
+    return users.settings_of(user).language.startswith("zh")
+
+
+def row_of(user: User, path: str) -> MemoryFile | None:
+    """The row of a file; None where it has none (yet)."""
+    return MemoryFile.objects.filter(user=user, path=path).first()
 
 
 def day_of(path: str) -> date | None:
@@ -103,9 +98,10 @@ def day_of(path: str) -> date | None:
         return None
 
 
-def of_day(user: User, day: date) -> str | None:
-    """The note of one day, line by line; None where nothing was noted."""
-    return next((text for _, text, _ in _notes(user, DailyNote.objects.filter(day=day))), None)
+def of_day(user: User, day: date) -> tuple[str, datetime] | None:
+    """The note of one day with the moment of its last line; None where nothing was noted."""
+    found = _notes(user, DailyNote.objects.filter(day=day))
+    return next(((text, at) for _, text, at in found), None)
 
 
 def days_of(user: User) -> list[tuple[date, str, datetime]]:

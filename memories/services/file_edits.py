@@ -16,8 +16,8 @@ from memories.files import grammar
 from memories.files.changes import Changes, Created, Disputed, Known, between
 from memories.files.grammar import Line, Role
 from memories.files.parse import Document, parse
-from memories.models import Kind, Memory, MemoryStatus, Origin, Refusal, Tombstone
-from memories.services import curating, file_contents, remembering, writing
+from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
+from memories.services import curating, file_contents, refusals, remembering, writing
 from memories.services.remembering import MemoryInput, Prepared
 from memories.services.writing import SourceInput
 from ops.models import User
@@ -112,8 +112,7 @@ def carry_out(edit: Edit, *, user: User) -> Done:
         remembering.check_on(user)
     work = _Work(edit, user, {one.id: one for one in known})
     work.carry_out(plan)
-    for one in edit.refused:
-        Refusal.objects.create(user=user, category=one.category, redacted=one.redacted)
+    refusals.note(edit.refused, user_id=user.pk)
     return work.done
 
 

@@ -148,13 +148,13 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
         with as_user(user):
-            row = MemoryFile.objects.filter(user=user, path=path).first()
+            row = file_contents.row_of(user, path)
             if found is None or _is_going(user) or (row and _is_known(row, found)):
                 return
             base = _written(row)
             known = file_contents.known_of(user)
             other = memory_files.other_than(path)
-            beside = _written(MemoryFile.objects.filter(user=user, path=other).first())
+            beside = _written(file_contents.row_of(user, other))
             elsewhere = memory_files.ids_in(parse(_copy_of(user, other)))
         typed = Typed(path, found, base, beside, elsewhere)
         edit = file_edits.prepare(typed, known=known, keep_secrets_out=True)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from memcenter.lib.errors import ApplicationError, Invalid, NotFound, Stale
 from memories.files.parse import Document, parse
-from memories.models import DailyNote, FileVersion, MemoryFile
+from memories.models import FileVersion, MemoryFile
 from memories.services import file_contents, file_copies, file_edits, notes
 from memories.services.file_contents import CURATED
 from memories.services.file_edits import Done, Edit, Typed
@@ -72,13 +72,14 @@ def read(user: User, path: str) -> Shown:
     """
     if path in CURATED:
         return _shown(refreshed(user, path))
-    text = file_contents.current(user, path)
-    if text is None:
+    day, row = file_contents.day_of(path), None
+    if day is None:
+        row = file_contents.row_of(user, path)
+    elif noted := file_contents.of_day(user, day):
+        return Shown(path, noted[0], 0, noted[1])
+    if row is None:
         raise NotFound(_("There is no such file."))
-    if day := file_contents.day_of(path):
-        newest = DailyNote.objects.filter(user=user, day=day).latest("number")
-        return Shown(path, text, 0, newest.created_at)
-    return _shown(MemoryFile.objects.get(user=user, path=path))
+    return _shown(row)
 
 
 def all_of(user: User) -> list[Shown]:
@@ -137,7 +138,7 @@ def apply(ready: Ready, *, user: User) -> Applied:
     if ready.edit is not None:
         file_edits.lock(ready.edit, user=user)
     file_copies.hold(user.pk)
-    row = MemoryFile.objects.filter(user=user, path=ready.path).first()
+    row = file_contents.row_of(user, ready.path)
     if (row.version if row else 0) != ready.version:
         raise Stale(_("The file was changed meanwhile. Please look again."))
     if ready.edit is None:
@@ -185,7 +186,7 @@ def refreshed(user: User, path: str) -> MemoryFile:
 
 
 def _as_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
-    row = MemoryFile.objects.filter(user=user, path=path).first()
+    row = file_contents.row_of(user, path)
     keeping = parse(row.content) if row else file_contents.begun(user, path)
     known = file_contents.known_of(user)
     return row, file_contents.rendered(known, user=user, path=path, keeping=keeping)
@@ -220,7 +221,7 @@ def _stored(
 def _row_to_edit(user: User, path: str) -> MemoryFile | None:
     if file_contents.day_of(path):
         raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
-    row = MemoryFile.objects.filter(user=user, path=path).first()
+    row = file_contents.row_of(user, path)
     if row is None and path not in CURATED:
         raise NotFound(_("There is no such file."))
     return row
@@ -231,7 +232,7 @@ def ids_in(file: Document) -> frozenset[str]:
 
 
 def content_of(user: User, path: str) -> str:
-    row = MemoryFile.objects.filter(user=user, path=path).first()
+    row = file_contents.row_of(user, path)
     return row.content if row else ""
 
 
