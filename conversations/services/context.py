@@ -21,7 +21,7 @@ from memories.services import notes, recall, traces
 from memories.services.pool import PreparedQuery
 from memories.services.recall import RecalledEpisode, RecalledMemory
 from memories.services.traces import Hit, Stage
-from ops.models import User
+from ops.models import User, UserSettings
 from ops.services import users
 
 LEAST_BUDGET, MOST_BUDGET = 100, 32_000
@@ -93,17 +93,20 @@ def build(
     user: User,
     conversation: Conversation | None = None,
     wanted: Wanted | None = None,
+    own: UserSettings | None = None,
 ) -> Context:
     """Recall for one message, assemble the block within its budget, and keep a trace.
 
     Today's and yesterday's notes are in it, the newest first. In a group conversation nothing of
     the user scope is recalled; a layer that is switched off
-    gives nothing. For the same state and message the block is the same. Raises `Invalid`.
+    gives nothing. For the same state and message the block is the same. `own` are the person's
+    settings where this request has read them. Raises `Invalid`.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
     _check(wanted)
-    found = _gather(prepared, user=user, conversation=conversation, wanted=wanted)
+    own = own or users.settings_of(user)
+    found = _gather(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
     recalled = _recalled(found)
     block = prompt.assemble(
         recalled,
@@ -151,9 +154,13 @@ def _check(wanted: Wanted) -> None:
 
 
 def _gather(
-    prepared: PreparedQuery, *, user: User, conversation: Conversation | None, wanted: Wanted
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    conversation: Conversation | None,
+    wanted: Wanted,
+    own: UserSettings,
 ) -> Gathered:
-    own = users.settings_of(user)
     kind = conversation.kind if conversation else wanted.conversation_kind
     found = Gathered()
     if own.longterm_enabled and kind != ConversationKind.GROUP:

@@ -40,24 +40,34 @@ class Looked:
     latest: str
     choice: Sequence[Conversation]
 
-    @property
-    def question(self) -> str:
-        return self.asked or self.latest
-
 
 @require_safe
 @personal_page
 def memory_conversation(request: HttpRequest) -> HttpResponse:
     asked = request.GET.get("q", "").strip()[:_LONGEST]
+    if asked:  # what is asked is known before anything is read
+        prepared = prepare_query(asked)
+        with own_transaction(request):
+            return _shown(request, _looked(request, asked), prepared)
     with own_transaction(request):
-        looked = _look(person(request), request.GET.get("conversation", ""), asked)
-    prepared = prepare_query(looked.question) if looked and looked.question else None
+        looked = _looked(request, asked)
+    question = prepare_query(looked.latest) if looked and looked.latest else None
     with own_transaction(request):
-        context: dict[str, Any] = {"looked": looked}
-        if looked is not None and prepared is not None:
-            context |= _stack(request, looked, prepared)
-        part = "#stack" if target(request) == "stack" else ""
-        return render(request, f"memories/conversation_detail.html{part}", context)
+        return _shown(request, looked, question)
+
+
+def _shown(
+    request: HttpRequest, looked: Looked | None, prepared: PreparedQuery | None
+) -> HttpResponse:
+    context: dict[str, Any] = {"looked": looked}
+    if looked is not None and prepared is not None:
+        context |= _stack(request, looked, prepared)
+    part = "#stack" if target(request) == "stack" else ""
+    return render(request, f"memories/conversation_detail.html{part}", context)
+
+
+def _looked(request: HttpRequest, asked: str) -> Looked | None:
+    return _look(person(request), request.GET.get("conversation", ""), asked)
 
 
 def _look(user: User, reference: str, asked: str) -> Looked | None:
@@ -78,7 +88,8 @@ def _look(user: User, reference: str, asked: str) -> Looked | None:
 
 def _stack(request: HttpRequest, looked: Looked, prepared: PreparedQuery) -> dict[str, Any]:
     user, conversation = person(request), looked.conversation
-    built = preview(prepared, user=user, conversation=conversation)
+    own = own_settings(request)
+    built = preview(prepared, user=user, conversation=conversation, own=own)
     layers = stacking.layers_of(built)
     window = _window(user, conversation, built.gathered.window)
     return {
@@ -91,7 +102,7 @@ def _stack(request: HttpRequest, looked: Looked, prepared: PreparedQuery) -> dic
         "summaries": list(selectors.summaries_of(user, conversation)[:_SUMMARIES]),
         "episodes": _episodes(user, looked, prepared, built),
         "is_group": conversation.kind == ConversationKind.GROUP,
-        "own": own_settings(request),
+        "own": own,
     }
 
 
