@@ -51,8 +51,9 @@ def stop(conversation: str) -> bool:
 
 
 def is_answering(conversation: str) -> bool:
+    """Also of an answer that has been told to stop, until what was shown of it is kept."""
     with _going_on_without():
-        return client().get(_key(conversation)) == _GO_ON
+        return bool(client().exists(_key(conversation)))
     return False
 
 

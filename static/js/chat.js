@@ -222,7 +222,12 @@
     document.querySelectorAll("#bubbles .only-last").forEach((one) => one.remove());
     window.htmx.swap(byId("bubbles"), data.html, { swapStyle: "beforeend" });
     for (const name of data.changed.split(", ")) window.htmx.trigger(document.body, name);
-    byId("said").textContent = [...document.querySelectorAll("#bubbles .bubble--assistant")].at(-1)?.querySelector(".bubble__text")?.innerText ?? "";
+    announce([...document.querySelectorAll("#bubbles .bubble--assistant")].at(-1)?.querySelector(".bubble__text")?.innerText ?? "");
+  }
+  // Read aloud once; who goes on reading must not meet the answer a second time below the list.
+  function announce(words) {
+    byId("said").textContent = words;
+    setTimeout(() => { if (byId("said").textContent === words) byId("said").textContent = ""; }, 3000);
   }
   function clearPending() {
     document.querySelectorAll(".bubble--pending").forEach((bubble) => bubble.remove());

@@ -186,8 +186,12 @@ def test_a_second_window_sees_the_answer_under_way_and_may_stop_it(
     expect(other.locator("#composer-error")).to_contain_text("still being written")
     expect(composer(other)).to_have_value("And beans?")
     other.locator("#ending").get_by_role("button", name="Stop").click()
-    expect(chat.locator("#ending")).to_contain_text("You stopped this answer here.")
-    expect(answers(other)).to_have_count(2)
+    for window in (chat, other):
+        expect(answers(window)).to_have_count(2)
+        expect(answers(window).last).to_contain_text("You stopped this answer here.")
+        expect(window.locator(".bubble")).to_have_count(4)
+        expect(window.locator("#ending")).to_have_count(0)
+    expect(chat.locator("#said")).to_be_empty()  # read aloud, and not left below the list
     other.close()
 
 

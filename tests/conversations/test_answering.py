@@ -178,6 +178,22 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
     assert "You stopped this answer here." in page
 
 
+def test_who_looks_while_an_answer_is_stopping_goes_on_looking(
+    alice: User, client: Client, conversation: Conversation, model: ChatServer
+) -> None:
+    asking.ask("What shall I cook?", user=alice, conversation=conversation)
+    thread = Answering(thread_of(conversation))
+    next(piece for piece in thread if piece)
+    client.post(address("conversation_stop", conversation.public_id))
+    page = address("conversation", conversation.public_id)
+    assert "An answer is being written…" in text_of(client.get(page))
+    refused_now = client.post(page, {"text": "And beans?"}, headers=htmx("bubbles") | STREAM)
+    assert refused_now.status_code == 422
+    thread.finish()
+    assert texts_of(conversation)[0] == "What shall I cook?"
+    assert len(texts_of(conversation)) == 2
+
+
 def test_an_answer_stops_while_the_model_is_still_silent(
     alice: User, conversation: Conversation, model: ChatServer, client: Client
 ) -> None:
