@@ -75,11 +75,18 @@ def index(run: Run, *, user: User, note_id: int) -> None:
             indexing.store(user=user, entries=[_entry(there)], vectors=vectors)
 
 
+_RECENT = f"""
+SELECT {statements.columns(DailyNote, "n")} FROM {DailyNote._meta.db_table} n
+ WHERE n.user_id = %s AND n.hidden_at IS NULL AND n.day BETWEEN %s AND %s
+ ORDER BY n.day DESC, n.number DESC LIMIT %s
+"""
+
+
 def recent(user: User, *, zone: ZoneInfo, limit: int = 30) -> list[DailyNote]:
     """The latest lines of today and yesterday where the person is, newest first."""
     today = timezone.now().astimezone(zone).date()
-    lines = DailyNote.objects.filter(user=user, day__range=(today - timedelta(days=1), today))
-    return list(lines.order_by("-day", "-number")[:limit])
+    found = statements.rows(_RECENT, [user.pk, today - timedelta(days=1), today, limit])
+    return [statements.instance(DailyNote, values) for values in found]
 
 
 def path_of(day: date) -> str:

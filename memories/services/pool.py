@@ -55,23 +55,28 @@ class FoundRow(Protocol):
 class Shelf:
     """One type of text: which rows are eligible and how a row becomes a unit.
 
-    `source` is the FROM of a query whose table is `r`, `eligible` its conditions, `columns` what
-    `row` takes. Where texts lean on their neighbours, a small shelf is a candidate as a `whole`,
-    and to the candidates of a large one `neighbours` are added. Else they are the `nearest` by
-    cosine and as many that share the most telling words. `also` picks, by further conditions and
-    an order, eligible rows that come along whatever is asked.
+    `table` is `r` in a query, `joined` what is joined to it, `eligible` its conditions, `columns`
+    what `row` takes. Where texts lean on their neighbours, a small shelf is a candidate as a
+    `whole`, and to the candidates of a large one `neighbours` are added. Else they are the
+    `nearest` by cosine and as many that share the most telling words. `also` picks, by further
+    conditions and an order, eligible rows that come along whatever is asked.
     """
 
     kind: TargetKind
-    source: str
+    table: str
     eligible: Sql
     columns: str
     row: Callable[[Iterable[Any]], FoundRow]
     unit: Callable[[Any, list[str], float | None, int], Unit]
+    joined: str = ""
     nearest: int = NEAREST
     whole: bool = False
     neighbours: Callable[[Iterable[int]], set[int]] | None = None
     also: str = ""
+
+    @property
+    def source(self) -> str:
+        return f"{self.table} r {self.joined}"
 
     @property
     def ids(self) -> Sql:
@@ -121,23 +126,36 @@ def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
     return Pool(units, words.corpus, rows, others)
 
 
+# Each row by its own key, and its entry by that: a planner that expects a person to have one row
+# would go through all of them for each. OFFSET 0 keeps the conditions on the person out of it.
+_BY_KEY = """
+SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
+                  WHERE e.user_id = %s AND e.target_kind = %s AND e.target_id = r.id), 0), {columns}
+  FROM (SELECT DISTINCT unnest({ids})) AS wanted(id)
+ CROSS JOIN LATERAL (SELECT * FROM {table} one WHERE one.id = wanted.id OFFSET 0) r {joined}
+ WHERE {eligible}
+"""
+
+
 def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRow, int]]:
     """The rows that are still eligible, each with its number of words."""
-    wanted = Sql("r.id = ANY(%s::bigint[])", (sorted(ids),))
+    wanted = Sql("%s::bigint[]", (sorted(ids),))
     if not wanted.values[0] and not shelf.also:
         return []
     if shelf.also:
-        text = f"r.id = ANY(%s::bigint[] || ARRAY({shelf.ids.text} {shelf.also}))"
+        text = f"%s::bigint[] || ARRAY({shelf.ids.text} {shelf.also})"
         wanted = Sql(text, (*wanted.values, *shelf.ids.values))
     kept = hot_cache.texts_of(user) if shelf.kind == TargetKind.MEMORY else {}
     columns, known = _sparing(shelf, kept)
     found = statements.rows(
-        f"""
-SELECT coalesce(e.length, 0), {columns} FROM {shelf.source} {known.text}
-  LEFT JOIN memories_lexicalentry e
-    ON e.user_id = %s AND e.target_kind = %s AND e.target_id = r.id
- WHERE {wanted.text} AND {shelf.eligible.text}""",
-        [*known.values, user.pk, shelf.kind.value, *wanted.values, *shelf.eligible.values],
+        _BY_KEY.format(
+            columns=columns,
+            ids=wanted.text,
+            table=shelf.table,
+            joined=f"{shelf.joined} {known.text}",
+            eligible=shelf.eligible.text,
+        ),
+        [user.pk, shelf.kind.value, *wanted.values, *known.values, *shelf.eligible.values],
     )
     loaded = [(shelf.row(values), length) for length, *values in found]
     return [(_completed(row, kept), length) for row, length in loaded] if kept else loaded

@@ -18,6 +18,7 @@ from memories.services.pool import NEAREST, Shelf
 from memories.services.shelf_rows import EpisodeRow, MemoryRow, MessageRow, NoteRow, SummaryRow
 from ops.models import User, UserSettings
 
+_IN_CONVERSATION = "JOIN conversations_conversation c ON c.id = r.conversation_id"
 TYPES = ("memory", "message", "episode", "summary", "note")
 
 
@@ -96,7 +97,7 @@ def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
 def _memories(eligible: Sql, *, nearest: int = NEAREST, also: str = "") -> Shelf:
     return Shelf(
         TargetKind.MEMORY,
-        source="memories_memory r",
+        table="memories_memory",
         eligible=eligible,
         columns=_MEMORY,
         row=MemoryRow._make,
@@ -129,23 +130,24 @@ def _memory_unit(row: MemoryRow, terms: list[str], cosine: float | None, length:
 def _messages(user: User, *, filters: Filters) -> Shelf:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND c.hidden_at IS NULL", (user.pk,))
     eligible = _within(eligible, filters, of_conversation=True)
-    source = "conversations_message r JOIN conversations_conversation c ON c.id = r.conversation_id"
     return Shelf(
         TargetKind.MESSAGE,
-        source=source,
+        table="conversations_message",
+        joined=_IN_CONVERSATION,
         eligible=eligible,
         columns="r.id, r.public_id, r.content, r.number, r.speaker, r.created_at, c.public_id",
         row=MessageRow._make,
         unit=_message_unit,
         whole=True,
-        neighbours=_neighbours_in(source, eligible),
+        neighbours=_neighbours_in(eligible),
     )
 
 
-def _neighbours_in(source: str, eligible: Sql) -> Callable[[Iterable[int]], set[int]]:
+def _neighbours_in(eligible: Sql) -> Callable[[Iterable[int]], set[int]]:
     def neighbours(ids: Iterable[int]) -> set[int]:
         found = statements.rows(
-            f"SELECT r.id FROM conversations_message n JOIN ({source})"
+            f"SELECT r.id FROM conversations_message n"
+            f" JOIN (conversations_message r {_IN_CONVERSATION})"
             " ON r.conversation_id = n.conversation_id AND r.number IN (n.number - 1, n.number + 1)"
             f" WHERE n.id = ANY(%s::bigint[]) AND {eligible.text}",
             [sorted(ids), *eligible.values],
@@ -171,8 +173,7 @@ def _message_unit(row: MessageRow, terms: list[str], cosine: float | None, lengt
     )
 
 
-_EPISODE_SOURCE = """conversations_episode r
-  JOIN conversations_conversation c ON c.id = r.conversation_id
+_OF_EPISODE = f"""{_IN_CONVERSATION}
   JOIN conversations_turn t ON t.id = r.turn_id
   JOIN conversations_message said ON said.id = t.user_message_id
   JOIN conversations_message reply ON reply.id = t.assistant_message_id"""
@@ -186,7 +187,8 @@ def episode_shelf(user: User, *, filters: Filters, before_number: int | None = N
         eligible = eligible.also("reply.number < %s", before_number)
     return Shelf(
         TargetKind.EPISODE,
-        source=_EPISODE_SOURCE,
+        table="conversations_episode",
+        joined=_OF_EPISODE,
         eligible=eligible,
         columns=(
             "r.id, r.public_id, said.content, reply.content, reply.number, said.speaker,"
@@ -230,8 +232,8 @@ def _summaries(user: User, *, filters: Filters) -> Shelf:
     newest = eligible.text.replace("r.", "s.")
     return Shelf(
         TargetKind.SUMMARY,
-        source="conversations_summary r JOIN conversations_conversation c"
-        " ON c.id = r.conversation_id",
+        table="conversations_summary",
+        joined=_IN_CONVERSATION,
         eligible=eligible.also(
             f"r.id IN (SELECT DISTINCT ON (s.conversation_id) s.id FROM conversations_summary s"
             f" WHERE {newest} ORDER BY s.conversation_id, s.version DESC)",
@@ -260,7 +262,7 @@ def _notes(user: User, *, filters: Filters) -> Shelf:
     eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
     return Shelf(
         TargetKind.NOTE,
-        source="memories_dailynote r",
+        table="memories_dailynote",
         eligible=_within(eligible, filters),
         columns="r.id, r.public_id, r.text, r.created_at",
         row=NoteRow._make,

@@ -143,3 +143,23 @@ def test_so_does_one_for_somebody_with_very_many(
         context.build(prepared, user=crowded)
         search.search(prepared, user=crowded, limit=5)
     check(plans, *LARGE)
+
+
+def test_what_was_chosen_is_read_by_its_key_also_without_statistics(
+    crowded: User, plans: Plans
+) -> None:
+    with connection.cursor() as cursor:
+        # As in the first minute of a product, or after very many have come at once.
+        cursor.execute(
+            "SELECT pg_clear_relation_stats('public', name), pg_clear_attribute_stats('public',"
+            " name, 'user_id', false) FROM unnest(%s::text[]) AS name",
+            [sorted(LARGE)],
+        )
+    prepared = search.prepare_query("Which maps do I like?")
+    with as_user(crowded):
+        search.search(prepared, user=crowded, limit=5)
+    chosen = [node for text, plan in plans.found if "wanted" in text for node in nodes(plan)]
+    by = [(node["Alias"], node["Index Cond"]) for node in chosen if "Index Cond" in node]
+    assert {alias for alias, _ in by} >= {"one", "e"}
+    assert all("(id = " in key for alias, key in by if alias == "one"), by
+    assert all("target_id = " in key for alias, key in by if alias == "e"), by
