@@ -22,6 +22,11 @@ urlpatterns = [
     path("settings/theme/", preferences.set_theme, name="set_theme"),
     path("settings/keys/", keys.api_keys, name="api_keys"),
     path("settings/keys/<int:pk>/revoke/", keys.api_key_revoke, name="api_key_revoke"),
+    path("settings/webhooks/", webhooks.webhook_list, name="webhook_list"),
+    path("settings/webhooks/<str:webhook_id>/test/", webhooks.webhook_try, name="webhook_try"),
+    path(
+        "settings/webhooks/<str:webhook_id>/remove/", webhooks.webhook_remove, name="webhook_remove"
+    ),
     path("settings/sessions/", sessions.session_list, name="session_list"),
     path("settings/sessions/others/end/", sessions.session_end_others, name="session_end_others"),
     path("settings/password/", sessions.password_change, name="password_change"),
@@ -40,13 +45,6 @@ urlpatterns = [
         "memory/receipts/<str:receipt_id>/download/",
         receipts.receipt_download,
         name="receipt_download",
-    ),
-    path("memory/data/webhooks/", webhooks.webhook_add, name="webhook_add"),
-    path("memory/data/webhooks/<str:webhook_id>/test/", webhooks.webhook_try, name="webhook_try"),
-    path(
-        "memory/data/webhooks/<str:webhook_id>/remove/",
-        webhooks.webhook_remove,
-        name="webhook_remove",
     ),
     path("forgotten/<str:op_id>/", forgetting.forgotten, name="forgotten"),
     path("forgotten/<str:op_id>/receipt/", forgetting.forgotten_receipt, name="forgotten_receipt"),

@@ -22,8 +22,9 @@ from memories.models import (
     RelationKind,
     SecretCategory,
 )
-from ops.models import ApiKey, Operation, Priority, Receipt, Status, User
+from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Status, User, Webhook
 from ops.models import Kind as OperationKind
+from ops.services import webhooks
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -47,6 +48,7 @@ class Seen:
     memory: Memory
     key: ApiKey
     receipt: Receipt
+    webhook: Webhook
 
 
 Address = Callable[[Seen], str]
@@ -106,6 +108,8 @@ PAGES: dict[str, Address] = {
     "receipt_page": _page("receipt_page", "receipt"),
     "api_keys": _page("api_keys"),
     "api_key_revoke": _page("api_key_revoke", "key"),
+    "webhook_list": _page("webhook_list"),
+    "webhook_remove": _page("webhook_remove", "webhook"),
     "session_list": _page("session_list"),
 }
 
@@ -123,7 +127,7 @@ def lived_in(user: User, *, size: int) -> Seen:
         make_trace(user, "what matters?", hits=[first.public_id], conversation=conversations[0])
     key = _background(user, size)
     receipt = Receipt.objects.filter(subject=user.subject)[0]
-    return Seen(conversations[0], turns[0], first, key, receipt)
+    return Seen(conversations[0], turns[0], first, key, receipt, _told(user, size))
 
 
 def _turn(conversation: Conversation, n: int) -> Turn:
@@ -212,3 +216,20 @@ def _background(user: User, size: int) -> ApiKey:
         for one in Operation.objects.bulk_create(operations)
     )
     return keys[0]
+
+
+def _told(user: User, size: int) -> Webhook:
+    """As many addresses as there may be, with what they were told and how that went."""
+    made = [
+        Webhook(user=user, url=f"https://93.184.216.34/told/{n}", events=["memory.created"])
+        for n in range(min(size, webhooks.MOST))
+    ]
+    hooks = Webhook.objects.bulk_create(made)
+    now = timezone.now()
+    outcomes: list[dict[str, Any]] = [{"delivered_at": now}, {"error": "It did not answer."}, {}]
+    Delivery.objects.bulk_create(
+        Delivery(webhook=hook, event="memory.created", **outcome)
+        for hook in hooks
+        for outcome in outcomes
+    )
+    return hooks[0]

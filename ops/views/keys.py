@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page, target
+from memcenter.lib.pages import own_transaction, person, personal_page, render_page
 from ops.forms import KeyForm, add_problems, scope_words
 from ops.models import ApiKey, User
 from ops.services import keys
@@ -62,8 +62,7 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
         if key is None:
             raise NotFound("There is no such key.")
         if request.method != "POST":
-            part = "#dialog" if target(request) == "dialogs" else ""
-            return render(request, f"ops/key_revoke.html{part}", _confirmation(key))
+            return render_page(request, "ops/confirm.html", _confirmation(key))
         keys.revoke(key)
     messages.success(
         request, _("Revoked: from now on the key “%(name)s” opens nothing.") % {"name": key.name}

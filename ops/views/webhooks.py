@@ -1,49 +1,83 @@
-"""A person's own webhooks: the card on the data management page."""
+"""A person's own webhooks: addresses that are told, tried and removed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import Conflict, Invalid
-from memcenter.lib.pages import own_transaction, person, personal_page
+from memcenter.lib.pages import own_transaction, person, personal_page, render_page
+from ops.models import Delivery, User, Webhook
 from ops.services import webhooks
-from ops.views.data import page_context
+from ops.services.events import Event
+from ops.templatetags.webhooks import event_word
+
+_LAST = 3
 
 
-def _back() -> HttpResponse:
-    return redirect(reverse("data_management") + "#webhooks")
+@dataclass(frozen=True)
+class Shown:
+    webhook: Webhook
+    last: list[Delivery]
+
+    @property
+    def told_when(self) -> list[str]:
+        return [event_word(one) for one in self.webhook.events]
 
 
-def _refused(request: HttpRequest, *, address: str, why: str) -> HttpResponse:
-    """The page with what was typed in its field."""
-    with own_transaction(request):
-        context = page_context(request) | {"webhook_address": address, "webhook_error": why}
-        return render(request, "ops/data_management.html", context, status=422)
-
-
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
-def webhook_add(request: HttpRequest) -> HttpResponse:
+def webhook_list(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _show(request)
     address = request.POST.get("url", "").strip()
+    told = request.POST.getlist("events")
     try:
         with own_transaction(request):
-            webhooks.create(
-                user=person(request),
-                url=address,
-                told=request.POST.getlist("events"),
-            )
+            webhooks.create(user=person(request), url=address, told=told)
     except Invalid as error:
-        told = [text for texts in error.fields.values() for text in texts] or [error.message]
-        return _refused(request, address=address, why=" ".join(_(text) for text in told))
+        why = [text for texts in error.fields.values() for text in texts] or [error.message]
+        problem = " ".join(_(text) for text in why)
+        return _show(request, typed=address, ticked=told, problem=problem)
     except Conflict as error:
-        return _refused(request, address=address, why=_(error.message))
+        return _show(request, typed=address, ticked=told, problem=_(error.message))
     messages.success(request, _("The address is told from now on."))
-    return _back()
+    return redirect("webhook_list")
+
+
+def _show(
+    request: HttpRequest, *, typed: str = "", ticked: Sequence[str] | None = None, problem: str = ""
+) -> HttpResponse:
+    """With what was typed, where it is refused."""
+    with own_transaction(request):
+        context = {
+            "hooks": _shown(person(request)),
+            "events": list(Event),
+            "typed": typed,
+            "ticked": Event.values if ticked is None else ticked,
+            "problem": problem,
+            "section": "settings",
+        }
+        status = 422 if problem else 200
+        return render(request, "ops/webhook_list.html", context, status=status)
+
+
+def _shown(user: User) -> list[Shown]:
+    """With the last of what each was told."""
+    rows = list(webhooks.of(user).order_by("pk"))
+    log: dict[int, list[Delivery]] = {row.pk: [] for row in rows}
+    for one in webhooks.last_of(rows, count=_LAST):
+        log[one.webhook_id].append(one)
+    return [Shown(row, log[row.pk]) for row in rows]
 
 
 @require_POST
@@ -52,13 +86,35 @@ def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
     with own_transaction(request):
         webhooks.try_out(webhooks.find(webhook_id, user=person(request)))
     messages.success(request, _("A test message is on its way. Look here again in a moment."))
-    return _back()
+    return redirect("webhook_list")
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def webhook_remove(request: HttpRequest, webhook_id: str) -> HttpResponse:
     with own_transaction(request):
-        webhooks.remove(webhooks.find(webhook_id, user=person(request)))
+        webhook = webhooks.find(webhook_id, user=person(request))
+        if request.method != "POST":
+            return render_page(request, "ops/confirm.html", _confirmation(webhook))
+        webhooks.remove(webhook)
     messages.success(request, _("The address is told nothing any more."))
-    return _back()
+    return redirect("webhook_list")
+
+
+def _confirmation(webhook: Webhook) -> dict[str, Any]:
+    told = webhooks.log_of(webhook).count()
+    log = ngettext("the record of %(n)d message", "the record of %(n)d messages", told)
+    goes = [
+        _("the address %(url)s") % {"url": webhook.url},
+        _("the secret that its messages are signed with"),
+        *([log % {"n": told}] if told else []),
+    ]
+    return {
+        "action": reverse("webhook_remove", args=[webhook.public_id]),
+        "title": _("Tell this address nothing more?"),
+        "text": _("From then on nothing is sent to it. Added again, it gets a new secret."),
+        "goes": goes,
+        "stays": [_("your memories, and what the address was told so far")],
+        "confirm": _("Remove"),
+        "cancel_href": reverse("webhook_list"),
+    }

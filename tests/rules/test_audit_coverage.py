@@ -331,7 +331,7 @@ FORMS: dict[str, Form] = {
     "operation_retry": lambda world: ([world.failed.public_id], {}),
     "operation_cancel": lambda world: ([world.waiting.public_id], {}),
     "forget_everything": _nothing(phrase="delete everything", password=PASSWORD),
-    "webhook_add": _nothing(url="https://93.184.216.34/", events=["memory.created"]),
+    "webhook_list": _nothing(url="https://93.184.216.34/", events=["memory.created"]),
     "webhook_try": lambda world: ([world.webhook.public_id], {}),
     "webhook_remove": lambda world: ([world.webhook.public_id], {}),
 }
