@@ -29,12 +29,33 @@
     document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
   });
 
+  // What looks again by itself: nobody asked, so nobody is told of each time that it fails.
+  const isByItself = (elt) => /every |from:body/.test(elt?.getAttribute?.("hx-trigger") ?? "");
+  let saidSignedOut = false;
+
+  // What it looked at went meanwhile, perhaps in another tab: it looks no more.
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const elt = detail.requestConfig.elt;
+    if (detail.xhr.status !== 404 || !isByItself(elt)) return;
+    detail.isError = false;
+    if (!elt.getAttribute("hx-trigger").includes("every ")) return;
+    elt.remove();
+    if (detail.target !== elt) window.showToast?.(texts().notFound, "error");
+  });
+
   document.addEventListener("htmx:responseError", ({ detail }) => {
     const status = detail.xhr.status;
     const { signedOut, notFound, failed } = texts();
+    if (isByItself(detail.requestConfig.elt)) {
+      if (![401, 403].includes(status) || saidSignedOut) return;
+      saidSignedOut = true;
+    }
     const text = { 401: signedOut, 403: signedOut, 404: notFound }[status] ?? failed;
     window.showToast?.(text, "error");
   });
-  document.addEventListener("htmx:sendError", () => window.showToast?.(texts().offline, "error"));
-  document.addEventListener("htmx:timeout", () => window.showToast?.(texts().offline, "error"));
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, ({ detail }) => {
+      if (!isByItself(detail.requestConfig.elt)) window.showToast?.(texts().offline, "error");
+    });
+  }
 })();

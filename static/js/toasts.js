@@ -31,6 +31,9 @@
     const toast = template.content.firstElementChild.cloneNode(true);
     toast.classList.add(`toast--${tone}`);
     toast.querySelector(".toast__text").textContent = text;
+    for (const old of region().querySelectorAll(`.toast--${tone}`)) {
+      if (old.querySelector(".toast__text").textContent === text) old.remove(); // said once is enough
+    }
     region().append(toast);
   };
 

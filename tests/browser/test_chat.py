@@ -279,3 +279,10 @@ def test_everything_said_and_done_works_without_javascript(plain: Page) -> None:
     plain.get_by_role("link", name="Delete this turn and forget it…").click()
     plain.get_by_role("button", name="Delete and forget").click()
     expect(plain.get_by_text("Nothing has been said here")).to_be_visible()
+
+
+def test_a_chip_whose_turn_went_meanwhile_looks_no_more_and_says_nothing(chat: Page) -> None:
+    chat.route("**/lessons/*", lambda route: route.fulfill(status=404))
+    say(chat, "Good morning!")
+    expect(chat.locator(".lessons[hx-get]")).to_have_count(0, timeout=SOON)
+    expect(chat.locator(".toast")).to_have_count(0)
