@@ -23,6 +23,7 @@ import pytest
 
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.process import PidFile
+from tests.beside import Beside
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "a-long-enough-password"
@@ -48,6 +49,7 @@ class Product:
     password: str
     api_key: str
     environment: Mapping[str, str]
+    beside: Beside
 
     @property
     def folder(self) -> DataFolder:
@@ -65,9 +67,7 @@ class Product:
 
     def shell(self, code: str) -> str:
         """Run code with Django set up, beside the running product; gives what it prints."""
-        done = self.manage("shell", "--no-imports", "--command", code)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return self.beside.run(code)
 
     def person(self, username: str) -> Person:
         """A newly registered person with nothing remembered."""
@@ -95,6 +95,7 @@ class Server:
             "PYTHONUNBUFFERED": "1",
         }
         self._process: subprocess.Popen[bytes] | None = None
+        self._beside = Beside(ROOT, self.environment)
 
     def start(self) -> Product:
         """Gives the product once it has announced itself and answers."""
@@ -113,11 +114,11 @@ class Server:
     def product(self) -> Product:
         """What runs here; it must have been started."""
         first = json.loads((self.data / "first-login.json").read_text(encoding="utf-8"))
-        return Product(
-            self._address, first["login"], first["password"], first["api_key"], self.environment
-        )
+        login, password, key = first["login"], first["password"], first["api_key"]
+        return Product(self._address, login, password, key, self.environment, self._beside)
 
     def stop(self) -> None:
+        self._beside.end()
         self._end(signal.SIGINT)
 
     def kill(self) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.live import ROOT, Person, Product
 
-__all__ = ["Person", "Product", "note", "sign_in"]
+__all__ = ["Person", "Product", "note", "remembering", "sign_in"]
 
 # The browser notes every such answer as an error; the pages mean them.
 _EXPECTED = ("status of 422", "status of 404", "status of 410")
@@ -42,6 +42,21 @@ def page(browser: Browser, product: Product) -> Iterator[Page]:
     yield page
     context.close()
     assert not problems, problems
+
+
+def remembering(product: Product, username: str, *contents: str) -> Person:
+    """A newly registered person who has written these memories."""
+    person = product.person(username)
+    product.shell(
+        "from ops.access import as_system\n"
+        "from ops.models import User\n"
+        "from tests.factories import make_memory\n"
+        "with as_system():\n"
+        f"    user = User.objects.get(username={username!r})\n"
+        f"    for content in {contents!r}:\n"
+        "        make_memory(user, content)"
+    )
+    return person
 
 
 def sign_in(page: Page, person: Person, *, then: str = "/") -> None:

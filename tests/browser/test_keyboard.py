@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import sign_in
-from tests.live import Person, Product
+from tests.browser.conftest import remembering, sign_in
+from tests.live import Product
 
 pytestmark = pytest.mark.browser
 
@@ -20,16 +20,7 @@ _numbers = count(1)
 @pytest.fixture
 def center(page: Page, product: Product) -> Page:
     """A list with two memories, nothing focused yet."""
-    person: Person = product.person(f"typist-{next(_numbers)}")
-    product.shell(
-        "from ops.access import as_system\n"
-        "from ops.models import User\n"
-        "from tests.factories import make_memory\n"
-        "with as_system():\n"
-        f"    user = User.objects.get(username={person.username!r})\n"
-        "    make_memory(user, 'Plays the cello')\n"
-        "    make_memory(user, 'Grows tomatoes')"
-    )
+    person = remembering(product, f"typist-{next(_numbers)}", "Plays the cello", "Grows tomatoes")
     sign_in(page, person, then=LIST)
     return page
 

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import remembering, sign_in
 from tests.live import Person, Product
 
 pytestmark = pytest.mark.browser
@@ -23,18 +23,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def person(product: Product) -> Person:
-    """With two memories."""
-    person = product.person(f"unlucky-{next(_numbers)}")
-    product.shell(
-        "from ops.access import as_system\n"
-        "from ops.models import User\n"
-        "from tests.factories import make_memory\n"
-        "with as_system():\n"
-        f"    user = User.objects.get(username={person.username!r})\n"
-        "    make_memory(user, 'Plays the cello')\n"
-        "    make_memory(user, 'Grows tomatoes')"
-    )
-    return person
+    return remembering(product, f"unlucky-{next(_numbers)}", "Plays the cello", "Grows tomatoes")
 
 
 @pytest.fixture
