@@ -26,6 +26,7 @@ VISITORS = {
     "not_found": "/nothing/here/",
     "link_over": "/signin/link/x/",
 }
+INVITED = {"first_password": "/settings/password/first/"}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = {"en": "en-GB", "zh-hans": "zh-CN"}
 _LIVED_IN = """
@@ -42,6 +43,14 @@ from ops.access import as_system
 from ops.models import UserSettings
 with as_system():
     UserSettings.objects.filter(user__username={name!r}).update(language={language!r})
+"""
+_INVITED = """
+from ops.access import as_system
+from ops.models import User
+from ops.services import signin_links, users
+with as_system():
+    user = users.find_or_create("invited")
+    print(signin_links.make(user=user, next_page="/settings/password/first/").token)
 """
 _HEAD = """\
 # Accessibility
@@ -71,14 +80,22 @@ def addresses_for(product: Product, person: Person) -> dict[str, str]:
     return found
 
 
+def arrive_by_link(page: Page, product: Product) -> None:
+    """As somebody who has no password, on the page that offers one."""
+    token = product.shell(_INVITED).strip()
+    page.goto(f"/signin/link/{token}/")
+    page.wait_for_url("**/settings/password/first/")
+
+
 def look(page: Page, address: str) -> Found:
     page.goto(address)
     page.wait_for_load_state("load")
     return what_axe_finds(page)
 
 
-def what_axe_finds(page: Page) -> Found:
-    told = Axe().run(page).response
+def what_axe_finds(page: Page, *, rules: str = "") -> Found:
+    """By all rules, or by those of one of axe's tags."""
+    told = Axe().run(page, options={"runOnly": [rules]} if rules else None).response
     violations = tuple(
         f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in told["violations"]
     )
@@ -96,6 +113,9 @@ def looked_through(
         )
         page = context.new_page()
         yield from in_both_themes(page, language, VISITORS)
+        arrive_by_link(page, product)
+        yield from in_both_themes(page, language, INVITED)
+        context.clear_cookies()
         sign_in(page, person)
         yield from in_both_themes(page, language, addresses)
         context.close()
