@@ -15,6 +15,7 @@ from conversations.models import Conversation, Message
 from conversations.services.consequences import Consequences
 from conversations.services.temporary import TemporaryConversation
 from memcenter.lib.pages import is_htmx, target
+from memcenter.lib.quotes import inner
 from memories.models import Memory
 
 _NAMED = 3
@@ -116,7 +117,7 @@ def _asked(**given: Any) -> dict[str, Any]:
 def _named(conversation: Conversation) -> str:
     if not conversation.title:
         return _("this conversation")
-    return _("the conversation “%(title)s”") % {"title": _short(conversation.title)}
+    return _("the conversation “%(title)s”") % {"title": inner(_short(conversation.title))}
 
 
 def _said(found: Consequences) -> list[str]:
@@ -187,7 +188,7 @@ def _memories_that_stay(found: Consequences) -> list[str]:
 
 
 def _quoted(memories: Sequence[Memory]) -> str:
-    texts = [_("“%(text)s”") % {"text": _short(one.content)} for one in memories[:_NAMED]]
+    texts = [_("“%(text)s”") % {"text": inner(_short(one.content))} for one in memories[:_NAMED]]
     if len(memories) > _NAMED:
         texts.append(_("%(n)d more") % {"n": len(memories) - _NAMED})
     return _(", ").join(texts)

@@ -9,6 +9,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message
+from memcenter.lib import quotes
 from memories.browsing.standing import Standing, standing_for
 
 register = template.Library()
@@ -18,6 +19,9 @@ register = template.Library()
 def memory_standing(context: Context) -> Standing:
     """Whether memory is on and how much there is; reads, so render inside `as_user`."""
     return standing_for(context["request"])
+
+
+register.filter("inner", quotes.inner)
 
 
 @register.filter

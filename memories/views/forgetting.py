@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 from conversations.models import Turn
 from conversations.services import forgetting as saying
 from memcenter.lib.pages import leave, own_transaction, person, personal_page, render_page, way_back
+from memcenter.lib.quotes import inner
 from memories import selectors
 from memories.models import Memory, Project
 from memories.selectors import BIN, MemoryFilter
@@ -103,7 +104,7 @@ def _what_goes(request: HttpRequest, memory: Memory, turns: Sequence[Turn]) -> d
     user = person(request)
     uses = selectors.recalls_of(user, memory).count()
     versions = selectors.versions_of(memory).count()
-    goes = [_("“%(text)s”") % {"text": _short(memory.content)}]
+    goes = [_("“%(text)s”") % {"text": inner(_short(memory.content))}]
     if versions > 1:
         words = ngettext("%(n)d version of it", "all %(n)d versions of it", versions)
         goes.append(words % {"n": versions})
