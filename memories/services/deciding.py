@@ -158,7 +158,7 @@ def _created(
         reason=reason,
     )
     if target is not None:
-        relating.relate(memory, target, verdict=verdict, similarity=similarity)
+        relating.relate(memory, [(target, verdict, similarity)])
     return memory
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memories.extraction.types import Beside, Known, Verdict
 from memories.models import Memory, MemoryStatus, Origin, Relation, RelationKind
@@ -23,20 +23,37 @@ SETTLED = 0.2
 _ON_ONE_MATTER = 0.55
 
 
-def relate(memory: Memory, other: Memory, *, verdict: Verdict, similarity: float) -> None:
-    """Write what the verdict implies; nothing where it implies nothing. Safe to repeat."""
+def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
+    """Write what each verdict implies of a memory and another, by their similarity.
+
+    Nothing where it implies nothing. Safe to repeat.
+    """
+    _write([row for one in others if (row := _relation(memory, *one)) is not None])
+
+
+def _relation(
+    memory: Memory, other: Memory, verdict: Verdict, similarity: float
+) -> Relation | None:
     kind = _SAYS.get(verdict)
     if kind is None or memory.pk == other.pk:
-        return
+        return None
     strength = min(1.0, max(0.0, similarity))
     if kind == RelationKind.CONTRADICTS:
         strength = max(_LEAST_CONTRADICTION, strength)
     elif verdict == Verdict.KEEP_BOTH and strength < _ON_ONE_MATTER:
-        return
-    Relation.objects.update_or_create(
-        user_id=memory.user_id, memory=memory, other=other, kind=kind,
-        defaults={"strength": strength},
-    )  # fmt: skip
+        return None
+    return Relation(
+        user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=strength
+    )
+
+
+def _write(relations: Sequence[Relation]) -> None:
+    Relation.objects.bulk_create(
+        relations,
+        update_conflicts=True,
+        unique_fields=["memory", "other", "kind"],
+        update_fields=["strength"],
+    )
 
 
 def settle_beside(
@@ -54,7 +71,7 @@ def settle_beside(
         user=memory.user_id, public_id__in=[one.id for one in beside]
     )
     others = {one.public_id: one for one in rows.order_by("pk")}
-    superseded = []
+    superseded, side_by_side = [], []
     for one in beside:
         other = others.get(one.id)
         if other is None or other.content != met[one.id].content or other.pk == memory.pk:
@@ -65,7 +82,8 @@ def settle_beside(
             superseded.append(other.public_id)
             continue
         verdict = Verdict.REVIEW if verdict == Verdict.REPLACE else verdict
-        relate(memory, other, verdict=verdict, similarity=met[one.id].similarity)
+        side_by_side.append((other, verdict, met[one.id].similarity))
+    relate(memory, side_by_side)
     return tuple(superseded)
 
 
@@ -82,10 +100,10 @@ def supersede(loser: Memory, *, by: Memory) -> None:
 
 def settle(memory: Memory, other: Memory) -> None:
     """A person has decided on the two: the contradiction no longer weighs."""
-    Relation.objects.update_or_create(
-        user_id=memory.user_id, memory=memory, other=other, kind=RelationKind.CONTRADICTS,
-        defaults={"strength": SETTLED},
-    )  # fmt: skip
+    kind = RelationKind.CONTRADICTS
+    _write(
+        [Relation(user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=SETTLED)]
+    )
 
 
 def _gives_way(other: Memory, *, to: Memory) -> bool:

@@ -121,7 +121,7 @@ def _fold(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> N
 def _for_review(memory: Memory, target: Memory, *, similarity: float) -> None:
     memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, target
     memory.save(update_fields=["status", "conflicts_with", "updated_at"])
-    relating.relate(memory, target, verdict=Verdict.REVIEW, similarity=similarity)
+    relating.relate(memory, [(target, Verdict.REVIEW, similarity)])
 
 
 def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None:

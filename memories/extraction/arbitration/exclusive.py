@@ -5,14 +5,19 @@ with the left hand" and who "is right-handed" gave no two values of one slot. Th
 how people tell of each value.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memories.extraction.arbitration.lexicon import with_kinds
-from memories.extraction.arbitration.statement import Statement
+
+if TYPE_CHECKING:
+    from memories.extraction.arbitration.statement import Statement
 
 _FILE = Path(__file__).with_name("exclusive.txt")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -32,11 +37,12 @@ class Attribute:
     of: frozenset[str]
     values: dict[str, re.Pattern[str]]
 
-    def told_by(self, said: Statement) -> frozenset[str]:
-        """The values of which a statement tells; none when it only speaks of a wish."""
-        if "wishes" not in self.of and _NOT_SO.search(said.text):
+    def told_by(self, text: str) -> frozenset[str]:
+        """The values of which a text tells; none when it only speaks of a wish."""
+        found = frozenset(value for value, form in self.values.items() if form.search(text))
+        if found and "wishes" not in self.of and _NOT_SO.search(text):
             return frozenset()
-        return frozenset(value for value, form in self.values.items() if form.search(said.text))
+        return found
 
     def may_join(self, new: Statement, old: Statement) -> bool:
         if "anybody" in self.of:
@@ -49,14 +55,18 @@ class Attribute:
 
 def exclude_each_other(new: Statement, old: Statement) -> str:
     """The attribute of which the two tell different values; empty when there is none."""
-    for attribute in table(new.language):
-        ours = attribute.told_by(new)
-        if not ours or not attribute.may_join(new, old):
-            continue
-        theirs = attribute.told_by(old)
-        if theirs and not ours & theirs:
-            return attribute.name
+    for attribute, ours in new.told:
+        if attribute.may_join(new, old):
+            theirs = attribute.told_by(old.text)
+            if theirs and not ours & theirs:
+                return attribute.name
     return ""
+
+
+def told(text: str, *, language: str) -> tuple[tuple[Attribute, frozenset[str]], ...]:
+    """The attributes of which a text tells a value, with the values."""
+    found = ((one, one.told_by(text)) for one in table(language))
+    return tuple((attribute, values) for attribute, values in found if values)
 
 
 def _name_one_thing(new: Statement, old: Statement) -> bool:

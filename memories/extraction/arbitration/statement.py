@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from memories.extraction.arbitration.counting import Counted, count
+from memories.extraction.arbitration.exclusive import Attribute, told
 from memories.extraction.arbitration.wordlists import words
 
 
@@ -75,6 +76,11 @@ class Statement:
     @cached_property
     def counted(self) -> Counted:
         return count(self.plain, language=self.language, words=self.words)
+
+    @cached_property
+    def told(self) -> tuple[tuple[Attribute, frozenset[str]], ...]:
+        """What it tells of attributes that have one value; one side of many pairs is read once."""
+        return told(self.text, language=self.language)
 
     @property
     def holds(self) -> bool:
