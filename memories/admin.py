@@ -131,7 +131,7 @@ class ProjectAdmin(ReadOnlyAdmin):
 
 @admin.register(MemoryFile)
 class MemoryFileAdmin(ReadOnlyAdmin):
-    masked = ("content",)
+    masked = ("path", "content")
     list_display = ("pk", "user", "path", "version", "content", "synced_at", "updated_at")
     list_select_related = ("user",)
 

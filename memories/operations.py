@@ -11,6 +11,7 @@ from memories.models import Memory
 from memories.services import (
     cleaning,
     consolidation,
+    file_lines,
     file_syncing,
     indexing,
     ingest,
@@ -77,12 +78,15 @@ def extract_conversation(run: Run) -> Mapping[str, Any] | None:
 
 @handles(Kind.INDEX_MEMORY)
 def index_memory(run: Run) -> None:
-    """Make one memory or note findable as it reads when this runs; again it writes the same."""
+    """Make one memory, note or file findable as it reads now; again it writes the same."""
     user = run.user()
     if user is None:
         return
     if "note" in run.payload:
         notes.index(run, user=user, note_id=run.payload["note"])
+        return
+    if "file" in run.payload:
+        file_lines.index(run, user=user, file_id=run.payload["file"])
         return
     with as_user(user):
         memory = Memory.objects.filter(user=user, pk=run.payload["memory"]).first()
@@ -128,7 +132,7 @@ def build_index(run: Run) -> Mapping[str, Any]:
 @handles(Kind.CLEANUP)
 def clean_up(run: Run) -> Mapping[str, Any]:
     """Erase what is over its time; running it again finds nothing more to do."""
-    counts = {"binned": cleaning.forget_binned(run)}
+    counts = {"binned": cleaning.forget_binned(run), "files": cleaning.erase_binned_files(run)}
     run.step("traces")
     with run.applying_as_system():
         files = leftovers.erase_expired()

@@ -27,7 +27,7 @@ def memory_pages(user: User, conversation: int | None) -> Iterator[Page]:
     for file in objects_out(MemoryFile.objects.filter(user=user), chunk=20):
         name = file_name(file.path.removesuffix(".md").replace("/", " "), fallback=str(file.pk))
         yield Page(f"files/{name}.md", iter(file.content.splitlines()))
-    if DailyNote.objects.filter(user=user).exists():
+    if DailyNote.objects.filter(user=user, file=None).exists():
         yield Page("notes.md", _notes(user))
 
 
@@ -73,8 +73,8 @@ def _memory(memory: Memory, zone: ZoneInfo) -> Iterator[str]:
 def _notes(user: User) -> Iterator[str]:
     yield "# " + _("Daily notes")
     day = None
-    for note in objects_out(DailyNote.objects.filter(user=user)):
-        if note.day != day:
+    for note in objects_out(DailyNote.objects.filter(user=user, file=None)):
+        if note.day and note.day != day:
             day = note.day
             yield from ("", f"## {day.isoformat()}", "")
         yield f"- {one_line(note.text)}"

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from memories.extraction.sensitive import screen
-from memories.models import Change, DailyNote, Memory, MemoryVersion, Origin, Source
+from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
+from memories.services import file_lines
 from memories.services.writing import content_hash
+from ops.models import User
 from ops.personal_rows import RowsUnder
 from ops.portable import OUR_ID, Unfit
 from ops.registry import Rows
@@ -81,7 +83,13 @@ class HitRows(RowsUnder):
 
 @dataclass(frozen=True)
 class NoteRows(OfMemory):
-    """A line whose number is taken goes to the end of its day."""
+    """A line whose number is taken goes to the end of its day.
+
+    Lines of memory files are left out: they are made again from those.
+    """
+
+    def _visible(self, user: User) -> QuerySet[Any]:
+        return super()._visible(user).filter(file=None)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         found = super().known(loading, rows)
@@ -127,11 +135,14 @@ def _last_line(row: DailyNote) -> int:
 
 
 def _rename_in(loading: Loading, model: Any) -> None:
-    """Lines of memory files name memories by their ids."""
+    """Lines of memory files name memories by their ids; what they say else is found as notes."""
     for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
         text = loading.text_in(row.content)
         if text != row.content:
             model._base_manager.filter(pk=row.pk).update(content=text)
+            row.content = text
+        if model is MemoryFile:
+            file_lines.follow(row, user=loading.user)
 
 
 def _complete(loading: Loading) -> None:

@@ -183,7 +183,7 @@ class Line(BaseModel):
     @classmethod
     def of(cls, appended: Appended) -> Self:
         note = appended.note
-        path = notes.path_of(note.day)
+        path = notes.path_of(note.on)
         return cls(path=path, line=note.number, id=note.public_id, redacted=appended.redacted)
 
 

@@ -224,6 +224,10 @@ class FileVersion(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
+class ToolAnswer(serializers.Serializer[Any]):
+    content = serializers.CharField(help_text="What the model is told, word for word.")
+
+
 class AgentHit(serializers.Serializer[Any]):
     id = serializers.CharField()
     snippet = serializers.CharField(help_text="At most 200 characters.")

@@ -151,6 +151,45 @@ class FileRestore(Personal):
     version = Whole(min_value=1)
 
 
+class ToolCommand(Personal):
+    command = OneOf(choices=("view", "create", "str_replace", "insert", "delete", "rename"))
+    path = Text(required=False, max_length=1_000, help_text="Below /memories. All but rename.")
+    view_range = serializers.ListField(
+        required=False,
+        allow_null=True,
+        child=serializers.IntegerField(),
+        min_length=2,
+        max_length=2,
+        help_text="view: the first and the last line, -1 for the end.",
+    )
+    file_text = Text(required=False, allow_blank=True, help_text="create")
+    old_str = Text(required=False, help_text="str_replace: stands in the file once.")
+    new_str = Text(required=False, allow_blank=True, help_text="str_replace")
+    insert_line = Whole(required=False, help_text="insert: after this line, 0 for the beginning.")
+    insert_text = Text(required=False, allow_blank=True, help_text="insert")
+    old_path = Text(required=False, max_length=1_000, help_text="rename")
+    new_path = Text(required=False, max_length=1_000, help_text="rename")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        needed = _TOOL_ARGUMENTS[attrs["command"]]
+        missing = [name for name in needed if attrs.get(name) is None]
+        if missing:
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, f"“{attrs['command']}” needs it.")
+            )
+        return attrs
+
+
+_TOOL_ARGUMENTS = {
+    "view": ("path",),
+    "create": ("path", "file_text"),
+    "str_replace": ("path", "old_str", "new_str"),
+    "insert": ("path", "insert_line", "insert_text"),
+    "delete": ("path",),
+    "rename": ("old_path", "new_path"),
+}
+
+
 class Owned(Personal):
     owner_id = Text(
         required=False,

@@ -197,7 +197,7 @@ def project(row: Any) -> dict[str, Any]:
 def line(appended: Appended, *, user: User) -> dict[str, Any]:
     note = appended.note
     answer = {
-        "path": notes.path_of(note.day),
+        "path": notes.path_of(note.on),
         "line": note.number,
         "id": note.public_id,
         "text": notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone)),

@@ -29,6 +29,7 @@ urlpatterns = routes(
     ("ingest/memory", agents.IngestView),
     ("memory/append", notes.AppendView),
     ("memory/files", files.FilesView),
+    ("memory/files/tool", files.FileToolView),
     ("memory/files/<file:file_path>/versions", files.FileVersionsView),
     ("memory/files/<file:file_path>/restore", files.FileRestoreView),
     ("memory/files/<file:file_path>", files.FileView),

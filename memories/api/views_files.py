@@ -11,7 +11,8 @@ from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order, listed
 from memcenter.rest.schema import page_of
 from memories.api import answers, serializers, shown
-from memories.services import file_syncing, memory_files
+from memories.services import file_syncing, file_tool, memory_files
+from memories.services.file_tool import Planned
 from memories.services.memory_files import Applied, Ready
 from ops.access import as_user
 
@@ -99,6 +100,22 @@ class FileRestoreView(MemcenterView):
     )
     def post(self, call: Call, file_path: str) -> Response:
         return _edited(file_syncing.edit(call.ready, user=call.user))
+
+
+def _prepare_tool(call: Call) -> Planned:
+    return file_tool.prepare(call.data, user=call.user)
+
+
+class FileToolView(MemcenterView):
+    @endpoint(
+        summary="One command of Anthropic's memory tool (memory_20250818) on the memory files",
+        takes=serializers.ToolCommand,
+        answers={200: answers.ToolAnswer},
+        unknown_user=CREATE,
+        prepare=_prepare_tool,
+    )
+    def post(self, call: Call) -> Response:
+        return Response({"content": file_tool.carry_out(call.ready)})
 
 
 def _edited(applied: Applied) -> Response:

@@ -1,16 +1,27 @@
 """Memory files and daily notes."""
 
+from datetime import date
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from memcenter.lib import ids
 from memcenter.lib.rows import VisibleManager
+
+
+class PresentFiles(VisibleManager["MemoryFile"]):
+    """Leaves out what lies in the recycle bin, too."""
+
+    def get_queryset(self) -> models.QuerySet["MemoryFile"]:
+        return super().get_queryset().filter(deleted_at__isnull=True)
 
 
 class MemoryFile(models.Model):
     """A file that people and agents read and edit; `content` is its newest version.
 
     `written_version` is the version that the copy on the disk was last seen to have, 0 for none.
+    A note of the person's own may lie in the recycle bin (`deleted_at`); its path is free then.
     """
 
     personal_data = True
@@ -25,14 +36,19 @@ class MemoryFile(models.Model):
     synced_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
 
-    objects = VisibleManager["MemoryFile"]()
+    objects = PresentFiles()
     everything: models.Manager["MemoryFile"] = models.Manager()
 
     class Meta:
         base_manager_name = "everything"
-        constraints = [models.UniqueConstraint(fields=["user", "path"], name="file_path")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "path"], condition=Q(deleted_at__isnull=True), name="file_path"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"file {self.pk}"
@@ -71,7 +87,11 @@ class FileVersion(models.Model):
 
 
 class DailyNote(models.Model):
-    """One line of a day's note, append-only; `day` is in the person's time zone."""
+    """One line of a day's note, append-only; `day` is in the person's time zone.
+
+    Also one line of free text in a memory file: it has a `file` and no day, and is made again
+    from the file at each change, so that it is found as notes are.
+    """
 
     personal_data = True
     words = ("text", "source")
@@ -79,7 +99,10 @@ class DailyNote(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     public_id = models.CharField(max_length=40, unique=True, default=ids.note_id)
-    day = models.DateField()
+    day = models.DateField(null=True, blank=True)
+    file = models.ForeignKey(
+        MemoryFile, on_delete=models.CASCADE, null=True, blank=True, related_name="lines"
+    )
     number = models.PositiveIntegerField()
     text = models.TextField()
     source = models.CharField(max_length=200, blank=True)
@@ -92,8 +115,20 @@ class DailyNote(models.Model):
     class Meta:
         base_manager_name = "everything"
         constraints = [
-            models.UniqueConstraint(fields=["user", "day", "number"], name="note_line_number")
+            models.UniqueConstraint(fields=["user", "day", "number"], name="note_line_number"),
+            models.CheckConstraint(
+                condition=Q(day__isnull=False, file__isnull=True)
+                | Q(day__isnull=True, file__isnull=False),
+                name="note_of_day_or_file",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.public_id
+
+    @property
+    def on(self) -> date:
+        """The day of a day's line."""
+        if self.day is None:
+            raise ValueError("a line of a file has no day")
+        return self.day

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from memories.models import Memory, RecallTrace
+from memories.models import Memory, MemoryFile, RecallTrace
 from memories.services import forgetting
 from ops.access import as_system, as_user
 from ops.models import IdempotencyRecord, Operation, SignInLink, User
@@ -36,6 +36,16 @@ def forget_binned(run: Run) -> int:
             if still:
                 forgetting.forget_memories(user=users[user_id], memories=still)
     return sum(map(len, owners.values()))
+
+
+def erase_binned_files(run: Run) -> int:
+    """Erase the notes of people's own that lay in the bin for long enough, with their versions."""
+    due = timezone.now() - timedelta(days=settings.RECYCLE_DAYS)
+    with run.applying_as_system():
+        old = MemoryFile.everything.filter(deleted_at__lte=due).order_by("pk")
+        pks = list(old.values_list("pk", flat=True)[:_AT_ONCE])
+        MemoryFile.everything.filter(pk__in=pks).delete()
+    return len(pks)
 
 
 def erase_expired(run: Run) -> dict[str, int]:

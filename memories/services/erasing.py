@@ -25,7 +25,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import file_copies, tombstones
+from memories.services import file_copies, file_lines, tombstones
 from ops.models import Operation, User
 from ops.services.copies import Copies
 
@@ -188,13 +188,32 @@ def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
                 kept = "".join(line for n, line in enumerate(lines) if n not in gone)
                 model._base_manager.filter(pk=pk).update(content=kept)
                 erased[f"files:{model._meta.model_name}_line"] += len(gone)
+    for file in MemoryFile.objects.filter(user=user) if erased else ():
+        file_lines.follow(file, user=user)
     return erased
 
 
 def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
-    """Hide the note lines that are one of these texts, until they are erased."""
+    """Hide the note lines that are one of these texts, until they are erased.
+
+    From memory files and their old versions, which are shown whole, such lines go at once.
+    """
     same = DailyNote.objects.filter(user=user, text__in=texts)
+    files = set(same.filter(file__isnull=False).values_list("file", flat=True))
     same.update(hidden_at=at)
+    if not files:
+        return
+    said = set(texts)
+    file_copies.hold(user.pk)
+    for rows in (
+        MemoryFile.everything.filter(user=user, pk__in=files),
+        FileVersion.everything.filter(user=user, file__in=files),
+    ):
+        for pk, content in rows.values_list("pk", "content"):
+            lines = content.splitlines(keepends=True)
+            kept = "".join(line for line in lines if file_lines.bare(line) not in said)
+            if kept != content:
+                rows.filter(pk=pk).update(content=kept)
 
 
 def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:

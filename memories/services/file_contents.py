@@ -16,14 +16,13 @@ from django.utils.crypto import salted_hmac
 
 from memories.files.changes import Known
 from memories.files.parse import Document, parse
+from memories.files.paths import LEARNINGS, MEMORY
 from memories.files.render import render
 from memories.models import DailyNote, Kind, Memory, MemoryFile, MemoryStatus
 from memories.services import notes
 from ops.models import User
 from ops.services import users
 
-MEMORY, LEARNINGS = "MEMORY.md", "LEARNINGS.md"
-CURATED = (MEMORY, LEARNINGS)
 LEARNED = (Kind.SKILL, Kind.INSIGHT)
 _TITLES: Mapping[tuple[str, bool], str] = MappingProxyType(
     {
@@ -111,8 +110,8 @@ def days_of(user: User) -> list[tuple[date, str, datetime]]:
 
 def _notes(user: User, lines: QuerySet[DailyNote]) -> Iterator[tuple[date, str, datetime]]:
     zone = ZoneInfo(users.settings_of(user).timezone)
-    ordered = lines.filter(user=user).order_by("-day", "number")
-    for day, of_day in groupby(ordered, key=lambda line: line.day):
+    ordered = lines.filter(user=user, day__isnull=False).order_by("-day", "number")
+    for day, of_day in groupby(ordered, key=lambda line: line.on):
         found = list(of_day)
         text = "".join(f"{notes.line_of(line, zone=zone)}\n" for line in found)
         yield day, f"# {day.isoformat()}\n\n{text}", found[-1].created_at

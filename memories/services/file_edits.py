@@ -75,10 +75,7 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
     gone where it is new, and the rest of the edit counts.
     """
     edited, refused, problems = _screened(parse(typed.text), typed.base)
-    if refused and not keep_secrets_out:
-        problems = [*problems, *(f"Line {number}: this looks like a secret." for number in refused)]
-    if problems:
-        raise Invalid(problems[0], fields={"content": problems[:20]})
+    _check([*problems, *([] if keep_secrets_out else _told(refused))])
     plan = _plan(typed, edited, known)
     said = list(dict.fromkeys(_said(plan, known)))
     if len(said) + len(plan.removed) > MOST_CHANGES:
@@ -89,6 +86,13 @@ def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = Fa
         for text, kind in said
     }
     return Edit(typed, edited, texts, [one for found in refused.values() for one in found])
+
+
+def without_secrets(text: str, base: Document) -> str:
+    """The text of a note of the person's own; raises `Invalid` naming lines that are secrets."""
+    screened, refused, problems = _screened(parse(text), base)
+    _check([*problems, *_told(refused)])
+    return screened.text
 
 
 def lock(edit: Edit, *, user: User) -> None:
@@ -260,6 +264,15 @@ def _screened(
         else:
             kept.append(line.raw if found.text == words else _with(line, found.text))
     return parse("".join(kept)), refused, problems
+
+
+def _told(refused: Mapping[int, Sequence[Refused]]) -> list[str]:
+    return [f"Line {number}: this looks like a secret." for number in refused]
+
+
+def _check(problems: Sequence[str]) -> None:
+    if problems:
+        raise Invalid(problems[0], fields={"content": problems[:20]})
 
 
 def _with(line: Line, text: str) -> str:

@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 from memcenter.lib import statements
 from memcenter.lib.errors import ApplicationError, Stale
 from memories.files.parse import Document, parse
+from memories.files.paths import CURATED
 from memories.models import FileVersion, MemoryFile
 from memories.services import file_contents, file_copies, file_edits, memory_files
-from memories.services.file_contents import CURATED
 from memories.services.file_edits import Typed
 from memories.services.memory_files import Applied, Ready
 from ops.access import as_user

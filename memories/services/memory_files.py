@@ -17,15 +17,23 @@ from django.utils.translation import gettext as _
 
 from memcenter.lib.errors import ApplicationError, Invalid, NotFound, Stale
 from memories.files.parse import Document, parse
+from memories.files.paths import CURATED
 from memories.models import FileVersion, MemoryFile
-from memories.services import file_contents, file_copies, file_edits, notes
-from memories.services.file_contents import CURATED
+from memories.services import (
+    file_contents,
+    file_copies,
+    file_edits,
+    file_lines,
+    notes,
+    remembering,
+)
 from memories.services.file_edits import Done, Edit, Typed
 from ops.access import as_user
 from ops.models import User
 from ops.services import audit, users
 
 _SYSTEM = "system"
+_PROGRAMS = ("api", "mcp", "tool")
 
 
 @dataclass(frozen=True)
@@ -103,27 +111,35 @@ def version_of(user: User, path: str, number: int) -> FileVersion:
     return found
 
 
-def prepare(text: str, *, user: User, path: str, surface: str, match: str | None = None) -> Ready:
+def prepare(
+    text: str,
+    *,
+    user: User,
+    path: str,
+    surface: str,
+    match: str | None = None,
+    new: bool = False,
+) -> Ready:
     """Check and embed an edit; outside any transaction.
 
     With `match`, the tag of the state that was edited, it is compared with the file as it would be
-    read now, without it with what was read last. Raises `NotFound`, `Invalid`, `Stale`, and
-    `too_large`.
+    read now, without it with what was read last. `new` makes a note of the person's own where
+    there is none. Raises `NotFound`, `Invalid`, `Stale`, and `too_large`.
     """
     check_text(text)
     with as_user(user):
-        row = _row_to_edit(user, path)
+        row = _row_to_edit(user, path, new=new)
         if match is not None:
             row = refreshed(user, path) if path in CURATED else row
             if row is None or match not in ("*", file_contents.etag_of(row.content)):
                 raise Stale(_("The file was changed meanwhile. Please look again."))
         version = row.version if row else 0
-        if path not in CURATED:
-            return Ready(path, version, text, surface, None)
         base = parse(row.content) if row else Document()
+        if path not in CURATED:
+            return Ready(path, version, file_edits.without_secrets(text, base), surface, None)
         beside = parse(content_of(user, other_than(path)))
         known = file_contents.known_of(user)
-    by_program = surface in ("api", "mcp")
+    by_program = surface in _PROGRAMS
     typed = Typed(path, text, base, beside, ids_in(beside), by_program=by_program)
     return Ready(path, version, text, surface, file_edits.prepare(typed, known=known))
 
@@ -142,6 +158,7 @@ def apply(ready: Ready, *, user: User) -> Applied:
     if (row.version if row else 0) != ready.version:
         raise Stale(_("The file was changed meanwhile. Please look again."))
     if ready.edit is None:
+        remembering.check_on(user)
         row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), Done()
     else:
         row, done = _carried_out(ready, ready.edit, row, user=user)
@@ -215,14 +232,15 @@ def _stored(
     )
     old = FileVersion.objects.filter(file=row, number__lte=row.version - settings.FILE_VERSIONS)
     old.exclude(number=row.written_version).delete()
+    file_lines.follow(row, user=user)
     return row
 
 
-def _row_to_edit(user: User, path: str) -> MemoryFile | None:
+def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
     if file_contents.day_of(path):
         raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
     row = file_contents.row_of(user, path)
-    if row is None and path not in CURATED:
+    if row is None and path not in CURATED and not new:
         raise NotFound(_("There is no such file."))
     return row
 

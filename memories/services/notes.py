@@ -13,6 +13,7 @@ from django.utils import timezone
 from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
 from memories.extraction.sensitive import screen
+from memories.files.paths import MEMORY
 from memories.models import DailyNote, TargetKind
 from memories.services import indexing, remembering
 from memories.services.indexing import Entry
@@ -21,6 +22,7 @@ from ops.models import Kind, Priority, User
 from ops.services import audit, outbox, users
 from ops.services.worker import Run
 
+FOLDER = "memory"  # of the days' notes among the memory files
 MAX_SOURCE = 200
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
@@ -75,23 +77,40 @@ def index(run: Run, *, user: User, note_id: int) -> None:
             indexing.store(user=user, entries=[_entry(there)], vectors=vectors)
 
 
+_COLUMNS = statements.columns(DailyNote, "n")
 _RECENT = f"""
-SELECT {statements.columns(DailyNote, "n")} FROM {DailyNote._meta.db_table} n
- WHERE n.user_id = %s AND n.hidden_at IS NULL AND n.day BETWEEN %s AND %s
- ORDER BY n.day DESC, n.number DESC LIMIT %s
+(SELECT {_COLUMNS} FROM memories_dailynote n
+  WHERE n.user_id = %s AND n.hidden_at IS NULL AND n.day BETWEEN %s AND %s
+  ORDER BY n.day DESC, n.number DESC LIMIT %s)
+UNION ALL
+(SELECT {_COLUMNS} FROM memories_dailynote n
+  WHERE n.hidden_at IS NULL AND n.file_id =
+        (SELECT f.id FROM memories_memoryfile f WHERE f.user_id = %s AND f.path = %s
+            AND f.hidden_at IS NULL AND f.deleted_at IS NULL)
+  ORDER BY n.id LIMIT %s)
 """
 
 
 def recent(user: User, *, zone: ZoneInfo, limit: int = 30) -> list[DailyNote]:
-    """The latest lines of today and yesterday where the person is, newest first."""
+    """The latest lines of today and yesterday where the person is, newest first.
+
+    After them what `MEMORY.md` says beside the memories.
+    """
     today = timezone.now().astimezone(zone).date()
-    found = statements.rows(_RECENT, [user.pk, today - timedelta(days=1), today, limit])
-    return [statements.instance(DailyNote, values) for values in found]
+    of_days = [user.pk, today - timedelta(days=1), today, limit]
+    found = statements.rows(_RECENT, [*of_days, user.pk, MEMORY, limit])
+    lines = [statements.instance(DailyNote, values) for values in found]
+    noted = [line for line in lines if line.day]
+    beside = [line for line in lines if not line.day]
+    return [
+        *sorted(noted, key=lambda line: (line.on, line.number), reverse=True),
+        *sorted(beside, key=lambda line: line.pk),
+    ]
 
 
 def path_of(day: date) -> str:
     """Where the day's note stands among the memory files."""
-    return f"memory/{day.isoformat()}.md"
+    return f"{FOLDER}/{day.isoformat()}.md"
 
 
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from memories.files.paths import MEMORY
 from memories.models import FileVersion, MemoryFile, Origin
 from memories.services import file_copies, file_syncing, forgetting, memory_files
-from memories.services.file_contents import MEMORY
 from ops.access import as_system, as_user
 from ops.models import Operation, Receipt, User
 from ops.services import forgetting as everything

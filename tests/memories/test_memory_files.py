@@ -10,9 +10,9 @@ from django.conf import settings as configured
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
+from memories.files.paths import LEARNINGS, MEMORY
 from memories.models import FileVersion, Kind, Memory, MemoryFile, MemoryStatus, Origin
 from memories.services import curating, file_copies, file_syncing, forgetting, memory_files
-from memories.services.file_contents import LEARNINGS, MEMORY
 from memories.services.file_edits import Done
 from ops.access import as_user
 from ops.models import User
