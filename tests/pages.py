@@ -11,8 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Conversation, Turn
+from memories.files.paths import CURATED
 from memories.models import (
     Change,
+    DailyNote,
     Kind,
     Memory,
     MemoryStatus,
@@ -22,6 +24,8 @@ from memories.models import (
     RelationKind,
     SecretCategory,
 )
+from memories.services import memory_files
+from ops.access import as_user
 from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Status, User, Webhook
 from ops.models import Kind as OperationKind
 from ops.services import webhooks
@@ -99,6 +103,12 @@ PAGES: dict[str, Address] = {
     "memory_bin": _page("memory_bin"),
     "bin_empty": _page("bin_empty"),
     "memory_refusals": _page("memory_refusals"),
+    "memory_files": _page("memory_files"),
+    "memory_file_add": _page("memory_file_add"),
+    "memory_file": _page("memory_file", "=MEMORY.md"),
+    "memory_file of one's own": _page("memory_file", "=notes/plan.md"),
+    "memory_file_edit": _page("memory_file_edit", "=MEMORY.md"),
+    "memory_file_history": _page("memory_file_history", "=MEMORY.md"),
     "memory_pictures": _page("memory_pictures"),
     "data_management": _page("data_management"),
     "data_conversations": _page("data_conversations"),
@@ -125,6 +135,7 @@ def lived_in(user: User, *, size: int) -> Seen:
     for n in range(min(size, 40)):
         make_version(first, f"It matters {n}", change=Change.EDITED)
         make_trace(user, "what matters?", hits=[first.public_id], conversation=conversations[0])
+    _filed(user, size)
     key = _background(user, size)
     receipt = Receipt.objects.filter(subject=user.subject)[0]
     return Seen(conversations[0], turns[0], first, key, receipt, _told(user, size))
@@ -177,6 +188,30 @@ def _fields(n: int, project: Project, *, against: Memory) -> list[dict[str, Any]
     }
     binned = {"content": f"Gone {n}{_LONG}", "kind": kind, "deleted_at": now}
     return [used, waiting, binned | {"purge_at": now + timedelta(days=1 + n % 7)}]
+
+
+def _filed(user: User, size: int) -> None:
+    """Both curated files with a history, notes of their own, lines of many days."""
+    with as_user(user):
+        for path in CURATED:
+            memory_files.read(user, path)
+    lines = "\n".join(f"- Step {n} matters" for n in range(size))
+    for path in ("notes/plan.md", *(f"notes/{n}.md" for n in range(min(size, 40)))):
+        text = f"# Plan\n\n{lines if path == 'notes/plan.md' else path}\n"
+        ready = memory_files.prepare(text, user=user, path=path, surface="page", new=True)
+        with as_user(user):
+            memory_files.apply(ready, user=user)
+    today = timezone.now().date()
+    DailyNote.objects.bulk_create(
+        DailyNote(
+            user=user,
+            day=today - timedelta(days=n % 40),
+            number=n,
+            text=f"Line {n}",
+            created_at=timezone.now(),
+        )
+        for n in range(size)
+    )
 
 
 def _background(user: User, size: int) -> ApiKey:

@@ -40,6 +40,7 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
     "KeyInputRequest": ("expires_at",),
     "PatchedKeyChangeRequest": ("name",),
     "NoteLineRequest": ("source",),
+    "ToolCommandRequest": ("path", "file_text"),
 }
 
 # What an example of an answer leaves out: it comes with other calls of the same shape only.

@@ -1,18 +1,22 @@
+import re
 from datetime import datetime, timedelta
 
 from django import template
 from django.template import Context
 from django.urls import reverse
 from django.utils import dateformat, timezone
+from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message
 from memcenter.lib import quotes
+from memcenter.lib.richtext import as_html
 from memories.browsing.standing import Standing, standing_for
 
 register = template.Library()
+_MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 
 @register.simple_tag(takes_context=True)
@@ -69,6 +73,18 @@ def surely(confidence: float) -> str:
     if confidence >= 0.6:
         return _("I am fairly sure.")
     return _("I am not sure of it.")
+
+
+@register.filter
+def prose(text: str) -> SafeString:
+    """Markdown as safe HTML; what names memories in it is left out."""
+    return as_html(unmarked(text))
+
+
+@register.filter
+def unmarked(text: str) -> str:
+    """Without the marks that say which memory a line of a file is."""
+    return _MARK.sub("", text)
 
 
 @register.simple_tag

@@ -20,7 +20,7 @@ from django.utils import timezone
 from conversations.models import Turn
 from memcenter.mcp import calls
 from memcenter.mcp.tools import TOOLS, Declared
-from memories.models import Change, Memory, Project
+from memories.models import Change, FileVersion, Memory, MemoryFile, Project
 from ops.models import ApiKey, AuditEvent, Kind, Operation, SignIn, Status, User, Webhook
 from ops.services import audit, keys, outbox, users
 from tests.conftest import ALL_SCOPES, key_row
@@ -218,6 +218,8 @@ class World:
     memory: Memory
     candidate: Memory
     binned: Memory
+    file: MemoryFile
+    binned_file: MemoryFile
     key: ApiKey
     failed: Operation
     waiting: Operation
@@ -228,6 +230,12 @@ class World:
 @pytest.fixture
 def client() -> Client:
     return Client()
+
+
+def _note(user: User, path: str, **more: Any) -> MemoryFile:
+    file = MemoryFile.objects.create(user=user, path=path, content="x", **more)
+    FileVersion.objects.create(user=user, file=file, number=1, content="x", actor="page")
+    return file
 
 
 @pytest.fixture
@@ -251,6 +259,8 @@ def world(client: Client) -> World:
         memory=memory,
         candidate=make_candidate(user, "Ana plays go."),
         binned=make_binned(user, "Ana played bridge."),
+        file=_note(user, "plan.md"),
+        binned_file=_note(user, "old.md", deleted_at=timezone.now()),
         key=keys.create(name="mine", scopes=["read"], user=user)[0],
         failed=operations[0],
         waiting=operations[1],
@@ -266,6 +276,10 @@ Form = Callable[[World], tuple[list[Any], Mapping[str, Any]]]
 
 def _memory(**form: Any) -> Form:
     return lambda world: ([world.memory.public_id], form)
+
+
+def _file(**form: Any) -> Form:
+    return lambda world: ([world.file.path], form)
 
 
 def _conversation(**form: Any) -> Form:
@@ -313,6 +327,12 @@ FORMS: dict[str, Form] = {
     "memory_forget": _memory(turns="on"),
     "memory_restore_version": lambda world: ([world.memory.public_id, 1], {}),
     "memory_decide": lambda world: ([world.candidate.public_id], {"decision": "accept"}),
+    "memory_file_add": _nothing(path="mine.md", content="Plays the oboe"),
+    "memory_file_edit": _file(content="Plays the oboe"),
+    "memory_file_delete": _file(),
+    "memory_file_restore": _file(version="1"),
+    "memory_file_take_back": lambda world: ([world.binned_file.pk], {}),
+    "memory_note_add": _nothing(text="Plays the oboe"),
     "bin_empty": _nothing(),
     "project_forget": lambda world: (["p1"], {}),
     "sign_in": _nothing(username="ana", password=PASSWORD),
