@@ -89,7 +89,9 @@ def memory_file_edit(request: HttpRequest, path: str) -> HttpResponse:
     if not form.is_valid():
         return _editor(request, file, form, status=422)
     try:
-        applied = _saved(request, path, form.cleaned_data["content"], form.cleaned_data["tag"])
+        applied = _saved(
+            request, path, form.cleaned_data["content"], form.cleaned_data["tag"] or None
+        )
     except Stale:
         return _conflict(request, path, form)
     except ApplicationError as error:
