@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Length
@@ -74,6 +75,6 @@ def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list
     if before is not None:
         rows = rows.filter(day__lt=before)
     counted = rows.values("day").annotate(lines=Count("pk"), last=Max("created_at"))
-    found = list(counted.order_by("-day")[: limit + 1])
+    found: list[Any] = list(counted.order_by("-day")[: limit + 1])
     days = [Day(notes.path_of(o["day"]), o["day"], o["lines"], o["last"]) for o in found]
     return days[:limit], len(days) > limit

@@ -226,23 +226,16 @@ def _about(file: Shown) -> dict[str, Any]:
 
 
 def _say_what_became(request: HttpRequest, done: Done) -> None:
+    new, changed = len(done.created), len(done.updated)
+    binned, waiting = len(done.recycled), len(done.to_review)
     words = [
-        (done.created, lambda n: ngettext("%(n)d new", "%(n)d new", n)),
-        (done.updated, lambda n: ngettext("%(n)d changed", "%(n)d changed", n)),
-        (
-            done.recycled,
-            lambda n: ngettext("%(n)d in the recycle bin", "%(n)d in the recycle bin", n),
-        ),
-        (
-            done.to_review,
-            lambda n: ngettext("%(n)d waits for your review", "%(n)d wait for your review", n),
-        ),
+        (new, ngettext("%(n)d new", "%(n)d new", new)),
+        (changed, ngettext("%(n)d changed", "%(n)d changed", changed)),
+        (binned, ngettext("%(n)d in the recycle bin", "%(n)d in the recycle bin", binned)),
+        (waiting, ngettext("%(n)d waits for your review", "%(n)d wait for your review", waiting)),
     ]
-    told = [say(len(ids)) % {"n": len(ids)} for ids, say in words if ids]
-    if told:
-        messages.success(request, _("Saved: %(what)s.") % {"what": _(", ").join(told)})
-    else:
-        messages.success(request, _("Saved."))
+    told = _(", ").join(text % {"n": count} for count, text in words if count)
+    messages.success(request, _("Saved: %(what)s.") % {"what": told} if told else _("Saved."))
 
 
 def _before(request: HttpRequest) -> date | None:

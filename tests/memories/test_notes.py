@@ -26,7 +26,7 @@ def test_a_line_stands_under_the_day_where_the_person_is(
     users.change_settings(user=alice, changes={"timezone": "Asia/Shanghai"})
     monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 1, 22, 5, tzinfo=UTC))
     note = notes.append("Sea trip\nbooked.", user=alice, source="agent").note
-    assert notes.path_of(note.day) == "memory/2026-03-02.md"
+    assert notes.path_of(note.on) == "memory/2026-03-02.md"
     assert notes.line_of(note, zone=SHANGHAI) == "- 06:05 [agent] Sea trip\\nbooked."
 
 

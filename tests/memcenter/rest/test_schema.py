@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client

@@ -38,7 +38,7 @@ class OurTool(BetaAbstractMemoryTool):
     def _send(self, command: BaseModel) -> str:
         response = Api(self.key).post(TOOL, command.model_dump(exclude_none=True))
         if response.status_code != 200:
-            raise ToolError(response.json()["error"]["message"])
+            raise ToolError(answer(response, response.status_code)["error"]["message"])
         return str(answer(response)["content"])
 
     view = create = str_replace = insert = delete = rename = _send
