@@ -32,12 +32,27 @@ _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
 _UNLIMITED = {"MEMCENTER_RATE_LIMIT": "1000000", "MEMCENTER_RATE_LIMIT_HEAVY": "1000000"}
 _ANNOUNCED = "Ctrl-C"
 _START_SECONDS = 300
+_REGISTERS = """
+from django.contrib.sessions.backends.db import SessionStore
+from django.test import RequestFactory
+from ops.services import users
+from ops.views import signing
+user = users.register(username={username!r}, password={password!r}, language={language!r})
+request = RequestFactory().get("/")
+request.session = SessionStore()
+signing.begin(request, user)
+request.session.save()
+print(request.session.session_key)
+"""
 
 
 @dataclass(frozen=True)
 class Person:
+    """`session` is the key of a session of theirs, where one was begun."""
+
     username: str
     password: str
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,13 +84,10 @@ class Product:
         """Run code with Django set up, beside the running product; gives what it prints."""
         return self.beside.run(code)
 
-    def person(self, username: str) -> Person:
-        """A newly registered person with nothing remembered."""
-        self.shell(
-            "from ops.services import users\n"
-            f"users.register(username={username!r}, password={PASSWORD!r}, language='en')"
-        )
-        return Person(username, PASSWORD)
+    def person(self, username: str, *, language: str = "en") -> Person:
+        """A newly registered person with nothing remembered, signed in once."""
+        code = _REGISTERS.format(username=username, password=PASSWORD, language=language)
+        return Person(username, PASSWORD, self.shell(code).strip())
 
 
 class Server:

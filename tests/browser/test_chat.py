@@ -26,7 +26,6 @@ def person(product: Product) -> Person:
 def chat(page: Page, person: Person) -> Page:
     """Signed in, nothing said yet."""
     sign_in(page, person)
-    page.goto("/")
     return page
 
 
@@ -223,7 +222,6 @@ def test_what_was_typed_comes_back_when_the_server_does_not_answer(
     context = browser.new_context(base_url=product.address, locale="en-GB")
     page = context.new_page()
     sign_in(page, person)
-    page.goto("/")
     page.route("**/c/new/", _lose)
     composer(page).fill("I keep bees.")
     composer(page).press("Enter")

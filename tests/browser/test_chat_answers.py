@@ -49,7 +49,6 @@ def person(product: Product) -> Person:
 @pytest.fixture
 def chat(page: Page, person: Person) -> Page:
     sign_in(page, person)
-    page.goto("/")
     return page
 
 
@@ -214,7 +213,6 @@ def test_without_javascript_answers_come_whole_and_can_be_asked_again(
     )
     page = context.new_page()
     sign_in(page, person)
-    page.goto("/")
     model.answers = [streamed(MARKDOWN)]
     composer(page).fill("How do I cook rice?")
     page.get_by_role("button", name="Send").click()

@@ -45,7 +45,9 @@ def test_a_newcomer_registers_and_can_begin_to_chat(page: Page, product: Product
     expect(page.locator("textarea[name=text]")).to_be_visible()
 
 
-def test_the_wrong_password_keeps_the_name_and_says_so(page: Page, product: Product) -> None:
+def test_the_wrong_password_keeps_the_name_and_the_right_one_opens(
+    page: Page, product: Product
+) -> None:
     person = product.person("forgetful")
     page.goto("/signin/")
     page.fill("[name=username]", person.username)
@@ -53,6 +55,9 @@ def test_the_wrong_password_keeps_the_name_and_says_so(page: Page, product: Prod
     page.press("[name=password]", "Enter")
     expect(page.get_by_role("alert")).to_contain_text("do not match")
     expect(page.locator("[name=username]")).to_have_value("forgetful")
+    page.fill("[name=password]", person.password)
+    page.press("[name=password]", "Enter")
+    expect(page).to_have_url(f"{product.address}/")
 
 
 def test_switching_memory_off_says_so_at_once_and_survives_a_reload(

@@ -21,7 +21,7 @@ from tests.live import Person, Product
 pytestmark = pytest.mark.browser
 
 OF_COLOURS = ("color-contrast", "link-in-text-block")
-NARROWEST, WIDEST = 320, 1920
+WIDTHS = (320, 390, 1280, 1920)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def problems_on(page: Page, name: str, address: str) -> Iterator[str]:
     for one in what_axe_finds(page, rules=OF_COLOURS).violations:  # nothing else differs
         yield f"{name}, dark: {one}"
     size = page.viewport_size
-    for width in (NARROWEST, WIDEST):
+    for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         if page.evaluate("document.documentElement.scrollWidth") > width:
             yield f"{name}: wider than {width}"

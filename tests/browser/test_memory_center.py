@@ -182,11 +182,3 @@ def test_everything_works_without_javascript(product: Product, maya: Person, pag
     expect(plain).to_have_url(re.compile("q=rye"))
     expect(row(plain, "Bakes rye bread every Friday")).to_have_count(1)
     context.close()
-
-
-@pytest.mark.parametrize("width", [320, 390, 1280])
-@pytest.mark.parametrize("path", [LIST, "/memory/conversation/", "/memory/review/", "/memory/bin/"])
-def test_no_page_is_wider_than_the_screen(center: Page, width: int, path: str) -> None:
-    center.set_viewport_size({"width": width, "height": 800})
-    center.goto(path)
-    assert center.evaluate("document.documentElement.scrollWidth") <= width

@@ -26,9 +26,9 @@ LOCALES = {"en": "en-GB", "zh-hans": "zh-CN"}
 _LIVED_IN = """
 from conversations.services import threads, turns
 from ops.access import as_user
-from ops.services import users
+from ops.models import User
 from ops.services.worker import drain
-user = users.register(username={name!r}, password={password!r}, language={language!r})
+user = User.objects.get(username={name!r})
 with as_user(user):
     thread = threads.find_or_create(user=user, reference='first')
     turns.record_turn(user=user, conversation=thread,
@@ -124,9 +124,9 @@ class Walked:
 
 def lived_in(product: Product, name: str, *, language: str) -> Person:
     """Somebody who has said one thing, which is remembered."""
-    given = {"name": name, "password": PASSWORD, "language": language}
-    product.shell(_LIVED_IN.format(said=SAID[language], **given))
-    return Person(name, PASSWORD)
+    person = product.person(name, language=language)
+    product.shell(_LIVED_IN.format(name=name, said=SAID[language]))
+    return person
 
 
 def walked(task: Task, browser: Browser, product: Product, *, language: str) -> Walked:
