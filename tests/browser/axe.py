@@ -58,7 +58,7 @@ _HEAD = """\
 Every page was looked through by axe-core {version}, in both themes and both languages: what it
 found is the number of its violations. `python -m tests.browser.axe` makes this page;
 `tests/browser/test_every_page.py` demands zero in both themes, and that no page is wider than a
-window of 320 or 1920 px. What no tool finds is tested by hand and by `tests/browser`: the main
+window of 320 to 1920 px. What no tool finds is tested by hand and by `tests/browser`: the main
 paths by the keyboard alone, forced colours, paper, and everything without JavaScript.
 """
 
