@@ -10,7 +10,6 @@ invented sentences. Calls and floor alternate in blocks, so that both see the sa
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 import time
@@ -125,5 +124,4 @@ def report(floor: list[float], calls: list[float], *, memories: int) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     main()

@@ -61,7 +61,7 @@ class Mortal:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.dying"],
             cwd=product.ROOT,
-            env=environment | Instance(folder).environment() | {"OMP_NUM_THREADS": "1"},
+            env=environment | Instance(folder).environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log.open("ab"),

@@ -15,7 +15,7 @@ SETTINGS = ROOT / "memcenter" / "settings.py"
 PACKAGES = ("memcenter", "ops", "conversations", "memories")
 READERS = {"text", "integer", "number", "flag", "choice", "words", "options", "database"}
 # Read as plain environment variables: they aren't ours alone.
-UNREAD = {"OMP_NUM_THREADS"}
+UNREAD = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
 _ROW = re.compile(r"^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 
