@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from memcenter.lib.errors import Invalid
 
@@ -64,8 +65,10 @@ def problem_with(url: str, *, longest: int) -> str:
     return "" if all(map(_is_open, found)) else _PRIVATE
 
 
-_TOOK_TOO_LONG = "The address took too long to answer."
-_PRIVATE = "This leads to a private address, and webhooks are only sent to public ones."
+_TOOK_TOO_LONG = gettext_noop("The address took too long to answer.")
+_PRIVATE = gettext_noop(
+    "This leads to a private address, and webhooks are only sent to public ones."
+)
 
 
 def place_of(url: str) -> Place:

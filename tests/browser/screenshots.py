@@ -50,6 +50,10 @@ PAGES = {
     "data": "/memory/data/",
     "pictures": "/memory/pictures/",
     "receipt": "/memory/receipts/{receipt}/",
+    "bin": "/memory/bin/",
+    "keys": "/settings/keys/",
+    "webhooks": "/settings/webhooks/",
+    "sessions": "/settings/sessions/",
 }
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -67,6 +71,28 @@ def every_shot() -> Iterator[Shot]:
     yield Shot("first-steps", "/memory/long-term/", who="newcomer")
 
 
+_SETTLED = """
+from django.utils import timezone
+from memories.models import Memory
+from memories.services import curating
+from ops.access import as_user
+from ops.models import Delivery, User, Webhook
+from ops.services import keys
+user = User.objects.get(username={name!r})
+with as_user(user):
+    used = Memory.objects.filter(user=user, status="active", pinned=False)
+    for memory in used.order_by("pk")[:2]:
+        curating.recycle(user=user, memory=memory)
+    keys.create(user=user, name={program!r}, scopes=["read", "write"])
+    told = Webhook.objects.create(
+        user=user, url="https://notes.example.org/memory-changed", secret="whsec_example",
+        events=["memory.created", "memory.deleted"])
+    now = timezone.now()
+    refused = {{"error": "The address answered 500.", "status_code": 500}}
+    for outcome in ({{"delivered_at": now}}, refused):
+        Delivery.objects.create(webhook=told, event="memory.created", **outcome)
+"""
+PROGRAMS = {"maya": "My notebook", "linxiao": "我的笔记本"}
 SHOTS = tuple(every_shot())
 _signed_in: dict[str, StorageState] = {}  # one sign-in for each person is enough
 ASKED = {
@@ -84,6 +110,8 @@ def main(names: Sequence[str]) -> None:
             executable_path=chromium(), args=["--no-sandbox", "--disable-background-networking"]
         )
         places = {name: prepared(live, browser, person) for name, person in people.items()}
+        for name, program in PROGRAMS.items():
+            live.shell(_SETTLED.format(name=name, program=program))
         people["newcomer"] = live.person("newcomer")
         FOLDER.mkdir(parents=True, exist_ok=True)
         for (_, who), shots in groupby(wanted, key=lambda one: (one.path, one.who)):

@@ -6,7 +6,15 @@ from typing import Any
 from django.conf import settings
 from django.core.management.commands import makemessages
 
-_RAISED = {"ApplicationError", "Conflict", "Invalid", "NotAllowed", "NotFound", "field"}
+_RAISED = {
+    "ApplicationError",
+    "Conflict",
+    "Invalid",
+    "NotAllowed",
+    "NotFound",
+    "Unreachable",
+    "field",
+}
 _FOR_PROGRAMS = {"api", "rest", "mem0"}
 _APPS = ("memcenter", "ops", "conversations", "memories")
 
