@@ -38,7 +38,8 @@ from django.test import RequestFactory
 from ops.services import users
 from ops.views import signing
 user = users.register(username={username!r}, password={password!r}, language={language!r})
-request = RequestFactory().get("/")
+request = RequestFactory().get("/", headers={{"user-agent": "A browser"}})
+request.user = user
 request.session = SessionStore()
 signing.begin(request, user)
 request.session.save()
