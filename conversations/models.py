@@ -21,7 +21,8 @@ class Conversation(models.Model):
     `last_number` is the number of its newest message: taking it under the row's lock keeps
     the messages ordered and unbroken. `speakers` are the names that its messages carry, which
     questions may use. Turns up to message `examined_through` were read together, for what only
-    shows over several. `hidden_at` is set while it is being forgotten.
+    shows over several; those up to `flushed_through` were given to a client that was about to drop
+    them. `hidden_at` is set while it is being forgotten.
     """
 
     personal_data = True
@@ -39,6 +40,7 @@ class Conversation(models.Model):
     last_message_at = models.DateTimeField(null=True, blank=True)
     extracted_at = models.DateTimeField(null=True, blank=True)
     examined_through = models.PositiveIntegerField(default=0)
+    flushed_through = models.PositiveIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(auto_now=True)
     hidden_at = models.DateTimeField(null=True, blank=True)

@@ -224,6 +224,39 @@ class FileVersion(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
+class FlushSource(serializers.Serializer[Any]):
+    message_id = serializers.CharField(allow_null=True, help_text="Of a message recorded here.")
+    index = serializers.IntegerField(
+        allow_null=True, help_text="Else its place among the messages given, from 0."
+    )
+    quote = serializers.CharField()
+
+
+class FlushCandidate(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="Holds for a day; opaque.")
+    kind = serializers.CharField()
+    content = serializers.CharField()
+    importance = serializers.FloatField()
+    confidence = serializers.FloatField()
+    source = FlushSource()  # type: ignore[assignment] # the contract's own name
+
+
+class FlushWritten(serializers.Serializer[Any]):
+    id = serializers.CharField(allow_null=True, help_text="The memory's.")
+    result = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused", "gone"))
+    note_line = serializers.CharField(allow_null=True)
+    note_id = serializers.CharField(allow_null=True)
+
+
+class Flushed(serializers.Serializer[Any]):
+    candidates = FlushCandidate(many=True, required=False)
+    written = FlushWritten(many=True, required=False)
+    note = serializers.CharField(help_text="NO_REPLY when there is nothing, else empty.")
+    tokens = serializers.IntegerField(
+        required=False, help_text="Of messages that were not flushed before."
+    )
+
+
 class ToolAnswer(serializers.Serializer[Any]):
     content = serializers.CharField(help_text="What the model is told, word for word.")
 

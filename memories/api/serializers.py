@@ -190,6 +190,44 @@ _TOOL_ARGUMENTS = {
 }
 
 
+class FlushMessage(serializers.Serializer[Any]):
+    role = OneOf(choices=("user", "assistant"))
+    content = Prose(max_length=settings.MAX_MESSAGE_CHARS)
+    message_id = Text(required=False, allow_null=True, max_length=64)
+
+
+class FlushInput(Personal):
+    conversation_id = Text(max_length=64)
+    messages = serializers.ListField(
+        child=FlushMessage(),
+        required=False,
+        allow_null=True,
+        max_length=400,
+        help_text="What is about to be dropped. Without them: all turns since the last flush.",
+    )
+    stage = OneOf(
+        choices=("candidates", "commit"),
+        required=False,
+        allow_null=True,
+        help_text="Without it both at once.",
+    )
+    candidates = serializers.ListField(
+        child=serializers.JSONField(),
+        required=False,
+        allow_null=True,
+        max_length=200,
+        help_text="commit: ids, or candidates with what was edited.",
+    )
+    only_if_due = Flag(
+        required=False, help_text="Nothing happens below MEMCENTER_FLUSH_TOKENS of new messages."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("stage") == "commit" and attrs.get("candidates") is None:
+            raise serializers.ValidationError({"candidates": "“commit” needs them."})
+        return attrs
+
+
 class Owned(Personal):
     owner_id = Text(
         required=False,

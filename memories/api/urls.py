@@ -4,6 +4,7 @@ from django.urls.converters import PathConverter
 from memcenter.rest.routing import routes
 from memories.api import views_agents as agents
 from memories.api import views_files as files
+from memories.api import views_flush as flush
 from memories.api import views_history as history
 from memories.api import views_memories as memories
 from memories.api import views_notes as notes
@@ -28,6 +29,7 @@ urlpatterns = routes(
     ("projects", agents.ProjectsView),
     ("ingest/memory", agents.IngestView),
     ("memory/append", notes.AppendView),
+    ("memory/flush", flush.FlushView),
     ("memory/files", files.FilesView),
     ("memory/files/tool", files.FileToolView),
     ("memory/files/<file:file_path>/versions", files.FileVersionsView),

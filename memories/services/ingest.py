@@ -168,7 +168,7 @@ def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
 
 def _known(taught: Taught, *, user: User) -> list[Known] | None:
     """What it meets; None where it was decided before or forgotten."""
-    if not _is_new(user, taught.turn, taught.candidate, needs=taught.needs):
+    if not is_new(user, taught.turn, taught.candidate, needs=taught.needs):
         return None
     draft = taught.draft
     assert draft.vectors is not None
@@ -181,7 +181,7 @@ def _applied(
     taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
 ) -> Decided | None:
     turn, candidate = taught.turn, taught.candidate
-    if not all(_still_there(user, one) for one in (turn, *taught.needs)):
+    if not all(still_there(user, one) for one in (turn, *taught.needs)):
         return None
     own = users.settings_held(user)
     if not own.longterm_enabled:
@@ -190,7 +190,7 @@ def _applied(
         meeting,
         taught.draft,
         user=user,
-        source=_source(turn, candidate),
+        source=source_of(turn, candidate),
         turn=turn,
         always_review=own.confirm_before_remembering and not candidate.explicit,
         merged=merged,
@@ -208,7 +208,7 @@ def mark(user: User, turn: Turn, refused: Sequence[Refused]) -> None:
         refusals.note(refused, user_id=user.pk, turn=turn)
 
 
-def _is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
+def is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
     """Not decided upon before (a second run), and not forgotten from these very messages."""
     messages = [
         message.public_id
@@ -225,7 +225,7 @@ def _is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Tur
     return not decided
 
 
-def _still_there(user: User, turn: Turn) -> bool:
+def still_there(user: User, turn: Turn) -> bool:
     """Whether the turn is; locked until the transaction ends. Its messages' texts never change."""
     held = statements.rows(
         "SELECT 1 FROM conversations_turn"
@@ -278,7 +278,7 @@ def _label(memory: Memory, draft: Draft) -> None:
     )
 
 
-def _source(turn: Turn, candidate: Candidate) -> SourceInput:
+def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
     """The message of the turn that says it; a claim of the reply before, which the person
     accepted, rests on their accepting it.
     """

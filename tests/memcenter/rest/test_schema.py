@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client

@@ -1,0 +1,118 @@
+"""Memory flush before a client compacts its context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from rest_framework.response import Response
+
+from conversations import owners
+from conversations.services import temporary, threads
+from memcenter.lib.errors import NotFound
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import Call, endpoint
+from memories.api import answers, serializers
+from memories.services import flush_writing, flushing
+from memories.services.flush_writing import Ready, Written
+from memories.services.flushing import Flushed, GivenMessage, Proposed
+from ops.access import as_user
+from ops.models import User
+
+NO_REPLY = "NO_REPLY"
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """`read` is what the first stage found, `ready` what the second is to write."""
+
+    read: Flushed | None
+    ready: Sequence[Ready] | None
+
+
+def _prepare(call: Call) -> _Prepared:
+    stage = call.data.get("stage")
+    if stage == "commit":
+        given = flushing.taken_back(call.data["candidates"], user=call.user)
+        return _Prepared(None, flush_writing.prepare(given))
+    with as_user(call.user):
+        conversation = _conversation(call)
+    if conversation is None:
+        return _Prepared(Flushed((), 0, 0), () if stage is None else None)
+    found = flushing.propose(
+        user=call.user,
+        conversation=conversation,
+        given=_messages(call.data.get("messages")),
+        least=settings.FLUSH_TOKENS if call.data.get("only_if_due") else 0,
+    )
+    ready = flush_writing.prepare(found.proposed) if stage is None else None
+    return _Prepared(found, ready)
+
+
+def _conversation(call: Call) -> Any:
+    """None for a temporary one, of which nothing is kept. Raises `NotFound`."""
+    reference = call.data["conversation_id"]
+    try:
+        return threads.resolve(user=call.user, reference=reference)
+    except NotFound:
+        if temporary.find(user=call.user, reference=reference) is None:
+            raise
+        return None
+
+
+def _messages(given: Sequence[Mapping[str, Any]] | None) -> list[GivenMessage] | None:
+    if given is None:
+        return None
+    return [GivenMessage(one["role"], one["content"], one.get("message_id") or "") for one in given]
+
+
+class FlushView(MemcenterView):
+    @endpoint(
+        summary="Keep what a client is about to drop: candidates first, then memories and notes",
+        takes=serializers.FlushInput,
+        answers={200: answers.Flushed},
+        owners={"conversation_id": owners.of_conversation},
+        prepare=_prepare,
+    )
+    def post(self, call: Call) -> Response:
+        prepared: _Prepared = call.ready
+        answer: dict[str, Any] = {}
+        if prepared.read is not None:
+            found = prepared.read
+            answer["candidates"] = [_candidate(one, user=call.user) for one in found.proposed]
+            answer["tokens"] = found.tokens
+        if prepared.ready is not None:
+            done = flush_writing.commit(prepared.ready, user=call.user) if prepared.ready else []
+            answer["written"] = [_told(one) for one in done]
+            if prepared.read is not None:
+                found = prepared.read
+                flush_writing.mark(found.conversation, through=found.through, user=call.user)
+        empty = not answer.get("candidates") and not answer.get("written")
+        return Response({**answer, "note": NO_REPLY if empty else ""})
+
+
+def _candidate(one: Proposed, *, user: User) -> dict[str, Any]:
+    candidate = one.candidate
+    return {
+        "id": one.signed(user),
+        "kind": candidate.kind,
+        "content": candidate.content,
+        "importance": candidate.importance,
+        "confidence": candidate.confidence,
+        "source": {
+            "message_id": one.message or None,
+            "index": one.index,
+            "quote": candidate.quote,
+        },
+    }
+
+
+def _told(one: Written) -> dict[str, Any]:
+    return {
+        "id": one.memory,
+        "result": one.result,
+        "note_line": one.line,
+        "note_id": one.note,
+    }

@@ -1,0 +1,157 @@
+"""The second stage of a flush: each candidate arbitrated, and its line in today's note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from conversations import selectors
+from conversations.models import Turn
+from memcenter.lib import statements
+from memcenter.lib.statements import Sql
+from memories.extraction.sensitive import screen
+from memories.models import Memory, Origin, Source
+from memories.services import (
+    deciding,
+    indexing,
+    ingest,
+    listening,
+    notes,
+    providers,
+    refusals,
+    remembering,
+    revising,
+    similar,
+)
+from memories.services.deciding import Decided
+from memories.services.flushing import Proposed
+from memories.services.writing import Draft, SourceInput
+from ops.models import User
+from ops.services import users
+
+SOURCE = "flush"  # as the note's line shows it
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A candidate without secrets, embedded; `draft` is None where it was nothing else."""
+
+    proposed: Proposed
+    draft: Draft | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """`result`: created, updated, skipped (known already), refused (a secret), or gone (what it
+    rests on was forgotten meanwhile). `line` is that of today's note, where something is new.
+    """
+
+    memory: str | None
+    result: str
+    line: str | None = None
+    note: str | None = None
+
+
+def prepare(proposed: Sequence[Proposed]) -> list[Ready]:
+    """Screen and embed; outside any transaction. Raises `ProviderError`."""
+    return [_prepared(one) for one in proposed]
+
+
+def commit(ready: Sequence[Ready], *, user: User) -> list[Written]:
+    """Arbitrate and write each, in the caller's transaction; again it changes nothing.
+
+    Raises `Conflict` (`memory_off`, `being_forgotten`). The bundled arbiter decides; a model
+    looks at it later.
+    """
+    remembering.check_on(user)
+    written = [_written(one, user=user) for one in ready]
+    for one in ready:
+        mark(one.proposed.conversation, through=one.proposed.through, user=user)
+    return written
+
+
+def mark(conversation: int, *, through: int, user: User) -> None:
+    """What was read up to this message isn't read again."""
+    statements.rows(
+        "UPDATE conversations_conversation SET flushed_through = %s"
+        " WHERE id = %s AND user_id = %s AND flushed_through < %s",
+        [through, conversation, user.pk, through],
+    )
+
+
+def _prepared(proposed: Proposed) -> Ready:
+    screened = screen(proposed.candidate.content.strip())
+    if screened.drop:
+        return Ready(proposed, None)
+    candidate = replace(proposed.candidate, content=screened.text)
+    vectors, pieces = indexing.embed_memory(screened.text)
+    draft = ingest.draft_of(candidate, vectors, pieces, None)
+    return Ready(replace(proposed, candidate=candidate), draft)
+
+
+def _written(ready: Ready, *, user: User) -> Written:
+    if ready.draft is None:
+        refusals.note(screen(ready.proposed.candidate.content).refused, user_id=user.pk)
+        return Written(None, "refused")
+    turn = _turn(user, ready.proposed.turn) if ready.proposed.turn else None
+    if ready.proposed.turn and turn is None:
+        return Written(None, "gone")
+    if turn is not None and not ingest.is_new(user, turn, ready.proposed.candidate):
+        return Written(_known(user, turn, ready.proposed.candidate.content), "skipped")
+    decided = _decided(ready, ready.draft, user=user, turn=turn)
+    if decided.result == "skipped":
+        return Written(decided.memory.public_id, "skipped")
+    return _noted(decided, ready.draft.content, user=user, turn=turn)
+
+
+def _decided(ready: Ready, draft: Draft, *, user: User, turn: Turn | None) -> Decided:
+    candidate = ready.proposed.candidate
+    if turn is None:
+        source = SourceInput(origin=Origin.AGENT, quote=candidate.quote, reference=SOURCE)
+        draft = replace(draft, origin=Origin.AGENT)
+    else:
+        source = ingest.source_of(turn, candidate)
+        draft = replace(draft, project=listening.project_of(turn))
+    assert draft.vectors is not None
+    known = similar.similar_to(
+        draft.vectors[0], user=user, content=draft.content, project=draft.project
+    )
+    meeting = deciding.meet(candidate, known=known, arbiter=providers.bundled_arbiter())
+    confirms = users.settings_held(user).confirm_before_remembering
+    decided = deciding.apply(
+        meeting,
+        draft,
+        user=user,
+        source=source,
+        turn=turn,
+        always_review=confirms and not (turn and candidate.explicit),
+        merged=deciding.merged_later(meeting, draft),
+    )
+    revising.ask_later(decided.memory, verdict=decided.verdict)
+    return decided
+
+
+def _noted(decided: Decided, text: str, *, user: User, turn: Turn | None) -> Written:
+    """The line says what was heard, word for word: forgetting the memory takes it along."""
+    note = notes.append(text, user=user, source=SOURCE).note
+    source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
+    if source is not None:
+        source.reference = note.public_id
+        source.save(update_fields=["reference"])
+    line = notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone))
+    return Written(decided.memory.public_id, decided.result, line, note.public_id)
+
+
+def _turn(user: User, public_id: str) -> Turn | None:
+    """Held until the transaction ends, while its messages are there."""
+    where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+    found = selectors.whole_turns(user, Sql(where, (public_id,)))
+    return found[0] if found and ingest.still_there(user, found[0]) else None
+
+
+def _known(user: User, turn: Turn, text: str) -> str | None:
+    """The memory that was made of this very candidate before."""
+    made = Memory.objects.filter(user=user, arbitrations__turn=turn)
+    found = made.filter(arbitrations__candidate_text=text).order_by("-pk").first()
+    return found.public_id if found else None

@@ -1,0 +1,264 @@
+"""Memory flush: what a client is about to drop from its context, kept as memories and notes.
+
+Two stages. The first reads and writes nothing: it gives candidates, each with the place in a
+message that it rests on. A candidate's id is the candidate itself, signed: nothing of it is kept
+here between the stages, so there is nothing to forget. The second arbitrates and writes.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.core import signing
+from django.utils import timezone
+
+from conversations import selectors
+from conversations.models import Conversation, Role, Turn
+from memcenter.lib import statements
+from memcenter.lib.errors import Invalid
+from memcenter.lib.statements import Sql
+from memories.extraction.types import Candidate, Said, TurnText
+from memories.services import ingest, listening, writing
+from ops.access import as_user
+from ops.models import User
+from ops.services import users
+
+_SALT = "memories.flush"
+_SECONDS = 24 * 3600  # a candidate's id holds so long
+_AT_ONCE = 200  # turns of one flush; the next goes on
+_BEFORE = 2
+_NUMBERS = ("importance", "confidence")
+
+
+@dataclass(frozen=True)
+class GivenMessage:
+    """A message that the caller is about to drop; known by our id or its own, or only its text."""
+
+    role: str
+    content: str
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A candidate and where it comes from: a turn, or the caller's message at `index`.
+
+    `through` is the number of the last message that was read with it, 0 for messages given.
+    """
+
+    candidate: Candidate
+    turn: str = ""
+    message: str = ""
+    index: int | None = None
+    through: int = 0
+    conversation: int = 0
+
+    def signed(self, user: User) -> str:
+        """Its id: all of it, under the instance's secret and for this person only."""
+        one = self.candidate
+        at = one.occurred_at.isoformat() if one.occurred_at else ""
+        told = {**vars(one), "occurred_at": at, "data": dict(one.data)}
+        own = {name: value for name, value in vars(self).items() if name != "candidate"}
+        payload = {"user": str(user.subject), "candidate": told, **own}
+        return "cand_" + signing.dumps(payload, salt=_SALT, compress=True)
+
+
+@dataclass(frozen=True)
+class Flushed:
+    """What was read: the candidates, how many tokens of messages were not flushed before, and up
+    to which message of the conversation.
+    """
+
+    proposed: Sequence[Proposed]
+    tokens: int
+    conversation: int
+    through: int = 0
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One turn to be read; `index` is the place of its question among the messages given."""
+
+    text: TurnText
+    turn: Turn | None = None
+    index: int = 0
+
+
+def propose(
+    *, user: User, conversation: Conversation, given: Sequence[GivenMessage] | None, least: int = 0
+) -> Flushed:
+    """Read the messages given, or all turns since the last flush; outside any transaction.
+
+    Nothing is read while fewer than `least` tokens wait. Raises `ProviderError`.
+    """
+    with as_user(user):
+        own = users.settings_of(user)
+        waiting = _tokens(user, conversation)
+        if not own.longterm_enabled or (given is None and waiting < least):
+            return Flushed((), waiting, conversation.pk)
+        zone = zoneinfo.ZoneInfo(own.timezone)
+        if given is None:
+            pieces = _of_turns(_turns(user, conversation), zone=zone)
+        else:
+            pieces = _of_given(user, conversation, given, zone=zone)
+    read = max((_end(one.turn) for one in pieces if one.turn), default=0)
+    through = read if given is None else 0
+    found = [
+        _proposed(one, piece, through=through, conversation=conversation)
+        for piece in pieces
+        for one in ingest.extract(piece.text).candidates
+    ]
+    return Flushed(found, waiting, conversation.pk, through)
+
+
+def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
+    """Candidates as a caller gives them: ids, or ids with what was edited. Raises `Invalid`."""
+    return [_taken_back(one, place, user=user) for place, one in enumerate(candidates)]
+
+
+def _taken_back(given: Any, place: int, *, user: User) -> Proposed:
+    edits: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    id = edits.get("id") if edits else given
+    try:
+        if not isinstance(id, str) or not id.startswith("cand_"):
+            raise signing.BadSignature
+        told = signing.loads(id.removeprefix("cand_"), salt=_SALT, max_age=_SECONDS)
+    except signing.BadSignature as error:
+        raise _wrong(place, "This id is not one of ours, or older than a day.") from error
+    if told.pop("user") != str(user.subject):
+        raise _wrong(place, "This candidate is somebody else's.")
+    kept = told.pop("candidate")
+    at = kept.pop("occurred_at")
+    candidate = Candidate(
+        **{**kept, "tags": tuple(kept["tags"]), "reasons": tuple(kept["reasons"])},
+        occurred_at=datetime.fromisoformat(at) if at else None,
+    )
+    return Proposed(_edited(candidate, edits, place), **told)
+
+
+def _edited(candidate: Candidate, edits: Mapping[str, Any], place: int) -> Candidate:
+    changes = {name: edits[name] for name in ("content", "kind", *_NUMBERS) if name in edits}
+    content = changes.get("content", candidate.content)
+    if not isinstance(content, str) or not content.strip():
+        raise _wrong(place, "The content must be a text.")
+    for name in _NUMBERS:
+        value = changes.get(name, 0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise _wrong(place, f"{name} must lie between 0 and 1.")
+    if "kind" in changes:
+        changes["kind"] = writing.check_kind(str(changes["kind"]))
+    return replace(candidate, **changes)
+
+
+def _wrong(place: int, message: str) -> Invalid:
+    return Invalid.field("candidates", f"{place}: {message}")
+
+
+def _proposed(
+    one: Candidate, piece: _Piece, *, through: int, conversation: Conversation
+) -> Proposed:
+    own = one.quoted_role == "user"
+    if piece.turn is None:
+        return Proposed(one, index=piece.index if own else piece.index + 1)
+    message = piece.turn.user_message if own else piece.turn.assistant_message
+    return Proposed(
+        one,
+        turn=piece.turn.public_id,
+        message=message.public_id,
+        through=through,
+        conversation=conversation.pk,
+    )
+
+
+def _end(turn: Turn) -> int:
+    return turn.assistant_message.number
+
+
+def _tokens(user: User, conversation: Conversation) -> int:
+    [(count,)] = statements.rows(
+        "SELECT coalesce(sum(token_count), 0)::int FROM conversations_message"
+        " WHERE user_id = %s AND conversation_id = %s AND number > %s AND completed"
+        " AND hidden_at IS NULL",
+        [user.pk, conversation.pk, conversation.flushed_through],
+    )
+    return int(count)
+
+
+def _turns(user: User, conversation: Conversation) -> list[Turn]:
+    return selectors.whole_turns(
+        user,
+        Sql(
+            "t.conversation_id = %s AND a.number > %s AND q.hidden_at IS NULL"
+            " AND a.hidden_at IS NULL ORDER BY a.number LIMIT %s",
+            (conversation.pk, conversation.flushed_through, _AT_ONCE),
+        ),
+    )
+
+
+def _of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[_Piece]:
+    block = listening.recently_shown(turns[0].user_id) if turns else ""
+    pieces: list[_Piece] = []
+    before: list[Said] = []
+    reply = ""
+    for turn in turns:
+        said = listening.said_in(turn.user_message, zone)
+        answer = listening.said_in(turn.assistant_message, zone)
+        text = TurnText(said, answer, tuple(before[-_BEFORE:]), reply, block)
+        pieces.append(_Piece(text, turn))
+        before.append(said)
+        reply = answer.text
+    return pieces
+
+
+def _of_given(
+    user: User,
+    conversation: Conversation,
+    given: Sequence[GivenMessage],
+    *,
+    zone: zoneinfo.ZoneInfo,
+) -> list[_Piece]:
+    """Messages that are recorded here are read as their turns, the others as they were given."""
+    ids = [one.reference for one in given if one.reference]
+    turns = selectors.whole_turns(
+        user,
+        Sql(
+            "t.conversation_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+            " AND (q.public_id = ANY(%s) OR a.public_id = ANY(%s)"
+            " OR q.external_id = ANY(%s) OR a.external_id = ANY(%s)) ORDER BY a.number",
+            (conversation.pk, ids, ids, ids, ids),
+        ),
+    )
+    known = {
+        reference
+        for turn in turns
+        for one in (turn.user_message, turn.assistant_message)
+        for reference in (one.public_id, one.external_id)
+    }
+    rest = [(n, one) for n, one in enumerate(given) if one.reference not in known]
+    return [*_of_turns(turns, zone=zone), *_unrecorded(user, rest, zone=zone)]
+
+
+def _unrecorded(
+    user: User, rest: Sequence[tuple[int, GivenMessage]], *, zone: zoneinfo.ZoneInfo
+) -> list[_Piece]:
+    now, block = timezone.now().astimezone(zone), listening.recently_shown(user.pk)
+    said = [
+        (place, one.role, Said(listening.without_our_block(one.content), now))
+        for place, one in rest
+    ]
+    pieces: list[_Piece] = []
+    before: list[Said] = []
+    for n, (place, role, text) in enumerate(said):
+        if role != Role.USER:
+            continue
+        following = said[n + 1][2] if said[n + 1 : n + 2] and said[n + 1][1] != role else None
+        earlier = said[n - 1][2].text if n and said[n - 1][1] == Role.ASSISTANT else ""
+        reply = following or Said("", now)
+        turn = TurnText(text, reply, tuple(before[-_BEFORE:]), earlier, block)
+        pieces.append(_Piece(turn, index=place))
+        before.append(text)
+    return pieces
