@@ -52,8 +52,13 @@ def test_the_recipe_for_mem0_learns_finds_and_forgets(product: Product, tmp_path
 def test_the_recipe_for_openai_answers_from_what_is_remembered(
     product: Product, tmp_path: Path
 ) -> None:
-    lines = python("OpenAI(", product, tmp_path)
-    assert "peanuts" in "\n".join(lines[1:]) and lines[-1] == "512 numbers"
+    assert python("from openai import OpenAI", product, tmp_path)[-1] == "512 numbers"
+
+
+def test_the_recipe_for_langchain_answers_from_what_is_remembered(
+    product: Product, tmp_path: Path
+) -> None:
+    assert python("ChatOpenAI(", product, tmp_path)[-1]
 
 
 def test_the_two_calls_record_and_recall(product: Product, tmp_path: Path) -> None:
