@@ -15,8 +15,10 @@ from memories.files.paths import CURATED
 from memories.models import (
     Change,
     DailyNote,
+    FileVersion,
     Kind,
     Memory,
+    MemoryFile,
     MemoryStatus,
     Project,
     Refusal,
@@ -25,7 +27,6 @@ from memories.models import (
     SecretCategory,
 )
 from memories.services import memory_files
-from ops.access import as_user
 from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Status, User, Webhook
 from ops.models import Kind as OperationKind
 from ops.services import webhooks
@@ -192,15 +193,14 @@ def _fields(n: int, project: Project, *, against: Memory) -> list[dict[str, Any]
 
 def _filed(user: User, size: int) -> None:
     """Both curated files with a history, notes of their own, lines of many days."""
-    with as_user(user):
-        for path in CURATED:
-            memory_files.read(user, path)
-    lines = "\n".join(f"- Step {n} matters" for n in range(size))
+    for path in CURATED:
+        memory_files.refreshed(user, path)
+    steps = "\n".join(f"- Step {n} matters" for n in range(size))
     for path in ("notes/plan.md", *(f"notes/{n}.md" for n in range(min(size, 40)))):
-        text = f"# Plan\n\n{lines if path == 'notes/plan.md' else path}\n"
-        ready = memory_files.prepare(text, user=user, path=path, surface="page", new=True)
-        with as_user(user):
-            memory_files.apply(ready, user=user)
+        file = MemoryFile.objects.create(user=user, path=path, content=f"# Plan\n\n{steps}\n")
+        FileVersion.objects.create(
+            user=user, file=file, number=1, content=file.content, actor="page"
+        )
     today = timezone.now().date()
     DailyNote.objects.bulk_create(
         DailyNote(
