@@ -1,7 +1,7 @@
 """The one place that opens a transaction around services and says for whom.
 
-Row security is prepared: the policies compare rows with `memcenter.user`, and work across
-users (claiming, sweeps, administration) takes a role of its own inside its transaction.
+The policies of `memcenter.lib.row_security` compare rows with `memcenter.user`; work across users
+(claiming, sweeps, administration) takes a role of its own inside its transaction.
 """
 
 from collections.abc import Callable, Iterator, Sequence
