@@ -1,7 +1,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from memcenter import health
+from memcenter import figures, health
 from memcenter.mcp import views as mcp
 from memcenter.rest.schema_pages import DocsView, SchemaView
 
@@ -11,6 +11,7 @@ handler500 = "memcenter.rest.exceptions.server_error"
 
 urlpatterns = [
     path("readyz", health.ready, name="ready"),
+    path("metrics", figures.metrics, name="metrics"),
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path("api/docs/", DocsView.as_view(), name="docs"),
     path("api/v1/", include("conversations.api.urls")),

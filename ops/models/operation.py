@@ -121,6 +121,9 @@ class Operation(models.Model):
             models.Index(
                 fields=["lease_until"], condition=Q(status="running"), name="operation_leases"
             ),
+            models.Index(
+                fields=["kind", "-id"], condition=Q(status="failed"), name="operation_failed"
+            ),
             models.Index(fields=["subject", "-id"], name="operation_subject"),
             models.Index(
                 fields=["subject", "priority", "run_after"],
