@@ -19,8 +19,11 @@ check: .venv/dev.stamp  ## the part of the gate that runs nothing
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy .
 	.venv/bin/lint-imports
+	.venv/bin/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	$(RUN) manage.py check
 	$(RUN) manage.py makemigrations --check --dry-run
+
+PACKAGES := memcenter ops conversations memories
 
 demo: .venv/run.stamp  ## fill the instance with an example person, in Chinese and English
 	$(RUN) manage.py demo

@@ -3,9 +3,11 @@
 import zoneinfo
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
+from memcenter import logs
 from ops.services import acting, users
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -27,6 +29,30 @@ def health_check(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path == "/healthz":
             return HttpResponse("ok\n", content_type="text/plain")
+        return get_response(request)
+
+    return middleware
+
+
+def request_id(get_response: Handler) -> Handler:
+    """One name for a request, in every line of the log and in its answer."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        with logs.of_request(request.headers.get("X-Request-ID", "")) as name:
+            response = get_response(request)
+            response.setdefault("X-Request-ID", name)
+        return response
+
+    return middleware
+
+
+def client_address(get_response: Handler) -> Handler:
+    """Who calls, as the outermost of our own proxies saw it, whatever that one was told."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        if 0 < settings.PROXIES <= len(passed):
+            request.META["REMOTE_ADDR"] = passed[-settings.PROXIES].strip()
         return get_response(request)
 
     return middleware

@@ -14,9 +14,12 @@ LEDGER_DIR = DATA_DIR.with_name(DATA_DIR.name + "-ledger")
 
 DEBUG = env.flag("MEMCENTER_DEBUG", False)
 SECRET_KEY = env.text("MEMCENTER_SECRET_KEY", "built-without-a-secret")
+if env.text("DATABASE_URL") and env.text("REDIS_URL") and not env.text("MEMCENTER_SECRET_KEY"):
+    raise env.BadSetting("MEMCENTER_SECRET_KEY", "is missing: sessions would be signed by nothing")
 ALLOWED_HOSTS = env.words("MEMCENTER_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1],testserver")
 PUBLIC_URL = env.text("MEMCENTER_PUBLIC_URL", "http://127.0.0.1:" + env.text("PORT", "8000"))
-CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
+_HTTPS = PUBLIC_URL.startswith("https://")
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if _HTTPS else []
 
 INSTALLED_APPS = [
     "memcenter",
@@ -40,6 +43,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "memcenter.middleware.health_check",
+    "memcenter.middleware.request_id",
+    "memcenter.middleware.client_address",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memcenter.middleware.content_security_policy",
@@ -158,10 +163,14 @@ REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", True)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if PUBLIC_URL.startswith("https://") else None
-)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+SECURE_REDIRECT_EXEMPT = [r"^readyz$", r"^metrics$"]  # asked from inside, past the proxy
+SECURE_HSTS_SECONDS = env.integer("MEMCENTER_HSTS_SECONDS", 31_536_000) if _HTTPS else 0
+# What holds for other hosts of the domain, or in browsers' own lists, isn't ours to promise.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# How many proxies stand before us, each of which adds the address of who called it.
+PROXIES = env.integer("MEMCENTER_PROXIES", 0)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -175,7 +184,7 @@ TIME_ZONE = env.text("MEMCENTER_TIME_ZONE", "UTC")
 
 # --- Files ----------------------------------------------------------------------------------
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = Path(env.text("MEMCENTER_STATIC_DIR") or DATA_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {
@@ -351,11 +360,25 @@ OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
 PROVIDER_PATIENCE_HOURS = env.integer("MEMCENTER_PROVIDER_PATIENCE_HOURS", 72)
 OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
 
+# Statements that take longer are logged, without their values; 0: none are watched.
+SLOW_QUERY_MS = env.integer("MEMCENTER_SLOW_QUERY_MS", 0)
+# Who brings it reads /metrics; without one there is no such page.
+METRICS_TOKEN = env.text("MEMCENTER_METRICS_TOKEN")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"request": {"()": "memcenter.logs.WithRequest"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
+        "json": {"()": "memcenter.logs.JsonLines"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": env.choice("MEMCENTER_LOG_FORMAT", "line", among=("line", "json")),
+            "filters": ["request"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": env.text("MEMCENTER_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"},

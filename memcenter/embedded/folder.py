@@ -128,7 +128,8 @@ class DataFolder:
         run = self.path / "run"
         if len(os.fsencode(run)) > _LONGEST_RUN_PATH:
             name = hashlib.sha256(os.fsencode(self.path) + self.secrets.folder_id.encode())
-            run = Path("/tmp") / f"memcenter-{os.geteuid()}-{name.hexdigest()[:12]}"
+            private = f"memcenter-{os.geteuid()}-{name.hexdigest()[:12]}"
+            run = Path("/tmp") / private  # nosec
         run.mkdir(mode=0o700, exist_ok=True)
         # /tmp belongs to everybody: a folder that somebody else put there is no place for us.
         if run.is_symlink() or run.stat().st_uid != os.geteuid():

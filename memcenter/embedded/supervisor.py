@@ -84,7 +84,7 @@ class Address:
                 ) from error
 
     def is_healthy(self) -> bool:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # nosec
         host = f"[{host}]" if ":" in host else host
         with contextlib.suppress(OSError, urllib.error.URLError):
             # Straight to our own socket, past any proxy of the environment.
