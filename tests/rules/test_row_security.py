@@ -30,7 +30,7 @@ def hers(mallory: User) -> User:
     MemoryFile.objects.filter(user=mallory).delete()  # both give one of this name
     DailyNote.objects.filter(user=mallory).delete()
     give_everything(mallory)
-    memory = Memory.objects.filter(user=mallory).first()
+    memory = Memory.objects.filter(user=mallory)[0]
     Fragment.objects.create(user=mallory, memory=memory, number=1, text="tea", token_count=1)
     now = timezone.now()
     SignIn.objects.create(user=mallory, session_key="s", device="d", began_at=now, seen_at=now)

@@ -26,5 +26,5 @@ _TABLES = (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0007_copies_and_edits_of_files"), ("ops", "0014_row_security")]
+    dependencies = [("memories", "0009_lines_of_files"), ("ops", "0014_row_security")]
     operations = [rows_of_one_person(table) for table in _TABLES]
