@@ -15,5 +15,8 @@ _TABLES = (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("conversations", "0008_conversation_flushed_through"), ("ops", "0014_row_security")]
+    dependencies = [
+        ("conversations", "0008_conversation_flushed_through"),
+        ("ops", "0014_row_security"),
+    ]
     operations = [rows_of_one_person(table) for table in _TABLES]
