@@ -53,11 +53,12 @@ def day_and_time(moment: datetime) -> str:
 
 @register.filter
 def days_left(moment: datetime) -> str:
-    """How long until then, in whole days and never less than is true."""
+    """How long until then, in whole days: what was thrown away just now has all of its days."""
     left = moment - timezone.now()
     if left < timedelta(days=1):
         return _("less than a day left")
-    return ngettext("%(n)d day left", "%(n)d days left", left.days) % {"n": left.days}
+    days = round(left / timedelta(days=1))
+    return ngettext("%(n)d day left", "%(n)d days left", days) % {"n": days}
 
 
 @register.filter

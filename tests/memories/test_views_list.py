@@ -253,7 +253,7 @@ def test_a_refusal_is_linked_and_says_only_what_kind_of_secret_it_was(alice: Use
 def test_the_bin_counts_down_and_offers_both_ways_out(alice: User) -> None:
     memory = make_binned(alice, "Had a boat")
     page = text_of(signed_in(alice).get(address("memory_bin")))
-    assert "6 days left" in page
+    assert "7 days left" in page
     assert address("memory_restore", memory.public_id) in page
     assert address("memory_forget", memory.public_id) in page
 

@@ -176,7 +176,7 @@ def test_a_hidden_memory_is_not_there(alice: User) -> None:
 def test_a_binned_memory_can_be_put_back_and_nothing_else(alice: User) -> None:
     memory = make_binned(alice, "Sails")
     page = shown(alice, memory)
-    assert "6 days left" in page
+    assert "7 days left" in page
     assert address("memory_restore", memory.public_id) in page
     assert address("memory_delete", memory.public_id) not in page
 
