@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
 from conversations.importing.opening import Format
@@ -14,9 +13,8 @@ from ops.services.exporting import FORMATS
 
 __all__ = ["FILE", "ExportInput", "ImportInput", "Personal", "Started"]
 FILE: dict[Any, Any] = {
-    (200, "application/json"): OpenApiTypes.BINARY,
+    (200, "application/json"): OpenApiTypes.OBJECT,
     (200, "application/zip"): OpenApiTypes.BINARY,
-    304: OpenApiResponse(description="The caller has this very file."),
 }
 
 

@@ -13,6 +13,7 @@ from conversations.api.finding import kept
 from conversations.services import bringing_in
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
+from memcenter.rest.etags import not_modified
 from memcenter.rest.parsers import OrjsonParser
 from memcenter.rest.uploads import TakesUploads, UploadParser
 from ops import owners as operations
@@ -50,12 +51,13 @@ class ExportDownloadView(MemcenterView):
         takes=serializers.Personal,
         answers=serializers.FILE,
         scope=Scope.EXPORT,
+        etag=True,
         owners={"op_id": operations.of_operation},
     )
     def get(self, call: Call, op_id: str) -> FileResponse | HttpResponseNotModified:
         export = exporting.ready(user=call.user, op_id=op_id)
-        if call.asked.request.headers.get("If-None-Match") == f'"{export.sha256}"':
-            return HttpResponseNotModified(headers={"ETag": f'"{export.sha256}"'})
+        if known := not_modified(call.asked.request, f'"{export.sha256}"'):
+            return known
         audit.append(
             "export.downloaded",
             actor=f"key {call.key_id}",

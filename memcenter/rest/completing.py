@@ -35,7 +35,7 @@ _ERRORS = (
     (403, "NotAllowed", "not_allowed", "This key lacks the scope “forget”."),
     (404, "NotFound", "not_found", "There is nothing of this id."),
     (409, "Conflict", "conflict", "The first call with this Idempotency-Key is still running."),
-    (412, "Stale", "stale", "It has changed since; read it again."),
+    (412, "Stale", "conflict", "It has changed since; read it again."),
     (413, "TooLarge", "too_large", "The body is larger than 1,048,576 bytes."),
     (429, "RateLimited", "rate_limited", "Request was throttled. Expected available in 12 s."),
     (503, "Unavailable", "unavailable", "A store can't be reached; try again."),

@@ -81,7 +81,8 @@ class Endpoint:
     answers while everything of the person is being forgotten. `all_users_for` is the scope by
     which an unbound key may leave the person out and ask about all. `afterwards`: all that it
     writes is what explains its answer, and that is written when the answer has gone out. `media`
-    is what a body is sent as.
+    is what a body is sent as. `etag`: its answer names a state, which a GET may already know
+    (`If-None-Match`, 304) and a write may insist on (`If-Match`, 412).
     """
 
     scope: str
@@ -100,6 +101,7 @@ class Endpoint:
     all_users_for: str | None = None
     afterwards: bool = False
     media: str = "application/json"
+    etag: bool = False
 
 
 def endpoint(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 if TYPE_CHECKING:
@@ -28,6 +28,14 @@ _CODES = (
     "rate_limited",
     "unavailable",
 )
+
+
+_ONCE = "Said again within 24 hours, the same call is answered as before and done only once."
+_STATE = "Names this very state of the content."
+_CONDITIONS = {
+    "If-None-Match": "The ETags that the caller has: where one still holds the answer is 304.",
+    "If-Match": "The ETag of the state that was read: where it no longer holds the answer is 412.",
+}
 
 
 class ErrorInside(serializers.Serializer[Any]):
@@ -64,8 +72,12 @@ def describe(
         "operation_id": _operation_id(qualname),
         "summary": summary,
         "description": f"{summary}.",
-        "responses": {**answers, **dict.fromkeys(_ERRORS, Error)},
-        "parameters": _parameters(endpoint, in_query=not body),
+        "responses": {
+            **answers,
+            **dict.fromkeys(_ERRORS, Error),
+            **_conditional(method, endpoint),
+        },
+        "parameters": [*_parameters(endpoint, in_query=not body), *_headers(method, endpoint)],
     }
     if body:
         described["request"] = {endpoint.media: endpoint.takes} if endpoint.takes else None
@@ -90,6 +102,33 @@ def _parameters(endpoint: Endpoint, *, in_query: bool) -> list[Any]:
         found.append(OpenApiParameter("cursor", OpenApiTypes.STR))
         found.append(OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}))
     return found
+
+
+def _headers(method: str, endpoint: Endpoint) -> list[OpenApiParameter]:
+    found = []
+    if method != "get" and endpoint.idempotent:
+        found.append(_header("Idempotency-Key", _ONCE, {"minLength": 1, "maxLength": 200}))
+    if endpoint.etag:
+        conditional = "If-None-Match" if method == "get" else "If-Match"
+        found.append(_header(conditional, _CONDITIONS[conditional]))
+        told = OpenApiParameter(
+            "ETag", str, OpenApiParameter.HEADER, response=[200], description=_STATE
+        )
+        found.append(told)
+    return found
+
+
+def _header(name: str, description: str, more: Mapping[str, Any] | None = None) -> OpenApiParameter:
+    shape = {"type": "string", **(more or {})}
+    return OpenApiParameter(name, shape, OpenApiParameter.HEADER, description=description)
+
+
+def _conditional(method: str, endpoint: Endpoint) -> dict[int, Any]:
+    if not endpoint.etag:
+        return {}
+    if method != "get":
+        return {412: Error}
+    return {304: OpenApiResponse(description="The caller has this very state.")}
 
 
 def _operation_id(qualname: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from django.http import HttpResponseNotModified
 from rest_framework.response import Response
 
 from memcenter.lib.errors import Stale
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
+from memcenter.rest.etags import not_modified
 from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order, listed
 from memcenter.rest.schema import page_of
@@ -54,15 +56,19 @@ class FileView(MemcenterView):
         summary="One memory file as it is now; its ETag names this state",
         takes=Personal,
         answers={200: answers.File},
+        etag=True,
     )
-    def get(self, call: Call, file_path: str) -> Response:
+    def get(self, call: Call, file_path: str) -> Response | HttpResponseNotModified:
         file = memory_files.read(call.user, file_path)
+        if known := not_modified(call.asked.request, file.etag):
+            return known
         return Response(shown.file(file), headers={"ETag": file.etag})
 
     @endpoint(
         summary="Edit a memory file; with If-Match only the state that was read (else 412)",
         takes=serializers.FileText,
         answers={200: answers.EditedFile},
+        etag=True,
         unknown_user=CREATE,
         prepare=_prepare_put,
     )
@@ -96,6 +102,7 @@ class FileRestoreView(MemcenterView):
         summary="Bring an old version of a memory file back: an edit like any other",
         takes=serializers.FileRestore,
         answers={200: answers.EditedFile},
+        etag=True,
         prepare=_prepare_restore,
     )
     def post(self, call: Call, file_path: str) -> Response:

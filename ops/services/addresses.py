@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
@@ -22,10 +23,11 @@ from django.utils.translation import gettext_noop
 from memcenter.lib.errors import Invalid
 
 # Whoever is told waits for a worker, and a worker must not wait for long.
-CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 5.0
+LOOKUP_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 3.0, 5.0
 # Whoever trickles byte after byte would never run into the time-outs above.
 _PATIENCE_SECONDS = 8.0
 _READ_BYTES = 65_536
+_looking_up = threading.BoundedSemaphore(8)
 # They carry an address of version 4 inside, which may be a private one.
 _CARRIERS = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")]
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -161,11 +163,38 @@ def _port(parts: SplitResult) -> int:
 
 def _resolved(parts: SplitResult) -> list[_Address]:
     """Every address of the name. Raises `Unreachable`."""
+    name = parts.hostname or ""
+    with suppress(ValueError):
+        return [ipaddress.ip_address(name.split("%")[0])]
     try:
-        found = socket.getaddrinfo(parts.hostname, _port(parts), type=socket.SOCK_STREAM)
+        found = _looked_up(name)
+    except TimeoutError as error:
+        raise TooSlow("The name of the address took too long to look up.") from error
     except (OSError, UnicodeError) as error:
         raise Unreachable("The name of the address is not known.") from error
-    return [ipaddress.ip_address(str(one[4][0]).split("%")[0]) for one in found]
+    return [ipaddress.ip_address(one.split("%")[0]) for one in found]
+
+
+def _looked_up(name: str) -> list[str]:
+    """`getaddrinfo` knows no time-out: a thread asks it, for whom nobody waits longer than 3 s.
+
+    Raises `TimeoutError`, also where as many as there may be are waiting for slow names already.
+    """
+    if not _looking_up.acquire(timeout=LOOKUP_SECONDS):
+        raise TimeoutError
+    found: Future[list[str]] = Future()
+
+    def ask() -> None:
+        try:
+            known = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+            found.set_result([str(one[4][0]) for one in known])
+        except (OSError, UnicodeError) as error:
+            found.set_exception(error)
+        finally:
+            _looking_up.release()
+
+    threading.Thread(target=ask, daemon=True, name="look-up").start()
+    return found.result(timeout=LOOKUP_SECONDS)
 
 
 def _is_open(address: _Address) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -101,3 +102,15 @@ def test_one_worker_sends_while_the_others_do_the_rest(alice: User, silent: str)
     taken = [outbox.take(kinds, now=timezone.now()) for _ in range(3)]
     found = [one.operation.kind for one in taken if one is not None]
     assert sorted(found) == [Kind.CLEANUP, Kind.DELIVER_WEBHOOK]
+
+
+def test_a_name_that_takes_too_long_to_look_up_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(addresses, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: over.wait(60) and [])
+    with pytest.raises(addresses.TooSlow, match="look up"):
+        addresses.place_of("https://slow.example/")
+    assert addresses.problem_with("https://slow.example/", longest=500) == ""
+    over.set()

@@ -5,7 +5,7 @@
 
 import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -66,8 +66,18 @@ def one_connection(db: None) -> Iterator[None]:
 
 
 @functools.cache
-def product() -> WSGIHandler:
-    return WSGIHandler()
+def product() -> Callable[..., Any]:
+    """Each answer is read and closed, as a server does it: what it owes is written then."""
+    inner = WSGIHandler()
+
+    def handle(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        response = inner(environ, start_response)
+        try:
+            return [b"".join(response)]
+        finally:
+            response.close()
+
+    return handle
 
 
 def aimed(values: Any, ids: Mapping[str, str | None]) -> Any:

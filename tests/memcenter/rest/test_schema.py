@@ -254,3 +254,16 @@ def test_a_limited_call_says_when_to_come_back(schema: dict[str, Any]) -> None:
         assert one["responses"]["429"] == {"$ref": "#/components/responses/RateLimited"}
     limited = schema["components"]["responses"]["RateLimited"]
     assert limited["headers"]["Retry-After"]["required"]
+
+
+def test_headers_that_a_call_understands_and_answers_are_described(schema: dict[str, Any]) -> None:
+    for path, method, one in operations(schema):
+        named = {asked["name"] for asked in one.get("parameters", ()) if asked["in"] == "header"}
+        writes = method != "get" and path != "/api/v1/memory/context"
+        assert ("Idempotency-Key" in named) == writes, (path, method)
+    file = schema["paths"]["/api/v1/memory/files/{file_path}"]
+    assert (
+        "ETag" in file["get"]["responses"]["200"]["headers"] and "304" in file["get"]["responses"]
+    )
+    assert "If-Match" in {asked["name"] for asked in file["put"]["parameters"]}
+    assert "412" in file["put"]["responses"]

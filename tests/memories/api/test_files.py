@@ -61,6 +61,15 @@ def test_a_file_that_was_read_is_edited_and_read_again(alice: User, alice_key: s
     assert event.details["created"] == 1 and "Rufus" not in json.dumps(event.details)
 
 
+def test_who_has_this_state_is_not_sent_it_again(alice: User, alice_key: str) -> None:
+    make_memory(alice, "Lives in Lisbon")
+    tag = Api(alice_key).get(PATH)["ETag"]
+    for known in (tag, f'"old", W/{tag}', "*"):
+        same = Api(alice_key).call("get", PATH, headers={"If-None-Match": known})
+        assert (same.status_code, same.content, same["ETag"]) == (304, b"", tag)
+    assert answer(Api(alice_key).call("get", PATH, headers={"If-None-Match": '"old"'}))
+
+
 def test_an_edit_of_another_state_is_412(alice: User, alice_key: str) -> None:
     make_memory(alice, "Lives in Lisbon")
     read = Api(alice_key).get(PATH)
