@@ -1,5 +1,6 @@
 """JSON out."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,4 +28,13 @@ class OrjsonRenderer(BaseRenderer):
 
 
 def as_json(data: Any) -> bytes:
-    return orjson.dumps(data, default=str, option=_OPTIONS)
+    """PostgreSQL gives 1e40 in somebody's `data` back as an integer, too long for orjson."""
+    try:
+        return orjson.dumps(data, default=str, option=_OPTIONS)
+    except TypeError:
+        return json.dumps(data, default=_as_text, ensure_ascii=False).encode()
+
+
+def _as_text(value: Any) -> Any:
+    """What orjson renders by itself, for the standard library."""
+    return orjson.loads(orjson.dumps(value, default=str, option=_OPTIONS))

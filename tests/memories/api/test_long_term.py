@@ -302,3 +302,10 @@ def test_a_long_list_with_sources_takes_as_many_queries(alice: User, alice_key: 
         for number in range(5):
             make_memory(alice, f"memory {number}", turns=[make_turn(row, f"It is {number}.")])
     assert counts[0] == counts[1]
+
+
+def test_a_number_of_more_than_64_bits_comes_back(alice: User, alice_key: str) -> None:
+    body = {"content": "Counts atoms", "data": {"atoms": 1e40, "by": [-(1e30)]}}
+    made = answer(Api(alice_key).post("/memory/long_term", body), 201)
+    for one in (made, answer(Api(alice_key).get(f"/memory/long_term/{made['id']}"))):
+        assert one["data"] == {"atoms": 1e40, "by": [-(1e30)]} and one["created_at"].endswith("Z")
