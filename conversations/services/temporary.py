@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import orjson
 import redis
 from django.conf import settings
-from django.db.models import Model
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 from redis.backoff import NoBackoff
@@ -26,8 +25,9 @@ from conversations.models import ConversationKind, Role
 from conversations.services.threads import check_external_id
 from conversations.services.turns import MessageInput
 from memcenter.lib import ids, tokens
-from memcenter.lib.errors import Conflict, Invalid
+from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import User
+from ops.registry import Derived
 from ops.restoring import Loading
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,10 @@ def client() -> redis.Redis:
 def create(
     *, user: User, external_id: str | None, title: str = "", kind: str | None = None
 ) -> TemporaryConversation:
-    """Make one; of this external id there is only one at a time, which is given back."""
+    """Make one; of this external id there is only one at a time, which is given back.
+
+    Raises `NotFound` for a person who is being forgotten.
+    """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
         if found := find(user=user, reference=external_id):
@@ -87,7 +90,15 @@ def create(
         pipe.hset(_index(made.owner), external_id or made.public_id, made.public_id)
         pipe.expire(_index(made.owner), _lifetime())
         pipe.execute()
+    _check_still_there(user, made)
     return made
+
+
+def _check_still_there(user: User, made: TemporaryConversation) -> None:
+    """A forget that began meanwhile may have looked here before it was written."""
+    if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
+        erase(made)
+        raise NotFound("There is no such user.")
 
 
 def unsaved(
@@ -136,7 +147,7 @@ def owner_of(public_id: str) -> User | None:
 
 def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConversation:
     renamed = replace(conversation, title=title.strip(), updated_at=timezone.now())
-    _put(client(), renamed)
+    _change(conversation, lambda pipe: _put(pipe, renamed))
     return renamed
 
 
@@ -163,10 +174,12 @@ def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversa
     """Take away the newest messages; gives the conversation as it is then."""
     left = max(0, conversation.message_count - count)
     shorter = replace(conversation, message_count=left, updated_at=timezone.now())
-    with client().pipeline() as pipe:
+
+    def take_away(pipe: Any) -> None:
         pipe.ltrim(_messages(conversation.public_id), 0, -count - 1)
         _put(pipe, shorter)
-        pipe.execute()
+
+    _change(conversation, take_away)
     return shorter
 
 
@@ -202,20 +215,16 @@ def erase_all(user: User) -> int:
     return len(found)
 
 
-class TemporaryData:
+class TemporaryData(Derived):
     """How temporary conversations leave and are erased, for the registry of personal data."""
 
     name = "temporary_conversation"
     order = 1
-    models: tuple[type[Model], ...] = ()
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         for conversation in all_of(user):
             messages = [asdict(message) for message in read(conversation)]
             yield {**asdict(conversation), "messages": messages}
-
-    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        return iter(())
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         if any(True for _ in rows):
@@ -249,6 +258,23 @@ def _text(raw: bytes | str) -> str:
 
 def _lifetime() -> int:
     return int(settings.TEMPORARY_HOURS) * 3_600
+
+
+def _change(conversation: TemporaryConversation, act: Callable[[Any], None]) -> None:
+    """Write into one that is there. Raises `NotFound` when it was erased meanwhile.
+
+    Else a call that was on its way would write again what a forget had erased, for whoever has the
+    same external id next.
+    """
+    name = _PREFIX + conversation.public_id
+
+    def change(pipe: Any) -> None:
+        if not pipe.exists(name):
+            raise NotFound("There is no such conversation.")
+        pipe.multi()
+        act(pipe)
+
+    client().transaction(change, name)
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
@@ -308,8 +334,10 @@ def _add(conversation: TemporaryConversation, messages: list[TemporaryMessage]) 
         updated_at=timezone.now(),
     )
     ends = int(conversation.created_at.timestamp()) + _lifetime()
-    with client().pipeline() as pipe:
+
+    def say(pipe: Any) -> None:
         pipe.rpush(name, *(orjson.dumps(message) for message in messages))
         pipe.expireat(name, ends)
         _put(pipe, changed)
-        pipe.execute()
+
+    _change(conversation, say)

@@ -190,6 +190,25 @@ def test_temporary_conversations_go(alice: User) -> None:
     assert temporary.read(chat) == []
 
 
+def test_nothing_temporary_is_left_for_whoever_has_the_same_name_next(alice: User) -> None:
+    """Also where a call was still on its way when everything was erased."""
+    chat = temporary.create(user=alice, external_id="c1")
+    temporary.append(chat, messages=(MessageInput(TEA),))
+    drained(forget(alice)[0])
+    for late in (
+        lambda: temporary.append(chat, messages=(MessageInput(TEA),)),
+        lambda: temporary.rename(chat, title="Tea"),
+        lambda: temporary.create(user=alice, external_id="c2"),
+    ):
+        with pytest.raises(NotFound):
+            late()
+    again = users.find_or_create("alice")
+    assert again.pk != alice.pk
+    assert temporary.all_of(again) == []
+    for reference in ("c1", "c2", chat.public_id):
+        assert temporary.find(user=again, reference=reference) is None
+
+
 def test_the_admins_log_names_nobody_who_is_gone(alice: User, mallory: User) -> None:
     content_type = ContentType.objects.get_for_model(User)
     for user in (alice, mallory):
