@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-from django.db.models import Model
+from collections.abc import Mapping
 
 from memories.models import (
     Arbitration,
@@ -37,58 +34,30 @@ from memories.restored_rows import (
     SourceRows,
 )
 from memories.services import file_copies, hot_cache, own_indexes
-from ops.models import User
 from ops.personal_rows import DerivedRows, RowsUnder
-from ops.registry import Rows, register
-from ops.restoring import Loading
+from ops.registry import Derived, Rows, register
 
 
-class HotCache:
-    """The person's most used memories in the cache: a copy, so there is nothing to take along."""
+class HotCache(Derived):
+    """The person's most used memories in the cache."""
 
     name = "hot_cache"
     order = 2
-    models: tuple[type[Model], ...] = ()
-
-    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """A copy comes back by itself."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         hot_cache.drop(user_id)
         return {}
 
-    def count(self, user: User) -> int:
-        return 0
 
-
-class FileCopies:
-    """The copies of memory files, in their folder: made from rows that are taken along."""
+class FileCopies(Derived):
+    """The copies of memory files, in their folder; the next sync writes them again."""
 
     name = "file_copies"
     order = 27
-    models: tuple[type[Model], ...] = ()
-
-    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The next sync writes them again."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         count = file_copies.erase(user_id)
         return {"files:copy": count} if count else {}
-
-    def count(self, user: User) -> int:
-        return 0
 
 
 class VectorRows(DerivedRows):

@@ -19,6 +19,10 @@ from ops.models import User
 _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
+# Holds a person of this key whom nothing was asked to be forgotten for since they had asked for so
+# many forgets: what was read of them then may be written down, and a forget that begins waits.
+STILL_THERE = """
+SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
 _whose: ContextVar[int | None] = ContextVar("whose", default=None)
 _SOFTLY = "set_config('synchronous_commit', 'off', true)"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from ops.models import User
-from ops.registry import Rows
-from ops.restoring import Loading
+from ops.registry import Derived, Rows
 
 
 @dataclass(frozen=True)
@@ -27,17 +26,11 @@ class RowsUnder(Rows):
 
 
 @dataclass(frozen=True)
-class DerivedRows(Rows):
+class DerivedRows(Derived, Rows):
     """Rows that say again, for machines, what other rows say: erased, and exported with those."""
 
-    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        return iter(())
-
-    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """They are made again from what they say."""
-
-    def count(self, user: User) -> int:
-        return 0
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        return Rows.erase(self, user_id)
 
     def counted(self, user: User) -> None:
         return None

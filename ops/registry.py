@@ -87,6 +87,32 @@ class UserData(Protocol):
         """How many rows the person has."""
 
 
+class Derived:
+    """What says again what rows say, outside the tables: erased, and neither exported nor loaded.
+
+    Whoever is one says its `name`, its `order`, and how it is erased.
+    """
+
+    name = ""
+    order = 0
+    models: tuple[type[Model], ...] = ()
+
+    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
+        return iter(())
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """It is made again from the rows that come back."""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        raise NotImplementedError
+
+    def count(self, user: User) -> int:
+        return 0
+
+
 @dataclass(frozen=True)
 class Rows:
     """Personal data that is simply the rows of one table with a `user` column.

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import Model, Q
+from django.db.models import Q
 from django.utils.translation import gettext_noop
 
 from memcenter.lib.errors import Invalid
@@ -26,7 +26,7 @@ from ops.models import (
     Webhook,
 )
 from ops.portable import BAD_VALUE, Unfit, value_in
-from ops.registry import Rows, register
+from ops.registry import Derived, Rows, register
 from ops.restoring import Loading
 from ops.services import forgetting, stored_files, users
 from ops.services.stored_files import EXPORTS, IMPORTS
@@ -102,19 +102,16 @@ class SettingsRows(Rows):
             loading.leave_out(self.name, BAD_VALUE)
 
 
-class Account:
+class Account(Derived):
     """The account itself, its sessions and what the admin's log says of it. It goes last."""
 
     name = "account"
     order = 1_000
-    models: tuple[type[Model], ...] = (User,)
+    models = (User,)
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
         names = "username", "external_id", "display_name", "created_at", "updated_at"
         yield from User.objects.filter(pk=user.pk, hidden_at__isnull=True).values(*names)
-
-    def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        return iter(())
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         """Only the name that is shown: who signs in how is decided where one signs in."""

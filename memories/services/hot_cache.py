@@ -18,7 +18,7 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from memcenter.lib import afterwards, statements
-from ops.access import within
+from ops.access import STILL_THERE, within
 from ops.models import User
 
 logger = logging.getLogger(__name__)
@@ -60,10 +60,8 @@ def digest(text: str) -> str:
 
 # Who is read of is held until it lies in Redis: a forget that begins meanwhile drops it there, and
 # after one that had begun before there is nothing to keep.
-_MOST_USED = """
-WITH person AS (
-  SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE
-)
+_MOST_USED = f"""
+WITH person AS ({STILL_THERE})
 SELECT r.id, r.content FROM person p JOIN memories_memory r ON r.user_id = p.id
  WHERE r.status = 'active' AND r.hidden_at IS NULL AND r.deleted_at IS NULL
  ORDER BY r.access_count DESC, r.id LIMIT %s

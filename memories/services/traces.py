@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message
 from memcenter.lib import afterwards, ids, statements
 from memories.extraction import sensitive
 from memories.models import RecallTrace, TraceKind
-from ops.access import within
+from ops.access import STILL_THERE, within
 from ops.models import User
 
 
@@ -36,10 +36,8 @@ class Stage:
 
 # Who asked is held until the end of it: a forget that begins meanwhile waits, and erases this too;
 # one that had begun before has counted itself, and then there is nothing to write.
-_RECORD = """
-WITH person AS (
-  SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE
-), trace AS (
+_RECORD = f"""
+WITH person AS ({STILL_THERE}), trace AS (
   INSERT INTO memories_recalltrace
          (user_id, request_id, kind, query, conversation_id, stages, took_ms, created_at)
   SELECT p.id, %s, %s, %s, %s::bigint, %s::jsonb, %s::float8, %s::timestamptz FROM person p
