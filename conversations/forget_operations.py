@@ -12,10 +12,10 @@ from conversations.models import Conversation, Summary
 from conversations.services import erasing as said
 from conversations.services import forgetting, layers, summaries
 from conversations.services.erasing import Target
+from memcenter.lib import cascades
 from memories.services import erasing as known_erasing
 from memories.services import forgetting as known
 from memories.services import leaving
-from memories.services.erasing import by_table
 from memories.services.leaving import Leaving
 from ops import known_places
 from ops.access import as_user
@@ -75,7 +75,7 @@ def forget_conversation(run: Run) -> Mapping[str, Any]:
 
 def _erase_row(user: User, pk: int) -> Counts:
     exports = exporting.drop_exports_of(user=user, conversation=pk)
-    erased = by_table(Conversation.everything.filter(user=user, pk=pk).delete())
+    erased = cascades.delete(Conversation.everything.filter(user=user, pk=pk))
     return {**erased, "ops_export": exports}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from django.db.models import Q
 
 from conversations.models import Turn
+from memcenter.lib import cascades
 from memories.models import Memory, Project
 from memories.services import erasing as copied
 from memories.services import file_copies, forgetting, hot_cache, leaving
-from memories.services.erasing import by_table
 from memories.services.leaving import Leaving
 from ops import known_places
 from ops.access import as_user
@@ -87,11 +87,9 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
 
 def _erase_project(user: User, pk: int) -> Counts:
     """The turns that named it stay, and name it no longer."""
-    project = Project.everything.filter(user=user, pk=pk).first()
-    if project is None:
-        return {}
-    Turn.everything.filter(user=user, project_key=project.key).update(project_key="")
-    return by_table(project.delete())
+    own = Project.everything.filter(user=user, pk=pk)
+    Turn.everything.filter(user=user, project_key__in=own.values("key")).update(project_key="")
+    return cascades.delete(own)
 
 
 known_places.vouches(leaving.vouching)

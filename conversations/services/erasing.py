@@ -12,10 +12,9 @@ from django.db.models import Max, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
-from memcenter.lib import shingles
-from memories.models import Arbitration, Refusal, TargetKind
+from memcenter.lib import cascades, shingles
+from memories.models import Arbitration, TargetKind
 from memories.services import erasing as known
-from memories.services.erasing import by_table
 from ops.models import User
 
 _TITLE_AT_LEAST = 4
@@ -163,29 +162,20 @@ def erase_summaries(user: User, target: Target) -> Counter[str]:
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     if last is None:
-        return by_table(summaries.delete())
+        return cascades.delete(summaries)
     emptied = summaries.filter(pk=last.pk).exclude(text="").update(text="", token_count=0)
-    erased = by_table(summaries.exclude(pk=last.pk).delete())
+    erased = cascades.delete(summaries.exclude(pk=last.pk))
     return erased + Counter({"conversations_summary": emptied})
 
 
 def erase_turns(user: User, target: Target) -> Counter[str]:
     """Turns with their episodes, and what was decided and refused on the strength of them."""
-    erased: Counter[str] = Counter()
-    for rows in (
-        Arbitration.objects.filter(user=user, turn__in=target.turns),
-        Refusal.objects.filter(user=user, turn__in=target.turns),
-        Episode.everything.filter(user=user, turn__in=target.turns),
-        Turn.everything.filter(user=user, pk__in=target.turns),
-    ):
-        erased += by_table(rows.delete())
-    return erased
+    return cascades.delete(Turn.everything.filter(user=user, pk__in=target.turns))
 
 
 def erase_messages(user: User, target: Target) -> Counter[str]:
-    erased = by_table(Feedback.objects.filter(user=user, message__in=target.messages).delete())
-    messages = Message.everything.filter(user=user, pk__in=target.messages)
-    return erased + by_table(messages.delete())
+    """Messages, with what people said about them."""
+    return cascades.delete(Message.everything.filter(user=user, pk__in=target.messages))
 
 
 def _public_ids(user: User, target: Target) -> list[str]:

@@ -8,6 +8,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from conversations.models import Episode, Summary
+from memcenter.lib import cascades
 from memcenter.lib.errors import Invalid
 from memories.models import TargetKind
 from memories.services import erasing as known
@@ -65,4 +66,4 @@ def erase_layer(user: User, *, layer: str, through: int) -> Any:
     ids = dict(rows.values_list("pk", "public_id"))
     erased = known.erase_index(user=user, kind=KINDS[layer], target_ids=list(ids))
     erased += known.erase_hits(user=user, public_ids=list(ids.values()))
-    return erased + known.by_table(rows.delete())
+    return erased + cascades.delete(rows)

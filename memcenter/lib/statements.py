@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,6 +39,7 @@ _TIMES: Any = psycopg.adapters.get_loader(
 _IDLE = psycopg.pq.TransactionStatus.IDLE
 _ANSWERED = psycopg.pq.ExecStatus.TUPLES_OK
 _own = threading.local()
+Values = Sequence[Any] | Mapping[str, Any]  # for `%s`, or by name where one stands in many places
 
 
 class _Cursor(psycopg.Cursor[Any]):
@@ -69,7 +70,7 @@ class Sql:
         return Sql(f"{self.text} AND {condition}", (*self.values, *values))
 
 
-def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[tuple[Any, ...]]:
+def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[Any, ...]]:
     """Run one statement with its values bound by the server; it is prepared when used often.
 
     It runs in the transaction that is open, counts in `connection.queries` like any other, and
@@ -84,8 +85,12 @@ def rows(text: str, values: Sequence[Any] = (), *, anew: bool = False) -> list[t
     database.validate_no_broken_transaction()
     with database.wrap_database_errors:
         cursor = _cursor_of(database.connection)
-        cursor.execute(text, list(values), prepare=prepare)
+        cursor.execute(text, _given(values), prepare=prepare)
         return cursor.take()
+
+
+def _given(values: Values) -> list[Any] | Mapping[str, Any]:
+    return values if isinstance(values, Mapping) else list(values)
 
 
 def _cursor_of(server: Any) -> _Cursor:
@@ -95,13 +100,13 @@ def _cursor_of(server: Any) -> _Cursor:
     return cursor
 
 
-def _watched(text: str, values: Sequence[Any], *, prepare: bool | None) -> list[tuple[Any, ...]]:
+def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[Any, ...]]:
     """The same through Django's own cursor, which logs and wraps."""
     raw: Any = _Cursor(connection.connection)
     raw.execute = partial(raw.execute, prepare=prepare)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     with wrap(raw) as cursor:
-        cursor.execute(text, list(values))
+        cursor.execute(text, _given(values))
         found: list[tuple[Any, ...]] = raw.take()
     return found
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.utils import timezone
 
+from memcenter.lib import cascades
 from memories import derivation
 from memories.derivation import Outcome, Text
 from memories.models import (
@@ -41,40 +42,77 @@ class Derived:
     more: bool
 
 
+@dataclass(frozen=True)
+class _Hidden:
+    """What was hidden, and what the plan that said so had read."""
+
+    graph: Graph
+    outcomes: Mapping[int, Outcome]
+    memories: Sequence[Memory]
+
+
 def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
     """Hide the sources that match, the memories in `gone`, and what must be derived again.
 
     Gives the memories that are hidden for it. Safe to repeat.
     """
-    now = timezone.now()
+    if not _hide_sources(user, resting, gone) and not gone:
+        return []  # whoever hid the sources has hidden with them what rests on them
+    found = _hide(user=user, resting=resting, gone=gone, leaving=gone, newly=True)
+    return [one.pk for one in found.memories] if found else []
+
+
+def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
     sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
-    sources.filter(hidden_at__isnull=True).update(hidden_at=now)
+    return sources.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())
+
+
+def _hide(
+    *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
+) -> _Hidden | None:
+    """What rests on hidden sources; `leaving` are all that go, also those it isn't about now."""
+    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
     touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
     if not touched:
-        return []
+        return None
     graph = read(user, touched)
-    outcomes = derivation.plan(graph.texts, gone=gone)
-    changed = {one for one, outcome in outcomes.items() if outcome.changed}
-    versions = MemoryVersion.everything.filter(user=user, pk__in=changed, hidden_at__isnull=True)
-    texts = erasing.texts_of(MemoryVersion.everything.filter(user=user, pk__in=changed))
-    versions.update(hidden_at=now)
-    hidden = [
-        memory.pk
-        for memory in graph.memories
-        if memory.pk in gone or current_text(graph, memory).id in changed
+    outcomes = derivation.plan(graph.texts, gone=leaving)
+    versions = [graph.versions[pk] for pk, outcome in outcomes.items() if outcome.changed]
+    memories = [
+        one
+        for one in graph.memories
+        if one.pk in leaving or outcomes[current_text(graph, one).id].changed
     ]
-    memories = Memory.everything.filter(user=user, pk__in=hidden)
-    leaving = memories.filter(hidden_at__isnull=True)
-    told = list(leaving.filter(deleted_at__isnull=True).values_list("public_id", flat=True))
-    leaving.update(hidden_at=now)
+    found = _Hidden(graph, outcomes, memories)
+    shown = [one.pk for one in versions if one.hidden_at is None]
+    if newly or shown or any(one.hidden_at is None for one in memories):
+        _hide_rows(user, found, versions, leaving=leaving)
+    return found
+
+
+def _hide_rows(
+    user: User,
+    found: _Hidden,
+    versions: Sequence[MemoryVersion],
+    *,
+    leaving: Collection[int],
+) -> None:
+    """What is hidden already was hidden with all that shows it, by whoever hid it."""
+    now = timezone.now()
+    MemoryVersion.everything.filter(
+        user=user, pk__in=[one.pk for one in versions], hidden_at__isnull=True
+    ).update(hidden_at=now)
+    shown = [one for one in found.memories if one.hidden_at is None]
+    Memory.everything.filter(user=user, pk__in=[one.pk for one in shown]).update(hidden_at=now)
+    told = [one.public_id for one in shown if one.deleted_at is None]
     events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=told)
-    lines = list(memories.values_list("public_id", flat=True))
-    erasing.erase_lines(user=user, public_ids=lines)
-    erasing.hide_notes(user=user, texts=texts, at=now)
-    going = {pk for pk in hidden if pk in gone or not stands(graph, outcomes, pk)}
+    erasing.erase_lines(user=user, public_ids=[one.public_id for one in found.memories])
+    erasing.hide_notes(user=user, texts=erasing.texts_of(versions), at=now)
+    graph, outcomes = found.graph, found.outcomes
+    hidden = {one.pk for one in found.memories}
+    going = {pk for pk in hidden if pk in leaving or not stands(graph, outcomes, pk)}
     named = [memory.public_id for memory in graph.memories if memory.pk in going]
     erasing.blank_questions(user=user, public_ids=named)
-    return hidden
 
 
 def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
@@ -89,10 +127,10 @@ def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200
     if not touched:
         return Derived(Counter(), more=False)
     now = touched[:limit]
-    hide(user=user, resting=resting & Q(memory__in=now), gone=left.intersection(now))
-    graph = read(user, now)
-    outcomes = derivation.plan(graph.texts, gone=left)
-    erased = _apply(user, graph, outcomes, gone=left)
+    about, going = resting & Q(memory__in=now), left.intersection(now)
+    newly = bool(_hide_sources(user, about, going))
+    found = _hide(user=user, resting=about, gone=going, leaving=left, newly=newly)
+    erased = _apply(user, found.graph, found.outcomes, gone=left) if found else Counter()
     return Derived(erased, more=len(touched) > limit)
 
 
@@ -133,18 +171,35 @@ def _apply(
         for pk, version in graph.versions.items()
         if outcomes[pk].changed and version.memory_id in memory_ids
     }
-    texts = erasing.texts_of(MemoryVersion.everything.filter(user=user, pk__in=changed))
     emptied = [pk for pk, outcome in changed.items() if outcome.erased]
-    lost = [one for one in memory_ids if one in gone or not stands(graph, outcomes, one)]
-    erased = erasing.erase_memories(user=user, memory_ids=lost)
-    left = [pk for pk in emptied if graph.versions[pk].memory_id not in lost]
-    tombstones.leave(user=user, version_ids=left)
-    erased += _mark_versions(user, changed, memory_ids)
-    erased["memories_memoryversion"] += len(left)
-    for memory in graph.memories:
-        if memory.pk not in lost:
-            _show_again(graph, outcomes, memory)
+    lost = [one for one in graph.memories if one.pk in gone or not stands(graph, outcomes, one.pk)]
+    lost_ids = {one.pk for one in lost}
+    texts = erasing.texts_of(
+        one for pk, one in graph.versions.items() if pk in changed or one.memory_id in lost_ids
+    )
+    erased = erasing.erase_memories(user=user, memories=lost)
+    kept = [one for one in graph.memories if one.pk not in lost_ids]
+    if kept:
+        erased += _derive_kept(user, graph, changed, emptied, [one.pk for one in kept])
+    for memory in kept:
+        _show_again(graph, outcomes, memory)
     return erased + erasing.erase_resembling(user=user, texts=texts)
+
+
+def _derive_kept(
+    user: User,
+    graph: Graph,
+    changed: Mapping[int, Outcome],
+    emptied: Sequence[int],
+    kept: Sequence[int],
+) -> Counter[str]:
+    """The versions of memories that stay; those of the others went with them."""
+    of_kept = {pk: one for pk, one in changed.items() if graph.versions[pk].memory_id in kept}
+    left = [pk for pk in emptied if pk in of_kept]
+    tombstones.leave(user=user, version_ids=left)
+    erased = _mark_versions(user, of_kept, kept)
+    erased["memories_memoryversion"] += len(left)
+    return erased
 
 
 def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
@@ -166,9 +221,10 @@ def _mark_versions(
     now = timezone.now()
     emptied = [pk for pk, outcome in changed.items() if outcome.erased]
     versions = MemoryVersion.everything.filter(user=user)
-    versions.filter(pk__in=emptied).update(
-        content="", summary="", candidate_text="", reason="", erased_at=now, hidden_at=None
-    )
+    if emptied:
+        versions.filter(pk__in=emptied).update(
+            content="", summary="", candidate_text="", reason="", erased_at=now, hidden_at=None
+        )
     for pk, outcome in changed.items():
         if not outcome.erased:
             versions.filter(pk=pk).update(
@@ -182,7 +238,7 @@ def _mark_versions(
     links = VersionInput.objects.filter(Q(output__in=emptied) | Q(input__in=emptied), user=user)
     forgotten = Q(memory__in=memory_ids, hidden_at__isnull=False) | Q(version__in=emptied)
     sources = Source.everything.filter(forgotten, user=user)
-    return erasing.by_table(sources.delete()) + erasing.by_table(links.delete())
+    return cascades.delete(sources) + cascades.delete(links)
 
 
 def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet, Value
 
-from memcenter.lib import segment
+from memcenter.lib import cascades, segment
 from memcenter.lib.shingles import Resemblance
 from memories.models import (
     Arbitration,
@@ -32,45 +32,45 @@ from ops.services.copies import Copies
 _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
 
-def erase_memories(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
+def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
     """Erase memories with all that is of them alone, and leave tombstones."""
-    memories = Memory.everything.filter(user=user, pk__in=memory_ids)
-    public_ids = list(memories.values_list("public_id", flat=True))
-    versions = MemoryVersion.everything.filter(user=user, memory__in=memory_ids)
-    texts = texts_of(versions)
+    if not memories:
+        return Counter()
+    pks = [one.pk for one in memories]
+    public_ids = [one.public_id for one in memories]
+    versions = MemoryVersion.everything.filter(user=user, memory__in=pks)
     tombstones.leave(user=user, version_ids=list(versions.values_list("pk", flat=True)))
-    erased = Counter(erase_fragments(user=user, memory_ids=memory_ids))
-    erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=memory_ids)
+    erased = Counter(erase_fragments(user=user, memory_ids=pks))
+    erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=pks)
     erased += erase_lines(user=user, public_ids=public_ids)
     erased += erase_hits(user=user, public_ids=public_ids)
-    erased += erase_resembling(user=user, texts=texts)
-    return erased + by_table(memories.delete())
+    return erased + cascades.delete(Memory.everything.filter(user=user, pk__in=pks))
 
 
-def texts_of(versions: QuerySet[MemoryVersion]) -> list[str]:
-    rows = versions.values_list("content", "summary", "candidate_text")
+def texts_of(versions: Iterable[MemoryVersion]) -> list[str]:
+    rows = ((one.content, one.summary, one.candidate_text) for one in versions)
     return [text for row in rows for text in row if text]
 
 
 def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) -> Counter[str]:
     """Erase the words and the vectors of these targets, in every space."""
     target = {"user": user, "target_kind": kind, "target_id__in": target_ids}
-    vectors = Vector.objects.filter(**target).delete()
-    return by_table(vectors) + by_table(LexicalEntry.objects.filter(**target).delete())
+    erased = cascades.delete(Vector.objects.filter(**target))
+    return erased + cascades.delete(LexicalEntry.objects.filter(**target))
 
 
 def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
     fragments = Fragment.objects.filter(user=user, memory__in=memory_ids)
     pks = list(fragments.values_list("pk", flat=True))
     erased = erase_index(user=user, kind=TargetKind.FRAGMENT, target_ids=pks)
-    return erased + by_table(fragments.delete())
+    return erased + (cascades.delete(fragments) if pks else Counter())
 
 
 def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
     """Erase that these were found, and the words of the questions that found them."""
     blank_questions(user=user, public_ids=public_ids)
     hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
-    return by_table(hits.delete())
+    return cascades.delete(hits)
 
 
 def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
@@ -104,7 +104,7 @@ def erase_traces(
     concerned = Q(answer__in=answers)
     if conversation is not None and until is not None:
         concerned |= Q(conversation=conversation, created_at__lte=until)
-    return by_table(RecallTrace.objects.filter(concerned, user=user).delete())
+    return cascades.delete(RecallTrace.objects.filter(concerned, user=user))
 
 
 def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
@@ -115,16 +115,16 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
     wanted = Resemblance(texts)
     if not wanted:
         return Counter()
-    asked = _unanswered(user).values_list("pk", "query")
+    asked = _unanswered(user).exclude(query="").values_list("pk", "query")
     traces = [pk for pk, text in asked if wanted.held_by(text)]
     notes = [
         pk
         for pk, text in DailyNote.everything.filter(user=user).values_list("pk", "text")
         if wanted.held_by(text)
     ]
-    erased = by_table(RecallTrace.objects.filter(user=user, pk__in=traces).delete())
+    erased = cascades.delete(RecallTrace.objects.filter(user=user, pk__in=traces))
     erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
-    return erased + by_table(DailyNote.everything.filter(user=user, pk__in=notes).delete())
+    return erased + cascades.delete(DailyNote.everything.filter(user=user, pk__in=notes))
 
 
 def _unanswered(user: User) -> QuerySet[RecallTrace]:
@@ -147,18 +147,23 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     own = {"user": user}
     traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
     notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
-    erased += by_table(RecallTrace.objects.filter(**own, pk__in=traces).delete())
+    erased += cascades.delete(RecallTrace.objects.filter(**own, pk__in=traces))
     erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
-    erased += by_table(DailyNote.everything.filter(**own, pk__in=notes).delete())
+    erased += cascades.delete(DailyNote.everything.filter(**own, pk__in=notes))
     return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
 
 
 def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
     erased: Counter[str] = Counter()
     rows = Arbitration.objects.filter(user=user)
-    for column in ("candidate_text", "target_text"):
-        found = copies.among(rows.exclude(**{column: ""}).values_list("pk", column))
-        erased["memories_arbitration"] += rows.filter(pk__in=found).update(**{column: ""})
+    columns = ("candidate_text", "target_text")
+    said = rows.exclude(**dict.fromkeys(columns, "")).values_list("pk", *columns)
+    texts = {(pk, n): text for pk, *row in said for n, text in enumerate(row) if text}
+    places = list(texts)
+    found = [places[n] for n in copies.among(enumerate(texts.values()))]
+    for n, column in enumerate(columns):
+        if pks := [pk for pk, at in found if at == n]:
+            erased["memories_arbitration"] += rows.filter(pk__in=pks).update(**{column: ""})
     return erased
 
 
@@ -179,15 +184,13 @@ def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
 
 def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
     erased: Counter[str] = Counter()
-    file_copies.hold(user.pk)
-    for model in (MemoryFile, FileVersion):
-        for pk, content in model._base_manager.filter(user=user).values_list("pk", "content"):
-            lines = content.splitlines(keepends=True)
-            gone = copies.among(enumerate(lines))
-            if gone:
-                kept = "".join(line for n, line in enumerate(lines) if n not in gone)
-                model._base_manager.filter(pk=pk).update(content=kept)
-                erased[f"files:{model._meta.model_name}_line"] += len(gone)
+    for model, pk, content in _files_of(user):
+        lines = content.splitlines(keepends=True)
+        gone = copies.among(enumerate(lines))
+        if gone:
+            kept = "".join(line for n, line in enumerate(lines) if n not in gone)
+            model._base_manager.filter(pk=pk).update(content=kept)
+            erased[f"files:{model._meta.model_name}_line"] += len(gone)
     for file in MemoryFile.objects.filter(user=user) if erased else ():
         file_lines.follow(file, user=user)
     return erased
@@ -221,18 +224,24 @@ def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
     wanted = set(public_ids)
     erased: Counter[str] = Counter()
     file_copies.hold(user.pk)
-    for model in (MemoryFile, FileVersion):
-        rows = model._base_manager.filter(user=user, content__contains="<!--")
-        for pk, content in rows.values_list("pk", "content"):
-            lines = content.splitlines(keepends=True)
-            kept = [line for line in lines if wanted.isdisjoint(_MARK.findall(line))]
-            if len(kept) < len(lines):
-                model._base_manager.filter(pk=pk).update(content="".join(kept))
-                erased[f"files:{model._meta.model_name}_line"] += len(lines) - len(kept)
+    for model, pk, content in _files_of(user, marked=True):
+        lines = content.splitlines(keepends=True)
+        kept = [line for line in lines if wanted.isdisjoint(_MARK.findall(line))]
+        if len(kept) < len(lines):
+            model._base_manager.filter(pk=pk).update(content="".join(kept))
+            erased[f"files:{model._meta.model_name}_line"] += len(lines) - len(kept)
     return erased
 
 
-def by_table(deleted: tuple[int, Mapping[str, int]]) -> Counter[str]:
-    """What Django's `delete` counted, under the names of the tables."""
-    names = deleted[1].items()
-    return Counter({label.lower().replace(".", "_"): count for label, count in names if count})
+def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
+    """The memory files and their old versions; `marked`: those that name memories."""
+    models: tuple[type[Model], ...] = (MemoryFile, FileVersion)
+    files, versions = (
+        model._base_manager.filter(user=user, **{"content__contains": "<!--"} if marked else {})
+        .order_by()
+        .values_list(Value(number), "pk", "content")
+        for number, model in enumerate(models)
+    )
+    return [
+        (models[number], pk, content) for number, pk, content in files.union(versions, all=True)
+    ]

@@ -46,28 +46,27 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
         return Leaving()
     graph = read(user, touched)
     outcomes = derivation.plan(graph.texts, gone=gone)
-    changed = [pk for pk, outcome in outcomes.items() if outcome.changed]
+    changed = [graph.versions[pk] for pk, outcome in outcomes.items() if outcome.changed]
     lost = [
-        one.pk
+        one
         for one in graph.memories
         if one.pk in gone or not deriving.stands(graph, outcomes, one.pk)
     ]
+    lost_ids = [one.pk for one in lost]
     anew = [
-        one.pk
+        one
         for one in graph.memories
-        if one.pk not in lost and outcomes[current_text(graph, one).id].changed
+        if one.pk not in lost_ids and outcomes[current_text(graph, one).id].changed
     ]
-    versions = MemoryVersion.everything.filter(user=user, pk__in=changed)
-    memories = Memory.everything.filter(user=user, pk__in=lost)
+    memories = Memory.everything.filter(user=user, pk__in=lost_ids)
     along = [one.pk for one in graph.memories]
-    texts = [*texts_of(versions), *_texts(memories)]
-    texts += Memory.everything.filter(pk__in=anew).values_list("content", flat=True)
+    texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew)]
     return Leaving(
         texts=texts,
         rows=(
             memories,
-            MemoryVersion.everything.filter(user=user, memory__in=lost),
-            Fragment.objects.filter(user=user, memory__in=lost),
+            MemoryVersion.everything.filter(user=user, memory__in=lost_ids),
+            Fragment.objects.filter(user=user, memory__in=lost_ids),
         ),
         staying=[
             *_still_said(outcomes.values()),
@@ -123,10 +122,8 @@ def _said_by_others(user: User, texts: Sequence[str], *, without: Collection[int
             yield content
 
 
-def _texts(memories: QuerySet[Memory]) -> Iterator[str]:
+def _texts(memories: Iterable[Memory]) -> Iterator[str]:
     """Of what is beside the text only what is long enough to be told from anything else."""
-    for content, summary, reason, *more in memories.values_list(
-        "content", "summary", "feedback_reason", "data", "metadata"
-    ):
-        yield from filter(None, (content, summary, reason))
-        yield from (text for text in leaves.of(more) if is_long(text))
+    for one in memories:
+        yield from filter(None, (one.content, one.summary, one.feedback_reason))
+        yield from (text for text in leaves.of([one.data, one.metadata]) if is_long(text))

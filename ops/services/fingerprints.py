@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from memcenter.lib import shingles
 
+_KEPT = 100_000  # pieces
 Hashes = npt.NDArray[np.int64]
 
 
@@ -69,6 +70,7 @@ class Fingerprints:
         numbers = np.repeat(np.arange(len(known)), self._needed)
         order = np.argsort(values, kind="stable")
         self._values, self._numbers = values[order], numbers[order]
+        self._made = {size: _Made(key, size) for size in self._sizes}
 
     def __len__(self) -> int:
         return len(self._needed)
@@ -93,7 +95,10 @@ class Fingerprints:
         """Which of the known hashes a field has."""
         if not self._values.size:
             return self._values
-        made = np.fromiter(set(self._of(leaves, short=short)), dtype=np.int64)
+        wanted = set(self._of(leaves, short=short))
+        if not wanted:
+            return self._values[:0]
+        made = np.fromiter(wanted, dtype=np.int64)
         at = np.searchsorted(self._values, made)
         at[at == self._values.size] = 0
         found: Hashes = made[self._values[at] == made]
@@ -108,8 +113,20 @@ class Fingerprints:
             pieces = set(shingles.shingles(whole, size=size)) if len(whole) >= size else set()
             if short:
                 pieces.update(line for line in lines if 0 < len(line) < size)
-            for piece in pieces:
-                yield _hash(piece.encode(), key=self._key, size=size)
+            yield from map(self._made[size].__getitem__, pieces)
+
+
+class _Made(dict[str, int]):
+    """Hashes that were made before: one person's rows say much the same again and again."""
+
+    def __init__(self, key: bytes, size: int) -> None:
+        self._key, self._size = key, size
+
+    def __missing__(self, piece: str) -> int:
+        if len(self) >= _KEPT:
+            self.clear()
+        made = self[piece] = _hash(piece.encode(), key=self._key, size=self._size)
+        return made
 
 
 class Plain(Fingerprints):

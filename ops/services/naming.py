@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.db import connection
 
 from memcenter.lib import mentions
+from memcenter.lib import statements as by_hand
 from ops.services import leaves
 from ops.services.places import Place
 
 _OUR_ID = re.compile(mentions.PATTERN.replace("(", "(?:"))
 _AT_ONCE = 5_000
+_IDS = "%(ids)s"
 
 
 @dataclass(frozen=True)
 class Naming:
+    table: str
     column: str
     row: str
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One table or column that is asked for; `column` is empty where any of them may mention it."""
+
+    place: Place
+    column: str
+    condition: str
 
 
 def names_one(text: str, gone: Collection[str]) -> bool:
@@ -28,55 +41,60 @@ def names_one(text: str, gone: Collection[str]) -> bool:
     return text in gone or any(one in gone for one in _OUR_ID.findall(text))
 
 
-def rows_naming(place: Place, gone: Collection[str]) -> Iterator[Naming]:
-    """Every row of a table, whoever's it is, that names one of these ids; once for each column.
+def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
+    """Every row of these tables, whoever's it is, that names one of these ids; once for each
+    column.
 
     An id in a column of its own or in a list is looked up there, one inside a text in the index
-    of mentions (`memcenter.lib.mentions`).
+    of mentions (`memcenter.lib.mentions`): all of them in one statement.
     """
-    if not gone or place.keeps_ids:
-        return
-    for statement, column in _looking_up(place):
-        for some in _batches(sorted(gone)):
-            for (pk,) in _rows(statement, [some]):
-                yield Naming(column, str(pk))
-    if place.mentioned:
-        yield from _mentions(place, gone)
+    text, asked = _of_all(tables)
+    for some in _batches(sorted(gone)):
+        for number, row in by_hand.rows(text, {"ids": some}):
+            one = asked[number]
+            if one.column:
+                yield Naming(one.place.table, one.column, row)
+            else:
+                yield from _mentions(one.place, row, some)
 
 
 def statements(place: Place) -> Iterator[str]:
     """What the database is asked about a table, with a list of ids for each `%s`."""
-    yield from (statement for statement, _ in _looking_up(place))
-    if place.mentioned:
-        yield _mentioning(place)
+    for one in _looking_up(place):
+        yield f"SELECT {_key(place)} FROM {_quoted(place)} WHERE {one.condition}".replace(
+            _IDS, "%s"
+        )
 
 
-def _looking_up(place: Place) -> Iterator[tuple[str, str]]:
+@cache
+def _of_all(tables: tuple[Place, ...]) -> tuple[str, Sequence[_Asked]]:
+    asked = [one for place in tables if not place.keeps_ids for one in _looking_up(place)]
+    each = (
+        f"SELECT {number}, {_key(one.place)}::text FROM {_quoted(one.place)} WHERE {one.condition}"
+        for number, one in enumerate(asked)
+    )
+    return " UNION ALL ".join(each), asked
+
+
+def _looking_up(place: Place) -> Iterator[_Asked]:
     for name in place.named:
-        yield f'SELECT {_key(place)} FROM {_quoted(place)} WHERE "{name}" = ANY(%s)', name
+        yield _Asked(place, name, f'"{name}" = ANY({_IDS}::text[])')
     for name in place.listed:
-        yield f'SELECT {_key(place)} FROM {_quoted(place)} WHERE "{name}" && %s', name
+        kind = place.model._meta.get_field(name).db_type(connection)
+        yield _Asked(place, name, f'"{name}" && {_IDS}::{kind}')
+    if place.mentioned:
+        yield _Asked(
+            place, "", mentions.condition(place.mentioned).replace("%s", f"{_IDS}::text[]")
+        )
 
 
-def _mentioning(place: Place) -> str:
-    columns = ", ".join(f'"{name}"' for name in place.mentioned)
-    condition = mentions.condition(place.mentioned)
-    return f"SELECT {_key(place)}, {columns} FROM {_quoted(place)} WHERE {condition}"
-
-
-def _mentions(place: Place, gone: Collection[str]) -> Iterator[Naming]:
-    for some in _batches(sorted(gone)):
-        for pk, *values in _rows(_mentioning(place), [some]):
-            for name, value in zip(place.mentioned, values, strict=True):
-                if any(names_one(text, some) for text in leaves.of(value)):
-                    yield Naming(name, str(pk))
-
-
-def _rows(statement: str, values: list[Any]) -> Iterator[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        while some := cursor.fetchmany(_AT_ONCE):
-            yield from some
+def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
+    """In which of its columns; what has gone meanwhile is in none."""
+    own = place.model._base_manager.filter(pk=row)
+    for values in own.values_list(*place.mentioned):
+        for name, value in zip(place.mentioned, values, strict=True):
+            if any(names_one(text, gone) for text in leaves.of(value)):
+                yield Naming(place.table, name, row)
 
 
 def _batches(ids: list[str]) -> Iterator[list[str]]:
@@ -89,6 +107,5 @@ def _quoted(place: Place) -> str:
 
 
 def _key(place: Place) -> str:
-    key = place.model._meta.pk
-    assert key is not None
+    key: Any = place.model._meta.pk
     return f'"{key.column}"'

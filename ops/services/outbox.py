@@ -49,6 +49,11 @@ SELECT {statements.columns(Operation, "taken")}, {statements.columns(User, "u")}
 _HELD = """
 SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s FOR UPDATE
 """
+_PROGRESS = """
+UPDATE ops_operation
+   SET progress_step = %s, progress_done = %s, progress_total = %s, updated_at = %s
+ WHERE id = %s AND status = 'running' AND attempt = %s RETURNING 1
+"""
 _ENDED = """
 UPDATE ops_attempt SET finished_at = %s, outcome = %s, error = %s
  WHERE operation_id = %s AND number = %s
@@ -338,10 +343,10 @@ def holds(operation: Operation) -> bool:
     return bool(statements.rows(_HELD, [operation.pk, operation.attempt]))
 
 
-def note_progress(operation: Operation, *, step: str, done: int, total: int) -> None:
-    _running(operation).update(
-        progress_step=step, progress_done=done, progress_total=total, updated_at=timezone.now()
-    )
+def note_progress(operation: Operation, *, step: str, done: int, total: int) -> bool:
+    """False where this attempt owns the operation no longer; locks its row as `holds` does."""
+    told = [step, done, total, timezone.now(), operation.pk, operation.attempt]
+    return bool(statements.rows(_PROGRESS, told))
 
 
 def _lease(now: datetime) -> datetime:

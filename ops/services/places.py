@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -31,7 +32,7 @@ from ops.models import User
 _TEXTUAL = (CharField, TextField, JSONField, ArrayField, BinaryField, FileField)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Place:
     """One table. `words` hold what people said and nothing else; those of `vouching` stand for
     themselves.
@@ -71,9 +72,10 @@ class Place:
         return rows.filter(Q(**{path: value}) | Q(**{f"{path}__isnull": True}))
 
 
-def places() -> list[Place]:
+@cache
+def places() -> tuple[Place, ...]:
     models = apps.get_models(include_auto_created=True)
-    return [_place(model) for model in models if _is_table(model)]
+    return tuple(_place(model) for model in models if _is_table(model))
 
 
 def owner_of(model: type[Model]) -> str | None:

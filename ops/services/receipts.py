@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
 from django.utils import timezone
 
+from memcenter.lib import statements
 from ops.models import Operation, Receipt
 from ops.services import audit
 
 Counts = Mapping[str, int]
+_NOTE = "UPDATE ops_operation SET steps_done = %s WHERE id = %s"
 
 
 def note(operation: Operation, *, step: str, counts: Counts) -> None:
     """Write down what a step erased, in the transaction that erased it.
 
     A step that runs again adds to what it counted before. `counts` are by table, or by
-    `store:what` where it isn't the database.
+    `store:what` where it isn't the database. `operation` is as its attempt claimed it: while the
+    lease holds, nobody else writes there, and an attempt that breaks off is done with it.
     """
-    done = _steps_of(operation)
+    done = operation.steps_done
     same: dict[str, Any] = next((one for one in done if one["step"] == step), {})
     if not same:
         same |= {"step": step, "erased": {}}
@@ -27,13 +31,13 @@ def note(operation: Operation, *, step: str, counts: Counts) -> None:
     for what, count in counts.items():
         if count:
             same["erased"][what] = same["erased"].get(what, 0) + count
-    Operation.objects.filter(pk=operation.pk).update(steps_done=done)
+    statements.rows(_NOTE, [orjson.dumps(done).decode(), operation.pk])
 
 
 def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
     """What all steps erased so far, by store."""
     erased: dict[str, dict[str, int]] = {}
-    for one in _steps_of(operation):
+    for one in operation.steps_done:
         for name, count in one["erased"].items():
             store, _, what = name.rpartition(":")
             places = erased.setdefault(store or "database", {})
@@ -81,11 +85,6 @@ def issue(
         details={"operation": operation.public_id, "receipt_hash": receipt.hash},
     )
     return receipt
-
-
-def _steps_of(operation: Operation) -> list[dict[str, Any]]:
-    """From the row, not from `operation`: that may have been read before the last step."""
-    return list(Operation.objects.values_list("steps_done", flat=True).get(pk=operation.pk))
 
 
 def _actor(operation: Operation) -> str:

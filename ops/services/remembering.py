@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField, Value
+from django.db.models.functions import Cast
+from django.utils import timezone
 
-from memcenter.lib import ids, shingles
+from memcenter.lib import ids, shingles, statements
 from ops.models import ErasedRows, ErasedText, ErasureKey, Operation
 from ops.services import leaves
 from ops.services.fingerprints import Fingerprints, fingerprint, pieces_of
 
 _AT_ONCE = 2_000
+_KEY = """
+WITH made AS (
+    INSERT INTO ops_erasurekey (operation_id, key, created_at) VALUES (%s, %s, %s)
+    ON CONFLICT DO NOTHING RETURNING key)
+SELECT key FROM made UNION ALL SELECT key FROM ops_erasurekey WHERE operation_id = %s
+"""
+_DROP = """
+WITH texts AS (DELETE FROM ops_erasedtext WHERE operation_id = ANY(%(all)s::bigint[])),
+     rows AS (DELETE FROM ops_erasedrows WHERE operation_id = ANY(%(all)s::bigint[]))
+DELETE FROM ops_erasurekey WHERE operation_id = ANY(%(all)s::bigint[])
+"""
 
 
 @dataclass(frozen=True)
@@ -58,8 +72,7 @@ def remember(
             ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
             batch = []
     ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
-    for found in rows:
-        _keep_rows(operation, found)
+    _keep_rows(operation, rows)
 
 
 def words_of(rows: QuerySet[Any]) -> Iterator[str]:
@@ -97,29 +110,46 @@ def erased_by(operation: Operation) -> Erased:
 
 def drop(operations: QuerySet[Operation]) -> None:
     """Throw the keys away, and what was kept under them."""
-    for model in (ErasedText, ErasedRows, ErasureKey):
-        rows = model._base_manager.filter(operation__in=operations.values("pk"))
-        rows._raw_delete(rows.db)
+    statements.rows(_DROP, {"all": list(operations.values_list("pk", flat=True))})
 
 
 def _key_of(operation: Operation) -> bytes:
-    made, _ = ErasureKey.objects.get_or_create(
-        operation=operation, defaults={"key": secrets.token_bytes(32)}
-    )
-    return bytes(made.key)
+    given = [operation.pk, secrets.token_bytes(32), timezone.now(), operation.pk]
+    [(made,)] = statements.rows(_KEY, given)
+    return bytes(made)
 
 
-def _keep_rows(operation: Operation, rows: QuerySet[Any]) -> None:
-    names = {column.name for column in rows.model._meta.concrete_fields}
-    public = next((name for name in ("public_id", "request_id") if name in names), "pk")
-    found = list(rows.order_by().values_list("pk", public))
-    kept = ErasedRows.objects.filter(operation=operation, place=rows.model._meta.db_table)
-    known = {pk for ids in kept.values_list("row_ids", flat=True) for pk in ids}
-    new = [(pk, name) for pk, name in found if pk not in known]
-    if new:
-        ErasedRows.objects.create(
+def _keep_rows(operation: Operation, rows: Iterable[QuerySet[Any]]) -> None:
+    known: dict[str, set[int]] = defaultdict(set)
+    kept = ErasedRows.objects.filter(operation=operation)
+    for place, row_ids in kept.values_list("place", "row_ids"):
+        known[place].update(row_ids)
+    new: dict[str, dict[int, str]] = defaultdict(dict)
+    for place, pk, name in _named(rows):
+        if pk not in known[place]:
+            new[place][pk] = name
+    made = [
+        ErasedRows(
             operation=operation,
-            place=rows.model._meta.db_table,
-            row_ids=[pk for pk, _ in new],
-            public_ids=[name for _, name in new] if public != "pk" else [],
+            place=place,
+            row_ids=list(named),
+            public_ids=list(filter(None, named.values())),
         )
+        for place, named in new.items()
+    ]
+    if made:
+        statements.insert(made)
+
+
+def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
+    """Each row's table, key, and the id that others know it by, or nothing: in one statement."""
+    parts = []
+    for found in rows:
+        names = {column.name for column in found.model._meta.concrete_fields}
+        public = next((name for name in ("public_id", "request_id") if name in names), None)
+        told = Cast(public, TextField()) if public else Value("", TextField())
+        table = Value(found.model._meta.db_table, TextField())
+        parts.append(found.order_by().values_list(table, "pk", told))
+    if parts:
+        first, *more = parts
+        yield from first.union(*more, all=True) if more else first

@@ -12,23 +12,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.contrib.sessions.models import Session
-from django.db.models import QuerySet, Value
+from django.db.models import QuerySet
 
 from memcenter.lib.errors import ApplicationError
 from ops import known_places
 from ops.models import Operation, Priority, Status
-from ops.services import any_of, leaves, naming, places, stores  # noqa: F401 - `any_of` is a lookup
+from ops.services import leaves, looking, naming, places, stores
 from ops.services.fingerprints import Fingerprints, Hashes, Held
+from ops.services.looking import Reading
 from ops.services.places import Place
 from ops.services.remembering import Erased
 
 _SHOWN = 20
-_AT_ONCE = 2_000
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 
@@ -129,14 +130,12 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
-    inhabited = _inhabited(search, tables)
-    for place in tables:
-        search.looked["database"] += len(places.columns_in(place))
-        _look_for_rows(search, place)
-        for one in naming.rows_naming(place, search.erased.public_ids):
-            search.found.append(Residue(f"{place.table}.{one.column}", one.row, "id"))
-        if place.table in inhabited:
-            _look_for_texts(search, place)
+    search.looked["database"] = sum(len(places.columns_in(one)) for one in tables)
+    for place, row in looking.erased_rows(tables, erased.row_ids):
+        search.found.append(Residue(place, row, "id"))
+    for one in naming.rows_naming(tables, erased.public_ids):
+        search.found.append(Residue(f"{one.table}.{one.column}", one.row, "id"))
+    _look_for_texts(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone):
         search.looked[entry.store] += 1
@@ -158,55 +157,37 @@ def check(found: Scan) -> None:
         raise ResidueFound(f"{len(found.found)} traces are left: {where}"[:500])
 
 
-def _look_for_rows(search: _Search, place: Place) -> None:
-    """The erased rows themselves, and rows that name them by kind and number."""
-    rows = place.model._base_manager.all()
-    own = search.erased.row_ids.get(place.table)
-    if own:
-        for pk in rows.filter(pk__any_of=list(own)).values_list("pk", flat=True):
-            search.found.append(Residue(place.table, str(pk), "id"))
-    reference = getattr(place.model, "refers_to", None)
-    if reference is None:
-        return
-    kind, number, tables = reference
-    for value, table in tables.items():
-        if gone := search.erased.row_ids.get(table):
-            match = {kind: value, f"{number}__any_of": list(gone)}
-            for pk in rows.filter(**match).values_list("pk", flat=True):
-                search.found.append(Residue(f"{place.table}.{number}", str(pk), "id"))
-
-
-def _inhabited(search: _Search, tables: Sequence[Place]) -> set[str]:
-    """The tables with rows to read texts in: asked at once, for most have none of the person's."""
+def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
     if not len(search.erased.texts):
-        return set()
-    first, *more = [
-        _rows_to_read(search, place).order_by().values(table=Value(place.table))[:1]
+        return
+    whose = search.whose
+    of_all = search.by_hand and whose.user_id is None
+    readings = [
+        Reading(place, columns, partial(_rows_to_read, place, search=search))
         for place in tables
-        if _columns_to_read(search, place)
+        if (columns := _columns_to_read(search, place))
     ]
-    return set(first.union(*more, all=True).values_list("table", flat=True))
-
-
-def _look_for_texts(search: _Search, place: Place) -> None:
-    columns = _columns_to_read(search, place)
-    rows = _rows_to_read(search, place).order_by()
-    for pk, *values in rows.values_list("pk", *columns).iterator(chunk_size=_AT_ONCE):
-        for name, value in zip(columns, values, strict=True):
-            strings = _strings(place, name, value)
+    key = (search.by_hand, of_all, search.others_wait)
+    for reading, row, told in looking.of_person(
+        readings, key, user_id=whose.user_id, subject=whose.subject
+    ):
+        for name in reading.columns:
+            strings = _strings(reading.place, name, told[name])
             if strings:
-                short = name in place.words
-                search.field(f"{place.table}.{name}", str(pk), strings, short=short)
+                short = name in reading.place.words
+                search.field(f"{reading.place.table}.{name}", row, strings, short=short)
 
 
 def _columns_to_read(search: _Search, place: Place) -> tuple[str, ...]:
     return place.columns + (place.vouching if search.by_hand else ())
 
 
-def _rows_to_read(search: _Search, place: Place) -> QuerySet[Any]:
+def _rows_to_read(
+    place: Place, user_id: int | None, subject: UUID | None, *, search: _Search
+) -> QuerySet[Any]:
     rows: QuerySet[Any] = place.model._base_manager.all()
     if not search.by_hand or search.whose.user_id is not None:
-        rows = place.of(user_id=search.whose.user_id, subject=search.whose.subject)
+        rows = place.of(user_id=user_id, subject=subject)
     if search.others_wait and _has_hidden(place):
         rows = rows.filter(hidden_at__isnull=True)  # another forget erases those, and looks again
     return rows

@@ -20,10 +20,12 @@ from ops.models import Export, Import
 from ops.services import leaves
 
 _CHUNK = 1 << 20
+_KEYS = 500
 _LINES = 500
 _OUR_ID = re.compile(mentions.PATTERN.replace("(", "(?:").encode())
 _ID_LENGTH = 40
 Reader = Callable[[Any], Iterator[list[str]]]
+Keys = tuple[int, list[bytes]]
 # The database's own files are told of apart (vacuum, write-ahead log); what is served to everyone
 # and what the servers speak through holds nobody's data.
 NOT_LOOKED_INTO = ("pg", "static", "run")
@@ -55,10 +57,10 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
     own = known_places.cache_keys(user_id) if user_id is not None and is_gone else set()
     url = settings.REDIS_URL
     with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
-        for raw in client.scan_iter(count=1_000):
+        for raw, value in _in_keys(client):
             name = raw.decode(errors="replace")
             broker = name.startswith(_BROKER)
-            strings = [name, *leaves.of(_value(client, raw))]
+            strings = [name, *leaves.of(value)]
             yield Entry(
                 store="broker" if broker else "cache",
                 place="broker" if broker else "redis",
@@ -70,19 +72,40 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
             )
 
 
-def _value(client: redis.Redis, key: bytes) -> Any:
-    kind = client.type(key)
-    if kind == b"string":
-        return client.get(key)
-    if kind == b"hash":
-        return client.hgetall(key)
-    if kind == b"list":
-        return client.lrange(key, 0, -1)
-    if kind == b"set":
-        return client.smembers(key)
-    if kind == b"zset":
-        return client.zrange(key, 0, -1)
-    return [fields for _, fields in client.xrange(key) or ()] if kind == b"stream" else None
+def _in_keys(client: redis.Redis) -> Iterator[tuple[bytes, Any]]:
+    """Every key with what is in it, some hundred of them in three round trips."""
+    cursor = -1
+    while cursor != 0:
+        cursor, keys = cast(Keys, client.scan(max(cursor, 0), count=_KEYS))
+        kinds = _together(client, [("TYPE", key) for key in keys])
+        values = _together(client, [_reading(*one) for one in zip(keys, kinds, strict=True)])
+        yield from zip(keys, values, strict=True)
+
+
+def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[Any]:
+    with client.pipeline(transaction=False) as pipe:
+        for command in commands:
+            pipe.execute_command(*command)  # type: ignore[no-untyped-call]
+        found: list[Any] = pipe.execute()
+    return found
+
+
+def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
+    """Of what has gone meanwhile, or is of a kind we don't know, only the name is looked at."""
+    match kind:
+        case b"hash":
+            return "HGETALL", key
+        case b"list":
+            return "LRANGE", key, 0, -1
+        case b"set":
+            return "SMEMBERS", key
+        case b"zset":
+            return "ZRANGE", key, 0, -1
+        case b"stream":
+            return "XRANGE", key, "-", "+"
+        case b"string":
+            return "GET", key
+    return "EXISTS", key
 
 
 def _shown(name: str) -> str:
@@ -92,11 +115,12 @@ def _shown(name: str) -> str:
 
 def _in_files(user_id: int | None) -> Iterator[Entry]:
     root = Path(settings.DATA_DIR)
-    others = _files_of_others(user_id)
+    others, folders = _files_of_others(user_id), _folders_of_people()
     for path in sorted(_files_under(root)):
         store = "exports" if "exports" in path.relative_to(root).parts else "files"
         is_log = path.suffix == ".log"
-        has_words = path.resolve() not in others and _may_be_of(path, user_id)
+        real = path.resolve()
+        has_words = real not in others and _may_be_of(real, user_id, folders)
         try:
             for strings in _parts(path, _lines if has_words else _ids):
                 yield Entry(
@@ -140,24 +164,25 @@ def _files_under(root: Path) -> Iterator[Path]:
 
 def _files_of_others(user_id: int | None) -> set[Path]:
     """Exports and imports of other people may well say the same; their ids may not."""
-    found: set[Path] = set()
-    for model in (Export, Import):
-        rows = model._base_manager.exclude(path="")
-        if user_id is None:
-            continue
-        for path in rows.exclude(user_id=user_id).values_list("path", flat=True):
-            for name in settings.STORAGES:
-                found.update(_path_in(name, path))
-    return found
+    if user_id is None:
+        return set()
+    exports, imports = (
+        model._base_manager.exclude(path="").exclude(user_id=user_id).values_list("path")
+        for model in (Export, Import)
+    )
+    names = {path for (path,) in exports.union(imports)}
+    return {real for name in settings.STORAGES for path in names for real in _path_in(name, path)}
 
 
-def _may_be_of(path: Path, user_id: int | None) -> bool:
-    """Not in somebody else's own folder."""
-    for name in known_places.storages_of_people():
-        for folder in _path_in(name, ""):
-            if user_id is not None and folder in path.resolve().parents:
-                return folder / str(user_id) in path.resolve().parents
-    return True
+def _folders_of_people() -> list[Path]:
+    names = known_places.storages_of_people()
+    return [folder for name in names for folder in _path_in(name, "")]
+
+
+def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
+    """Not in somebody else's own folder; `path` leads through no links."""
+    around = next((one for one in folders if one in path.parents), None)
+    return user_id is None or around is None or around / str(user_id) in path.parents
 
 
 def _path_in(storage: str, path: str) -> Iterator[Path]:

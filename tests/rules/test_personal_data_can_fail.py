@@ -85,6 +85,7 @@ def column(request: pytest.FixtureRequest) -> Iterator[str]:
     name = connection.settings_dict["NAME"]
     with psycopg.connect(databases.postgres.url("owner", database=name), autocommit=True) as owner:
         owner.execute(f"ALTER TABLE memories_memory ADD COLUMN planted {kind}")
+        places.places.cache_clear()
         try:
             yield request.param
         finally:
@@ -94,6 +95,7 @@ def column(request: pytest.FixtureRequest) -> Iterator[str]:
             options.local_fields.remove(field)
             options._expire_cache()
             delattr(Memory, "planted")
+            places.places.cache_clear()
 
 
 @pytest.mark.django_db(transaction=True)
