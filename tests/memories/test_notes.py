@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -13,8 +15,9 @@ from memories.models import DailyNote, LexicalEntry, TargetKind, Vector
 from memories.services import notes, search
 from ops.access import as_user
 from ops.models import User
-from ops.services import users, worker
+from ops.services import outbox, users, worker
 from tests.memories.test_concurrent_writing import at_once
+from tests.processes import Reach, fork
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
@@ -104,3 +107,31 @@ def test_fifty_writers_at_once_lose_no_line_and_share_no_number() -> None:
     assert {one.text for one in lines} == {f"Line {n}." for n in range(50)}
     times = [one.created_at for one in lines]
     assert times == sorted(times)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writers_killed_in_the_middle_leave_no_half_line_and_hold_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    user = users.find_or_create("ana")
+
+    def write(text: str) -> None:
+        with as_user(user):
+            notes.append(text, user=user)
+
+    def stopped(reach: Reach) -> None:
+        monkeypatch.setattr(outbox, "enqueue", lambda *_, **__: reach())
+        write("Never.")
+
+    for number in range(3):
+        write(f"Line {number}.")
+        child = fork(stopped)
+        child.wait_until_it_reaches()  # the row is written, the transaction open, the lock held
+        os.kill(child.pid, signal.SIGKILL)
+        assert child.ended() == ""
+    write("The last.")
+    lines = list(DailyNote.everything.filter(user=user).order_by("number"))
+    assert [one.text for one in lines] == ["Line 0.", "Line 1.", "Line 2.", "The last."]
+    assert [one.number for one in lines] == [1, 2, 3, 4]
+    indexed = LexicalEntry.objects.filter(user=user).values_list("target_id", flat=True)
+    assert set(indexed) == {one.pk for one in lines}
