@@ -18,6 +18,11 @@ from ops.services import webhooks
 _NEWEST = Order("id")
 
 
+def _look_at(call: Call) -> None:
+    if "url" in call.data:
+        webhooks.look_at(call.data["url"])
+
+
 class WebhooksView(MemcenterView):
     """A key that is bound to nobody and names nobody speaks for the whole product."""
 
@@ -35,6 +40,7 @@ class WebhooksView(MemcenterView):
         summary="Have an address told of events, by ids only, each message signed",
         takes=serializers.WebhookInput,
         answers={201: serializers.NewWebhook},
+        prepare=_look_at,
         unknown_user=CREATE,
         all_users_for=Scope.WRITE,
     )
@@ -75,6 +81,7 @@ class WebhookView(MemcenterView):
     @endpoint(
         summary="Change a webhook, or switch it off with is_active",
         takes=serializers.WebhookChange,
+        prepare=_look_at,
         answers={200: serializers.Webhook},
         all_users_for=Scope.WRITE,
     )

@@ -67,6 +67,15 @@ def problem_with(url: str, *, longest: int) -> str:
     return "" if all(map(_is_open, found)) else _PRIVATE
 
 
+def problem_by_itself(url: str, *, longest: int) -> str:
+    """The same without looking any name up: for inside a transaction."""
+    try:
+        address = _literal(_parts(url, longest=longest))
+    except Invalid as error:
+        return error.message
+    return "" if address is None or _is_open(address) else _PRIVATE
+
+
 _TOOK_TOO_LONG = gettext_noop("The address took too long to answer.")
 _PRIVATE = gettext_noop(
     "This leads to a private address, and webhooks are only sent to public ones."
@@ -163,16 +172,22 @@ def _port(parts: SplitResult) -> int:
 
 def _resolved(parts: SplitResult) -> list[_Address]:
     """Every address of the name. Raises `Unreachable`."""
-    name = parts.hostname or ""
-    with suppress(ValueError):
-        return [ipaddress.ip_address(name.split("%")[0])]
+    if (literal := _literal(parts)) is not None:
+        return [literal]
     try:
-        found = _looked_up(name)
+        found = _looked_up(parts.hostname or "")
     except TimeoutError as error:
         raise TooSlow("The name of the address took too long to look up.") from error
     except (OSError, UnicodeError) as error:
         raise Unreachable("The name of the address is not known.") from error
     return [ipaddress.ip_address(one.split("%")[0]) for one in found]
+
+
+def _literal(parts: SplitResult) -> _Address | None:
+    try:
+        return ipaddress.ip_address((parts.hostname or "").split("%")[0])
+    except ValueError:
+        return None
 
 
 def _looked_up(name: str) -> list[str]:

@@ -31,13 +31,22 @@ def find(public_id: str, *, user: User | None) -> Webhook:
     return found
 
 
+def look_at(url: str) -> None:
+    """Look up where an address leads, for at most 6 s: before the transaction that takes it.
+
+    Raises `Invalid` naming `url` where that is a private place.
+    """
+    if problem := addresses.problem_with(url, longest=MAX_URL):
+        raise Invalid.field("url", problem)
+
+
 def create(
     *, user: User | None, url: str, told: Sequence[str], secret: str = "", key: ApiKey | None = None
 ) -> Webhook:
     """A new address. Without a secret it gets one of its own.
 
-    It resolves the address, so call it outside hot paths. Raises `Invalid` naming the field, and
-    `Conflict` when there are too many already or everything of the person is being forgotten.
+    `look_at` its address first. Raises `Invalid` naming the field, and `Conflict` when there are
+    too many already or everything of the person is being forgotten.
     """
     if user is not None:
         users.check_not_being_forgotten(user)
@@ -98,7 +107,7 @@ def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
 
 def _check(*, url: str, told: Sequence[str], secret: str) -> None:
     problems: dict[str, list[str]] = {}
-    if problem := addresses.problem_with(url, longest=MAX_URL):
+    if problem := addresses.problem_by_itself(url, longest=MAX_URL):
         problems["url"] = [problem]
     if not told or set(told) - set(Event.values):
         problems["events"] = [f"Choose among {', '.join(Event.values)}."]

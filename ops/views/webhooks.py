@@ -42,6 +42,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
     address = request.POST.get("url", "").strip()
     told = request.POST.getlist("events")
     try:
+        webhooks.look_at(address)
         with own_transaction(request):
             webhooks.create(user=person(request), url=address, told=told)
     except Invalid as error:
