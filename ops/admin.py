@@ -6,13 +6,17 @@ from typing import Any
 
 import orjson
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy, ngettext
 
 from memcenter.lib.errors import Conflict
-from ops import selectors
+from ops import accounts, selectors
+from ops.access import as_system
+from ops.admin_filters import DeedFilter, KeyFilter, TroubleFilter
 from ops.administration import ReadOnlyAdmin
 from ops.models import (
     ApiKey,
@@ -27,13 +31,15 @@ from ops.models import (
     Receipt,
     SignIn,
     SignInLink,
+    Status,
     User,
     UserSettings,
     Webhook,
 )
-from ops.selectors import Trouble
 from ops.services import audit, keys, outbox
 from ops.views.saying import said, said_of_trouble
+
+_AT_ONCE = 500  # operations that one click tries again
 
 
 def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:
@@ -49,13 +55,13 @@ class UserAdmin(ReadOnlyAdmin):
     search_fields = ("=username", "=external_id", "=subject")
     actions = ("lock", "unlock")
 
-    @admin.action(description=gettext_lazy("Lock: refuse to let them sign in"))
+    @admin.action(permissions=["act"], description=gettext_lazy("Lock: refuse to let them sign in"))
     def lock(self, request: HttpRequest, rows: QuerySet[User]) -> None:
         self._set_active(
             request, rows.exclude(username=request.user.get_username()), is_active=False
         )
 
-    @admin.action(description=gettext_lazy("Unlock"))
+    @admin.action(permissions=["act"], description=gettext_lazy("Unlock"))
     def unlock(self, request: HttpRequest, rows: QuerySet[User]) -> None:
         self._set_active(request, rows, is_active=True)
 
@@ -86,7 +92,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     search_fields = ("=prefix", "=name", "=user__username", "=user__external_id")
     actions = ("revoke",)
 
-    @admin.action(description=gettext_lazy("Revoke"))
+    @admin.action(permissions=["act"], description=gettext_lazy("Revoke"))
     def revoke(self, request: HttpRequest, rows: QuerySet[ApiKey]) -> None:
         alive = list(rows.filter(revoked_at__isnull=True).select_related("user"))
         for key in alive:
@@ -112,23 +118,6 @@ class SignInAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
 
 
-class TroubleFilter(admin.SimpleListFilter):
-    title = gettext_lazy("trouble")
-    parameter_name = "trouble"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [
-            (Trouble.OVERDUE, gettext_lazy("due and taken up by nobody")),
-            (Trouble.STUCK, gettext_lazy("not getting on")),
-        ]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Operation]) -> QuerySet[Operation]:
-        if self.value() not in list(Trouble):
-            return queryset
-        trouble = Trouble(str(self.value()))
-        return queryset.filter(selectors.in_trouble(trouble, now=timezone.now()))
-
-
 @admin.register(Operation)
 class OperationAdmin(ReadOnlyAdmin):
     never = ("token_digest",)
@@ -145,8 +134,32 @@ class OperationAdmin(ReadOnlyAdmin):
         "finished_at",
     )
     list_filter = (TroubleFilter, "status", "kind", "priority")
+    list_before_template = "ops/includes/admin_queue.html"
     search_fields = ("=public_id", "=subject")
     actions = ("retry", "cancel")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with as_system():
+            queue = accounts.queue(now=timezone.now())
+        own = {"queue": queue, "may_act": self.has_act_permission(request)}
+        return super().changelist_view(request, own | (extra_context or {}))
+
+    def get_urls(self) -> list[URLPattern]:
+        again = self.admin_site.admin_view(self.again_view)
+        return [path("again/<str:kind>/", again, name="ops_operation_again"), *super().get_urls()]
+
+    def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
+        """One click: every failed operation of a kind is tried again."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_act_permission(request):
+            raise Http404
+        with as_system():
+            failed = Operation.objects.filter(status=Status.FAILED, kind=kind).order_by("-pk")
+            self._move(request, list(failed[:_AT_ONCE]), outbox.retry)
+        return redirect("admin:ops_operation_changelist")
 
     @admin.display(description=gettext_lazy("trouble"))
     def trouble(self, operation: Operation) -> str:
@@ -157,11 +170,13 @@ class OperationAdmin(ReadOnlyAdmin):
     def error(self, operation: Operation) -> str:
         return said(operation.last_error) if operation.last_error else ""
 
-    @admin.action(description=gettext_lazy("Try failed ones again"))
+    @admin.action(permissions=["act"], description=gettext_lazy("Try failed ones again"))
     def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
         self._move(request, rows, outbox.retry)
 
-    @admin.action(description=gettext_lazy("Cancel what waits; forgetting goes on"))
+    @admin.action(
+        permissions=["act"], description=gettext_lazy("Cancel what waits; forgetting goes on")
+    )
     def cancel(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
         waiting = [row for row in rows if selectors.can_be_cancelled(row)]
         self._move(request, waiting, outbox.cancel)
@@ -206,10 +221,20 @@ class ReceiptAdmin(ReadOnlyAdmin):
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ("pk", "at", "actor", "surface", "action", "subject", "target")
-    list_filter = ("surface", "action", "at")
+    list_display = ("pk", "at", "actor", "surface", "action", "subject", "target", "finished")
+    list_filter = (DeedFilter, KeyFilter, "surface", "action", "at")
     search_fields = ("=actor", "=action", "=subject", "=target")
     actions = ("export",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
+        asked = Operation.objects.filter(public_id=OuterRef("target")).values("status")[:1]
+        rows: QuerySet[AuditEvent] = super().get_queryset(request)
+        return rows.annotate(operation_status=Subquery(asked))
+
+    @admin.display(description=gettext_lazy("finished"))
+    def finished(self, event: Any) -> str:
+        status = event.operation_status
+        return str(Status(status).label) if status else ""
 
     @admin.action(description=gettext_lazy("Export as JSON lines"))
     def export(self, request: HttpRequest, rows: QuerySet[AuditEvent]) -> HttpResponse:
@@ -263,7 +288,15 @@ class ModelCallAdmin(ReadOnlyAdmin):
         "took_ms",
         "outcome",
     )
-    list_filter = ("step", "provider", "model", "outcome")
+    list_filter = ("step", "provider", "model", "outcome", "created_at")
+    list_before_template = "ops/includes/admin_spent.html"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with as_system():
+            spent = accounts.spent(now=timezone.now())
+        return super().changelist_view(request, {"spent": spent} | (extra_context or {}))
 
 
 def _say_how_many(request: HttpRequest, count: int) -> None:

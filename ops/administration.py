@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin
 
+from ops import roles
 from ops.access import as_system
 from ops.models import User
 from ops.services import audit
@@ -52,6 +53,16 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     paginator = ShortPaginator
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return roles.role_of(request.user) is not None
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return roles.may_see(request.user, str(self.opts.model_name))
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        """For actions with `permissions=["act"]`."""
+        return roles.may_act(request.user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -103,7 +114,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         revealed = request.session.pop(_REVEALED, "") == asked
         request.is_revealed = revealed  # type: ignore[attr-defined]
         context = {
-            "masked": bool(self.masked),
+            "masked": bool(self.masked) and roles.may_act(request.user),
             "is_revealed": revealed,
             "reveal": reverse(f"admin:{self._route}", args=[object_id]) if object_id else "",
         }
@@ -126,7 +137,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         """Write down who looks at what, then show that one page with its content."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        if not self.masked or not self.has_view_permission(request):
+        if not (self.masked and self.has_view_permission(request) and roles.may_act(request.user)):
             raise Http404
         with as_system():
             row = self.get_object(request, object_id)

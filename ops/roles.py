@@ -1,0 +1,75 @@
+"""What a member of the staff may do in the admin.
+
+An auditor reads what was done and whether it was finished; an operator also looks after operations,
+keys and accounts and may reveal content, which is written down; an owner may everything.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from django.contrib.auth.models import Group
+
+from memcenter.lib.errors import Invalid
+from ops.models import User
+from ops.services import audit
+
+
+class Role(StrEnum):
+    AUDITOR = "auditor"
+    OPERATOR = "operator"
+    OWNER = "owner"
+
+
+AUDITED = {
+    "auditevent",
+    "receipt",
+    "operation",
+    "attempt",
+    "modelcall",
+    "apikey",
+    "signin",
+    "webhook",
+    "delivery",
+    "user",
+}
+
+
+def role_of(user: Any) -> Role | None:
+    """None for whoever isn't staff, or has no role."""
+    if not (isinstance(user, User) and user.is_active and user.is_staff):
+        return None
+    if user.is_superuser:
+        return Role.OWNER
+    if "_role" not in vars(user):  # asked for every model on a page
+        names = set(user.groups.values_list("name", flat=True))
+        found = (one for one in (Role.OPERATOR, Role.AUDITOR) if one.value in names)
+        vars(user)["_role"] = next(found, None)
+    role: Role | None = vars(user)["_role"]
+    return role
+
+
+def may_see(user: Any, model_name: str) -> bool:
+    role = role_of(user)
+    return role in (Role.OWNER, Role.OPERATOR) or (role == Role.AUDITOR and model_name in AUDITED)
+
+
+def may_act(user: Any) -> bool:
+    return role_of(user) in (Role.OWNER, Role.OPERATOR)
+
+
+def give(user: User, role: Role | None) -> None:
+    """Make somebody staff of this role, or staff no longer. Raises `Invalid`.
+
+    Whom a backend key reaches by an external id is never staff.
+    """
+    if user.external_id is not None and role is not None:
+        raise Invalid("Who has an external id can't be staff; register a login of its own.")
+    user.is_staff = role is not None
+    user.is_superuser = role == Role.OWNER
+    user.save(update_fields=["is_staff", "is_superuser", "updated_at"])
+    user.groups.remove(*Group.objects.filter(name__in=[one.value for one in Role]))
+    if role in (Role.AUDITOR, Role.OPERATOR):
+        user.groups.add(Group.objects.get_or_create(name=role.value)[0])
+    audit.record("staff.role", subject=user.subject, details={"role": role.value if role else ""})

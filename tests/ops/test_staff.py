@@ -1,0 +1,130 @@
+"""What auditors, operators and owners see and do in the admin."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from memories.services import forgetting
+from ops import accounts
+from ops.access import as_user
+from ops.models import AuditEvent, Kind, ModelCall, Operation, Status, User
+from ops.services import outbox, users, worker
+from tests.factories import make_memory
+
+QUEUE, AUDIT = (reverse(f"admin:{name}_changelist") for name in ("ops_operation", "ops_auditevent"))
+
+
+def member(role: str) -> Client:
+    users.register(username=role, password="a-long-enough-password")
+    call_command("setrole", role, role, verbosity=0)
+    client = Client()
+    client.force_login(User.objects.get(username=role))
+    return client
+
+
+@pytest.fixture
+def failed(alice: User) -> Operation:
+    operation = outbox.enqueue(Kind.CLEANUP, subject=alice.subject, payload={})
+    Operation.objects.filter(pk=operation.pk).update(status=Status.FAILED)
+    return operation
+
+
+def test_an_auditor_reads_what_was_done_and_nothing_that_was_said(alice: User) -> None:
+    memory = make_memory(alice, "Likes tea")
+    auditor = member("auditor")
+    assert auditor.get(AUDIT).status_code == 200
+    assert auditor.get(reverse("admin:memories_memory_changelist")).status_code == 403
+    reveal = reverse("admin:memories_memory_reveal", args=[memory.pk])
+    assert auditor.post(reveal).status_code == 404
+    assert not AuditEvent.objects.filter(action="admin.reveal").exists()
+
+
+def test_an_auditor_changes_nothing(failed: Operation) -> None:
+    auditor = member("auditor")
+    assert "Try again" not in auditor.get(QUEUE).text
+    assert auditor.post(reverse("admin:ops_operation_again", args=["cleanup"])).status_code == 404
+    auditor.post(QUEUE, {"action": "retry", "_selected_action": [failed.pk]})
+    failed.refresh_from_db()
+    assert failed.status == Status.FAILED
+
+
+def test_an_operator_tries_all_that_failed_again_by_one_click(failed: Operation) -> None:
+    operator = member("operator")
+    again = reverse("admin:ops_operation_again", args=["cleanup"])
+    assert again in operator.get(QUEUE).text
+    assert operator.get(again).status_code == 405
+    assert operator.post(again).status_code == 302
+    failed.refresh_from_db()
+    assert failed.status == Status.PENDING
+    assert AuditEvent.objects.filter(action="operation.retry", target=failed.public_id).exists()
+
+
+def test_an_operator_reveals_and_that_is_written_down(alice: User) -> None:
+    memory = make_memory(alice, "Likes tea")
+    operator = member("operator")
+    shown = operator.post(reverse("admin:memories_memory_reveal", args=[memory.pk]), follow=True)
+    assert "Likes tea" in shown.text
+    assert AuditEvent.objects.filter(action="admin.reveal", subject=alice.subject).exists()
+
+
+def test_a_role_is_given_and_taken_and_both_are_written_down(db: None) -> None:
+    operator = member("operator")
+    call_command("setrole", "operator", "none", verbosity=0)
+    assert operator.get(QUEUE).status_code == 302
+    assert AuditEvent.objects.filter(action="staff.role").count() == 2
+    with pytest.raises(CommandError, match="no login"):
+        call_command("setrole", "nobody", "owner")
+
+
+def test_whom_a_backend_key_reaches_is_never_staff(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(username="alice")
+    with pytest.raises(CommandError, match="external id"):
+        call_command("setrole", "alice", "owner")
+
+
+def test_the_audit_log_says_what_was_forgotten_and_whether_it_is_done(alice: User) -> None:
+    memory = make_memory(alice, "Likes tea")
+    with as_user(alice):
+        operation = forgetting.forget_memory(user=alice, memory=memory)
+    auditor = member("auditor")
+    page = f"{AUDIT}?deed=forgotten&q={alice.subject}"
+    assert operation.public_id in (before := auditor.get(page).text)
+    waiting, done = str(Status.PENDING.label), str(Status.SUCCEEDED.label)
+    assert before.count(waiting) == auditor.get(page).text.count(waiting) > 0
+    worker.drain()
+    assert auditor.get(page).text.count(done) == before.count(done) + 1
+    assert operation.public_id not in auditor.get(f"{AUDIT}?deed=keys").text
+    assert operation.public_id not in auditor.get(f"{AUDIT}?through=key").text
+
+
+def test_costs_are_told_by_day_and_step(db: None) -> None:
+    for outcome in ("ok", "failed"):
+        ModelCall.objects.create(
+            step="extract", provider="p", model="m", input_tokens=3, cost="0.5", outcome=outcome
+        )
+    [one] = accounts.spent(now=timezone.now())
+    assert (one.step, one.calls, one.failed, one.tokens_in) == ("extract", 2, 1, 6)
+    page = member("operator").get(reverse("admin:ops_modelcall_changelist"))
+    assert "What models took in thirty days" in page.text and "1.000000" in page.text
+
+
+def test_the_queue_costs_as_many_statements_for_much_as_for_little(alice: User) -> None:
+    operator = member("operator")
+
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as found:
+            operator.get(QUEUE)
+        return len(found)
+
+    outbox.enqueue(Kind.CLEANUP, subject=None, payload={})
+    statements()
+    few = statements()
+    for _ in range(9):
+        outbox.enqueue(Kind.REINDEX, subject=alice.subject, payload={})
+    assert statements() == few
