@@ -12,7 +12,7 @@ from ops.services import events, exporting, signin_links, stored_files
 from ops.services.stored_files import EXPORTS, IMPORTS, PARTS
 
 _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
-_STRAY_SECONDS = 3_600
+_STRAY_SECONDS = 600
 
 
 def erase_expired() -> dict[str, int]:
