@@ -130,12 +130,8 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
-    search.looked["database"] = sum(len(places.columns_in(one)) for one in tables)
-    for place, row in looking.erased_rows(tables, erased.row_ids):
-        search.found.append(Residue(place, row, "id"))
-    for one in naming.rows_naming(tables, erased.public_ids):
-        search.found.append(Residue(f"{one.table}.{one.column}", one.row, "id"))
-    _look_for_texts(search, tables)
+    with looking.by_indexes():
+        _look_in_tables(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone):
         search.looked[entry.store] += 1
@@ -148,6 +144,15 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     left = _unexplained(search)
     found = sorted({*search.found, *left}, key=str)
     return Scan(dict(search.looked), len(erased.texts), found)
+
+
+def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
+    search.looked["database"] = sum(len(places.columns_in(one)) for one in tables)
+    for place, row in looking.erased_rows(tables, search.erased.row_ids):
+        search.found.append(Residue(place, row, "id"))
+    for one in naming.rows_naming(tables, search.erased.public_ids):
+        search.found.append(Residue(f"{one.table}.{one.column}", one.row, "id"))
+    _look_for_texts(search, tables)
 
 
 def check(found: Scan) -> None:
