@@ -62,6 +62,11 @@ def search(body: dict[str, Any]) -> Any:
     return memory.search(body["query"], filters={"user_id": body["user_id"]}, top_k=10)
 
 
+@app.post("/list")
+def list_all(body: dict[str, Any]) -> Any:
+    return memory.get_all(filters={"user_id": body["user_id"]}, top_k=20)
+
+
 @app.post("/memories")
 def add(body: dict[str, Any]) -> Any:
     return memory.add(body["text"], user_id=body["user_id"], infer=False)
