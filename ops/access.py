@@ -10,6 +10,7 @@ from contextvars import ContextVar
 
 from django.conf import settings
 from django.db import connection, transaction
+from psycopg.pq import TransactionStatus
 
 from memcenter.lib import statements
 from ops.models import User
@@ -66,6 +67,20 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
         with _ending():
             yield
         if connection.savepoint_ids:
+            statements.rows("SET LOCAL ROLE NONE")
+
+
+@contextmanager
+def among_everybody() -> Iterator[None]:
+    """Within a person's transaction: look at everybody's rows, where a name must be nobody else's.
+
+    What is read here is never shown and nothing is written.
+    """
+    statements.rows(f"SET LOCAL ROLE {settings.SYSTEM_ROLE}")
+    try:
+        yield
+    finally:
+        if connection.connection.info.transaction_status == TransactionStatus.INTRANS:
             statements.rows("SET LOCAL ROLE NONE")
 
 

@@ -20,6 +20,7 @@ from django.db.models import Field, ForeignKey, Model
 from django.utils.translation import gettext_noop
 
 from memcenter.lib import ids
+from ops.access import among_everybody
 from ops.models import User
 from ops.portable import (
     BAD_VALUE,
@@ -239,7 +240,8 @@ def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
         return
     wanted = {f"{name}__in": [getattr(one.row, name) for one in made]}
     others = model._base_manager.filter(**wanted).exclude(user_id=loading.user.pk)
-    taken = set(others.values_list(name, flat=True))
+    with among_everybody():
+        taken = set(others.values_list(name, flat=True))
     for one in made:
         old = getattr(one.row, name)
         if old in taken:

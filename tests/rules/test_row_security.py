@@ -13,7 +13,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from memories.models import DailyNote, Fragment, Memory, MemoryFile, Tombstone
-from ops.access import as_system, as_user
+from ops.access import among_everybody, as_system, as_user
 from ops.models import SignIn, User
 from tests.factories import make_memory
 from tests.ops.test_forgetting import give_everything as give_accounts
@@ -74,6 +74,17 @@ def test_nobody_writes_in_anothers_name(alice: User, mallory: User) -> None:
         transaction.atomic(),
     ):
         Tombstone.objects.create(user=mallory, memory_public_id="mem_x", text_hash="0")
+
+
+def test_everybody_is_seen_only_where_that_is_asked_for(alice: User, hers: User) -> None:
+    others = Memory.objects.exclude(user=alice)
+    with as_user(alice):
+        with among_everybody():
+            assert others.exists()
+        assert not others.exists()
+        with pytest.raises(ZeroDivisionError), among_everybody():
+            raise ZeroDivisionError
+        assert not others.exists()
 
 
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
