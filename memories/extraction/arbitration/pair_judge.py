@@ -35,6 +35,8 @@ _DATED = ("date:", "year:", "month:")
 # Below these nothing is known that could give way, and hardly anything to ask about.
 _LEAST_TO_REPLACE = 0.45
 _LEAST_TO_ASK = 0.35
+_ONE_DENIES = "negation:one"
+_ON_ONE_MATTER = 0.45
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,15 @@ def decide(pair: Pair, finding: Finding, judged: Judged) -> Finding:
     if surely and one_subject and pair.similarity >= _LEAST_TO_REPLACE:
         return Finding(Verdict.REPLACE, "judged_newer", evidence["update"])
     side = "clash" if shares["clash"] >= newer else "update"
+    if evidence[side] == _ONE_DENIES and _speak_of_other_things(pair):
+        return finding
     return Finding(Verdict.REVIEW, "judged_conflict", evidence[side])
+
+
+def _speak_of_other_things(pair: Pair) -> bool:
+    """That one denies something tells nothing of the other when they share nothing."""
+    ours, theirs = pair.new.words | pair.new.names, pair.old.words | pair.old.names
+    return not ours & theirs and pair.similarity < _ON_ONE_MATTER
 
 
 def _in_doubt(conflict: float, different: float) -> bool:
