@@ -25,6 +25,7 @@ from ops import registry
 from ops.models import Kind, Operation, Status, User
 from ops.services import outbox, users, worker
 from ops.tasks import HEARTBEAT_KEY
+from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -285,22 +286,21 @@ def test_other_peoples_failures_are_not_this_files(talk: Path, alice: User) -> N
 
 
 def test_the_summary_counts_the_memories_of_these_people(talk: Path, handle: Handle) -> None:
-    alice = users.find_or_create("alice")
+    make_memory(users.find_or_create("alice"), "Something")
 
     def learn(run: worker.Run) -> None:
         user = run.user()
         assert user is not None
-        for one in (user, alice):
-            status = MemoryStatus.CANDIDATE if user.external_id == "bo" else MemoryStatus.ACTIVE
-            with run.applying(user):
-                Memory.objects.create(
-                    user=one,
-                    kind=MemoryKind.FACT,
-                    content="Something",
-                    status=status,
-                    origin=Origin.EXTRACTED,
-                    created_at=timezone.now(),
-                )
+        status = MemoryStatus.CANDIDATE if user.external_id == "bo" else MemoryStatus.ACTIVE
+        with run.applying(user):
+            Memory.objects.create(
+                user=user,
+                kind=MemoryKind.FACT,
+                content="Something",
+                status=status,
+                origin=Origin.EXTRACTED,
+                created_at=timezone.now(),
+            )
 
     handle(learn)
 
