@@ -6,6 +6,7 @@ What the renderer makes is cleaned once more by nh3, so that no slip of it reach
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 import nh3
@@ -21,7 +22,7 @@ from markdown_it.utils import EnvType, OptionsDict
 LONGEST = 100_000
 _DEEPEST = 40
 _TAGS = {
-    *("p", "br", "hr", "h3", "h4", "h5", "h6", "strong", "em", "s", "a", "blockquote"),
+    *("p", "br", "hr", "h2", "h3", "h4", "h5", "h6", "strong", "em", "s", "a", "blockquote"),
     *("ul", "ol", "li", "pre", "code", "table", "thead", "tbody", "tr", "th", "td"),
 }
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "code": {"class"}}
@@ -33,9 +34,13 @@ _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _TABLE = re.compile(r"<table>")
 
 
-def as_html(text: str) -> SafeString:
-    """The text with its Markdown carried out; it begins no heading above the third level."""
+def as_html(text: str, *, under: int = 2) -> SafeString:
+    """The text with its Markdown carried out.
+
+    Its headings stand below one of level `under`, by default a message's own, and skip no level.
+    """
     tokens = _renderer().parse(text[:LONGEST])
+    _place_headings(tokens, under=under)
     if len(text) > LONGEST or any(token.level >= _DEEPEST for token in tokens):
         return mark_safe(f"<p>{escape(text)}</p>")  # nosec
     made = nh3.clean(
@@ -54,8 +59,6 @@ def _renderer() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": _DEEPEST + 10})
     made.enable(["table", "strikethrough"]).disable("code")
     made.add_render_rule("image", _image)
-    made.add_render_rule("heading_open", _heading_open)
-    made.add_render_rule("heading_close", _heading_close)
     made.core.ruler.push("addresses", _link_addresses)
     made.validateLink = _leads_elsewhere  # type: ignore[assignment]
     return made
@@ -75,21 +78,15 @@ def _image(
     return f'<a href="{address}">{words or address}</a>'
 
 
-def _heading_open(
-    self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
-) -> str:
-    return f"<{_level(tokens[index])}>"
-
-
-def _heading_close(
-    self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
-) -> str:
-    return f"</{_level(tokens[index])}>\n"
-
-
-def _level(token: Token) -> str:
-    """Under the message's own heading, which is the second."""
-    return f"h{min(6, int(token.tag[1]) + 2)}"
+def _place_headings(tokens: Sequence[Token], *, under: int) -> None:
+    opened = [token for token in tokens if token.type == "heading_open"]
+    depths = sorted({token.tag for token in opened})
+    last = under
+    for token, end in zip(
+        opened, (token for token in tokens if token.type == "heading_close"), strict=True
+    ):
+        last = min(6, last + 1, under + 1 + depths.index(token.tag))
+        token.tag = end.tag = f"h{last}"
 
 
 def _link_addresses(state: object) -> None:

@@ -78,8 +78,8 @@ def surely(confidence: float) -> str:
 
 @register.filter
 def prose(text: str) -> SafeString:
-    """Markdown as safe HTML; what names memories in it is left out."""
-    return as_html(unmarked(text))
+    """Markdown as safe HTML below a page's title; what names memories in it is left out."""
+    return as_html(unmarked(text), under=1)
 
 
 @register.filter

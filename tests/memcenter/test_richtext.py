@@ -1,5 +1,7 @@
 """Markdown as HTML that is safe to show."""
 
+import re
+
 import pytest
 
 from memcenter.lib.richtext import LONGEST, as_html
@@ -20,6 +22,13 @@ from memcenter.lib.richtext import LONGEST, as_html
 )
 def test_markdown_is_carried_out(text: str, html: str) -> None:
     assert html in as_html(text)
+
+
+def test_headings_skip_no_level() -> None:
+    made = as_html("### Plan\n\n##### Deep\n\n# Top\n\n##### Deep", under=1)
+    assert re.findall(r"<h\d>.*?</h\d>", made) == [
+        "<h2>Plan</h2>", "<h3>Deep</h3>", "<h2>Top</h2>", "<h3>Deep</h3>",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
