@@ -66,6 +66,36 @@ def window_of(user: User, conversation: Conversation) -> Window:
     return Window(messages=tuple(reversed(taken)), tokens=total)
 
 
+# The first message of the window, where a summary tells of something before it.
+_EDGE = """
+WITH newest AS (
+    SELECT number, public_id, token_count FROM conversations_message
+     WHERE conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL
+     ORDER BY number DESC LIMIT %s),
+fitting AS (
+    SELECT number, public_id, row_number() OVER further AS place,
+           sum(token_count) OVER further AS total
+      FROM newest WINDOW further AS (ORDER BY number DESC)),
+edge AS (
+    SELECT number, public_id FROM fitting WHERE place = 1 OR total <= %s ORDER BY number LIMIT 1)
+SELECT edge.public_id FROM edge
+ WHERE EXISTS (SELECT 1 FROM conversations_summary s
+                WHERE s.conversation_id = %s AND s.user_id = %s AND s.hidden_at IS NULL
+                  AND s.from_number < edge.number)
+"""
+
+
+def compacted_before(user: User, conversation: Conversation) -> str:
+    """The id of the message from which on everything is read word for word, as `window_of` has it.
+
+    Empty while nothing before it was summarized.
+    """
+    of = [conversation.pk, user.pk]
+    values = [*of, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *of]
+    found = statements.rows(_EDGE, values)
+    return str(found[0][0]) if found else ""
+
+
 def conversation_by(user: User, pk: int) -> Conversation | None:
     found = statements.rows(
         f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"

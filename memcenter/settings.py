@@ -347,8 +347,10 @@ MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
 MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)
 # A chat that asks through /v1: how long it waits for what is remembered (seconds), how large its
 # requests may be, pictures included, and how many long answers a web process gives at a time.
+# Whether what left the window is left out of what its client sent, once the summary tells it.
 RECALL_PATIENCE = env.number("MEMCENTER_RECALL_PATIENCE", 1.5, low=0.01, high=60.0)
 MAX_CHAT_BODY_BYTES = env.integer("MEMCENTER_MAX_CHAT_BODY_BYTES", 20_000_000, least=1_000)
+COMPACT_COMPLETIONS = env.flag("MEMCENTER_COMPACT_COMPLETIONS", True)
 LONG_ANSWERS = env.integer("MEMCENTER_LONG_ANSWERS", 10, least=1)
 # For a million tokens, in whatever currency the operator thinks.
 MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)

@@ -175,6 +175,7 @@ class Giving:
                 user, kept, after=before.order_by("-number").first(), is_last=True
             )
             context |= showing.beside(user, kept[-1])
+            context["edge"] = showing.edge_of(user, found.kept)
         context["ending"] = endings.after(
             self._end(), self._answering.thread.public_id, had_answer=self._had_answer
         )

@@ -133,9 +133,17 @@ def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
         return {"bubbles": Bubbles((), ())}
     before, at = _number(request.GET.get("before")), request.GET.get("at", "")
     said = bubbles.bubbles_of(user, found.kept, before=before, at=at)
-    context = {"bubbles": said, "ending": _ending(found.kept.public_id, said)}
+    context: dict[str, Any] = {"bubbles": said, "ending": _ending(found.kept.public_id, said)}
+    context["edge"] = edge_of(user, found.kept)
     answer = _answer(request, user, said)
     return context | beside(user, answer, lessons=_known(said, answer))
+
+
+def edge_of(user: User, conversation: Conversation) -> str:
+    """Before which message the page says that what came earlier was summarized; empty: nowhere."""
+    if not users.settings_of(user).summary_enabled:
+        return ""
+    return selectors.compacted_before(user, conversation)
 
 
 def _ending(name: str, said: Bubbles) -> Ending | None:

@@ -15,8 +15,8 @@ from conversations.models import ConversationKind
 from memcenter.compat.openai_chat import demo, memory
 from memcenter.compat.openai_chat.base import OpenAIView, body_of, person, streaming
 from memcenter.compat.openai_chat.hearing import Hearing, Streamed, Whole
-from memcenter.compat.openai_chat.memory import Exchange
-from memcenter.compat.openai_chat.reading import messages_of, said_in, with_block
+from memcenter.compat.openai_chat.memory import Exchange, Recalled
+from memcenter.compat.openai_chat.reading import messages_of, said_in, with_block, without_first
 from memcenter.lib.errors import Invalid, ProviderError
 from memcenter.providers.forwarding import Forwarded, forward
 from memcenter.rest.endpoint import Asked, endpoint
@@ -27,6 +27,7 @@ from ops.services import users
 CONVERSATION_HEADER = "X-Memcenter-Conversation"
 KIND_HEADER = "X-Memcenter-Conversation-Kind"
 TEMPORARY_HEADER = "X-Memcenter-Temporary"
+COMPACTED_HEADER = "X-Memcenter-Compacted"  # how many messages the summary stood for
 _TRUE = ("1", "true", "yes")
 _share = long_answers()
 
@@ -41,15 +42,20 @@ class ChatCompletionsView(OpenAIView):
             return demo.answer(exchange, body)
         place = _share.take()
         try:
-            if exchange is not None and (block := memory.recalled(exchange)):
-                body = {**body, "messages": with_block(messages, block)}
+            known = memory.recalled(exchange) if exchange is not None else Recalled()
+            if known.block:
+                rest = without_first(messages, known.covered)
+                body = {**body, "messages": with_block(rest, known.block)}
                 raw = orjson.dumps(body)
             raw = raw if body.get("model") else orjson.dumps({**body, "model": settings.MODEL_NAME})
             answer = forward("chat/completions", endpoint=providers.endpoint(), body=raw)
         except BaseException:
             place.close()
             raise
-        return _passed_on(answer, exchange, place)
+        response = _passed_on(answer, exchange, place)
+        if known.covered:
+            response[COMPACTED_HEADER] = str(known.covered)
+        return response
 
 
 def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:

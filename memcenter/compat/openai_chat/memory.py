@@ -15,9 +15,9 @@ from django.db import Error, connection
 from redis.exceptions import RedisError
 
 from conversations import selectors
-from conversations.models import Conversation, ConversationKind, Role
+from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.services import context, temporary, temporary_context, threads, turns
-from conversations.services.context import Wanted
+from conversations.services.context import Context, Wanted
 from conversations.services.temporary import TemporaryConversation
 from conversations.services.turns import MessageInput
 from memcenter.compat.openai_chat.reading import Said
@@ -44,18 +44,26 @@ class Exchange:
     kind: str = ConversationKind.MAIN
 
 
+@dataclass(frozen=True)
+class Recalled:
+    """The memory block; the request's first `covered` messages are told by its summary."""
+
+    block: str = ""
+    covered: int = 0
+
+
 def thread_id(said: Said, *, user: User) -> str:
     """The conversation's id where the client gives none: all its requests begin alike."""
     return f"chat-{_mark(user, said.first)}"
 
 
-def recalled(exchange: Exchange) -> str:
-    """The memory block, or nothing: recall that fails or takes too long is left out.
+def recalled(exchange: Exchange) -> Recalled:
+    """What the model is given, or nothing: recall that fails or takes too long is left out.
 
     The bound is `MEMCENTER_RECALL_PATIENCE` seconds, for embedding and for each statement.
     """
     if exchange.user.pk is None:  # nobody yet, and a temporary chat makes nobody appear
-        return ""
+        return Recalled()
     deadline = time.monotonic() + settings.RECALL_PATIENCE
     try:
         with as_user(exchange.user):
@@ -64,10 +72,10 @@ def recalled(exchange: Exchange) -> str:
         prepared = preparing.result(timeout=deadline - time.monotonic())
         with as_user(exchange.user):
             _give_up_after(deadline - time.monotonic())
-            return _block(prepared, exchange)
+            return _recalled(prepared, exchange)
     except (ApplicationError, ProviderError, TimeoutError, Error, RedisError) as error:
         logger.warning(_SKIPPED, type(error).__name__)
-        return ""
+        return Recalled()
 
 
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
@@ -85,16 +93,34 @@ def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
         logger.warning(_NOT_RECORDED, type(error).__name__)
 
 
-def _block(prepared: PreparedQuery, exchange: Exchange) -> str:
+def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
     wanted = Wanted(conversation_kind=exchange.kind, include_window=False)
     user = exchange.user
     if exchange.brief or not exchange.kept:
         thread = _temporary(exchange)
         found = temporary_context.build(prepared, user=user, conversation=thread, wanted=wanted)
-    else:
-        kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
-        found = context.build(prepared, user=user, conversation=kept, wanted=wanted)
-    return found.block
+        return Recalled(found.block)
+    kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
+    found = context.build(prepared, user=user, conversation=kept, wanted=wanted)
+    covered = _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0
+    return Recalled(found.block, covered)
+
+
+def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
+    """How many of the request's first messages left the window and stand in the block's summary.
+
+    Only whole turns that were recorded from requests that began as this one does.
+    """
+    summary, start = found.gathered.summary, found.gathered.window.first_number
+    if summary is None or start is None or all(one.type != "summary" for one in found.items):
+        return 0
+    said = exchange.said
+    starts = dict(zip(_marks(exchange), [*said.starts[1:], 0], strict=True))
+    ids = [f"{mark}-a" for mark in list(starts)[:-1]]
+    answered = Message.objects.filter(user=exchange.user, conversation=kept, external_id__in=ids)
+    last = answered.filter(number__lte=min(summary.through_number, start - 1))
+    newest = last.order_by("-number").values_list("external_id", flat=True).first()
+    return starts[newest.removesuffix("-a")] if newest else 0
 
 
 def _temporary(exchange: Exchange) -> TemporaryConversation:
@@ -154,10 +180,30 @@ def _give_up_after(seconds: float) -> None:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
 
 
+def _marks(exchange: Exchange) -> list[str]:
+    """What each turn of the request is known by, up to the newest."""
+    said = exchange.said
+    mark = _keyed(exchange.user, exchange.thread)
+    found = []
+    for place, text in enumerate(said.before):
+        _take(mark, text)
+        if place in said.starts:
+            found.append(mark.hexdigest()[:32])
+    return found
+
+
 def _mark(user: User, *texts: str) -> str:
     """Keyed, so that the id gives no way to try out what was said."""
+    return _keyed(user, *texts).hexdigest()[:32]
+
+
+def _keyed(user: User, *texts: str) -> hmac.HMAC:
     owner = temporary.owner_key(user).encode()
     mark = hmac.new(settings.SECRET_KEY.encode(), owner, hashlib.sha256)
     for text in texts:
-        mark.update(len(text).to_bytes(8, "big") + text.encode(errors="replace"))
-    return mark.hexdigest()[:32]
+        _take(mark, text)
+    return mark
+
+
+def _take(mark: hmac.HMAC, text: str) -> None:
+    mark.update(len(text).to_bytes(8, "big") + text.encode(errors="replace"))

@@ -24,6 +24,7 @@ class Said:
     first: str
     before: tuple[str, ...]
     tools: tuple[Mapping[str, Any], ...]
+    starts: tuple[int, ...] = ()
 
 
 def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -48,6 +49,7 @@ def said_in(messages: Sequence[Message]) -> Said | None:
         first=text_of(messages[asked[0]].get("content")),
         before=before[: asked[-1] + 1],
         tools=tuple(_tools(messages[asked[-1] + 1 :])),
+        starts=tuple(asked),
     )
 
 
@@ -59,6 +61,12 @@ def text_of(content: Any) -> str:
         return ""
     texts = (one.get("text") for one in content if isinstance(one, dict))
     return "\n".join(one for one in texts if isinstance(one, str)).replace("\x00", "")
+
+
+def without_first(messages: Sequence[Message], count: int) -> list[Message]:
+    """The messages without the first `count` of them, of which the instructions stay."""
+    kept = [one for one in messages[:count] if one["role"] in _INSTRUCTIONS]
+    return [*kept, *messages[count:]]
 
 
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:

@@ -14,7 +14,7 @@ from django.db import close_old_connections
 from pytest_django import Settings
 from rest_framework.exceptions import Throttled
 
-from conversations.models import Conversation, Message, Turn
+from conversations.models import Conversation, Message, Summary, Turn
 from memcenter.compat.openai_chat.completions import Passing
 from memcenter.compat.openai_chat.memory import Exchange
 from memcenter.compat.openai_chat.reading import said_in
@@ -23,7 +23,7 @@ from memcenter.rest.sharing import Share
 from memories.models import RecallTrace
 from memories.services import providers
 from ops.models import User
-from ops.services import keys
+from ops.services import keys, users, worker
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving, streamed
 from tests.factories import make_memory
 
@@ -144,6 +144,53 @@ def test_the_turns_of_one_chat_stand_in_one_conversation(
     ask(alice_key, [*ASKS, {"role": "assistant", "content": "Rice with vegetables."}, later])
     ask(alice_key, [{"role": "user", "content": "Another chat."}])
     assert [one.message_count for one in Conversation.objects.order_by("pk")] == [4, 2]
+
+
+def talk_of(turns: int) -> list[Any]:
+    """So many turns as a client sends them, with its instruction and the next question."""
+    said: list[Any] = [{"role": "system", "content": "Be brief."}]
+    for number in range(turns):
+        said.append({"role": "user", "content": f"I planted row {number} of the garden."})
+        said.append({"role": "assistant", "content": "Rice with vegetables."})
+    return [*said, {"role": "user", "content": f"I planted row {turns} of the garden."}]
+
+
+def test_what_a_summary_tells_is_not_passed_on_again(
+    model: ChatServer, alice: User, alice_key: str, settings: Settings
+) -> None:
+    settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 4, 2
+    for turns in range(5):
+        ask(alice_key, talk_of(turns))
+    worker.drain()
+    with client(alice_key) as one:
+        asked: Any = talk_of(5)
+        answer = one.chat.completions.with_raw_response.create(model="tiny", messages=asked)
+    summary = Summary.objects.get(user=alice)
+    system, *rest = model.asked[-1]["messages"]
+    assert summary.through_number == 6 and answer.headers["X-Memcenter-Compacted"] == "7"
+    assert system["content"].startswith("Be brief.") and "row 2" in system["content"]
+    assert rest == asked[7:]
+    assert model.asked[-2]["messages"][1:] == talk_of(4)[1:], "nothing was summarized by then"
+
+
+@pytest.mark.parametrize("why", ["switched off", "summaries off", "told otherwise"])
+def test_what_no_summary_stands_for_is_passed_on(
+    model: ChatServer, alice: User, alice_key: str, settings: Settings, why: str
+) -> None:
+    settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 4, 2
+    for turns in range(5):
+        ask(alice_key, talk_of(turns))
+    worker.drain()
+    asked = talk_of(5)
+    if why == "switched off":
+        settings.COMPACT_COMPLETIONS = False
+    elif why == "summaries off":
+        users.change_settings(user=alice, changes={"summary_enabled": False})
+    else:
+        asked[2]["content"] = "The client edited this."
+    ask(alice_key, asked)
+    covered = 3 if why == "told otherwise" else 1
+    assert model.asked[-1]["messages"][1:] == asked[covered:]
 
 
 def test_a_stream_that_breaks_tells_so_and_keeps_what_came_as_unfinished(
