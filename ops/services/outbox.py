@@ -275,7 +275,10 @@ def give_back(operation: Operation) -> bool:
 
 
 def expire(*, now: datetime) -> int:
-    """RUNNING -> PENDING, or FAILED when the attempts are used up, where a lease ran out."""
+    """RUNNING -> PENDING, or FAILED when the attempts are used up, where a lease ran out.
+
+    What was put off by a clock that has been set back since is due again.
+    """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
     # A worker that stands still may hold a row: the others don't wait for it.
@@ -293,7 +296,18 @@ def expire(*, now: datetime) -> int:
         if moved and changes["status"] == Status.FAILED:
             events.operation_ended(operation, status=Status.FAILED)
         count += _ended(operation, moved, outcome=Outcome.EXPIRED)
+    _set_right(now)
     return count
+
+
+def _set_right(now: datetime) -> None:
+    """What a clock wrote that was ahead is due now, not when the right time gets there."""
+    soon = _lease(now)
+    ahead = Operation.objects.filter(updated_at__gt=soon)
+    waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
+    waiting.update(run_after=now, updated_at=now)
+    leased = ahead.filter(status=Status.RUNNING, lease_until__gt=soon)
+    leased.update(lease_until=soon, updated_at=now)
 
 
 def cancel(operation: Operation) -> None:

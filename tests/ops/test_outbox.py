@@ -4,6 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid, ProviderError
@@ -40,6 +41,35 @@ def test_a_claimed_operation_is_running_under_a_lease() -> None:
     assert operation is not None
     assert (operation.status, operation.attempt) == (Status.RUNNING, 1)
     assert operation.lease_until is not None and operation.lease_until > timezone.now()
+    assert claim() is None
+
+
+def test_what_a_clock_put_off_that_has_been_set_back_is_due_again() -> None:
+    enqueue()
+    operation = claim()
+    assert operation is not None
+    outbox.fail(operation, error="It broke off.")
+    later = timezone.now() + timedelta(hours=2)
+    Operation.objects.update(updated_at=later, run_after=later)
+    assert claim() is None
+    outbox.expire(now=timezone.now())
+    assert claim() == operation
+
+
+def test_a_lease_by_a_clock_that_has_been_set_back_runs_out_as_any_other() -> None:
+    enqueue()
+    operation = claim()
+    later = timezone.now() + timedelta(hours=2)
+    Operation.objects.update(updated_at=later, lease_until=later)
+    outbox.expire(now=timezone.now())
+    assert claim() is None
+    outbox.expire(now=timezone.now() + timedelta(seconds=settings.LEASE_SECONDS + 1))
+    assert claim() == operation
+
+
+def test_what_is_to_wait_waits() -> None:
+    enqueue(run_after=timezone.now() + timedelta(days=1))
+    outbox.expire(now=timezone.now())
     assert claim() is None
 
 
