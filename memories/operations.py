@@ -17,6 +17,7 @@ from memories.services import (
     ingest,
     learning,
     listening,
+    noted,
     notes,
     own_indexes,
     providers,
@@ -101,14 +102,19 @@ def index_memory(run: Run) -> None:
 
 @handles(Kind.CONSOLIDATE)
 def consolidate(run: Run) -> Mapping[str, Any] | None:
-    """Join similar old memories; a dry run only says which.
+    """Learn from old notes, then join similar old memories; a dry run only says which.
 
-    Running it twice is safe: all that is made commits in the transaction that archives what it
+    Running it twice is safe: a note says when it was read, and verdicts are logged as they are
+    applied; all that is made commits in the transaction that archives what it
     was made from, and archived memories are never joined again.
     """
     user = run.user()
     if user is None:
         return None
+    learned = []
+    if not run.payload.get("dry_run"):
+        run.step("notes")
+        learned = noted.learn_from_old(run, user=user)
     with as_user(user):
         groups = consolidation.groups_of(user, now=timezone.now())
     run.step("propose", total=len(groups))
@@ -117,7 +123,10 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
         return {"would_join": [[one.public_id for one in found.memories] for found in proposals]}
     with run.applying(user):
         made = consolidation.apply(proposals, user=user)
-    return {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
+    return {
+        "learned": [{"id": one.memory.public_id, "result": one.result} for one in learned],
+        "made": [{"id": one.memory, "from": list(one.originals)} for one in made],
+    }
 
 
 @handles(Kind.BUILD_INDEX)

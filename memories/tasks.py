@@ -19,9 +19,9 @@ def request_examinations() -> int:
 
 @shared_task(ignore_result=True, expires=3_600)
 def request_consolidation() -> int:
-    """Every night, one operation for each person who has enough old memories."""
+    """Every night, one operation for each person who has old notes, or enough old memories."""
     with as_system():
-        people = list(consolidation.people_with_enough(timezone.now()))
+        people = consolidation.people_to_ask_for(timezone.now())
         for user in people:
             consolidation.request(user=user)
     return len(people)

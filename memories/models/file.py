@@ -89,7 +89,8 @@ class FileVersion(models.Model):
 class DailyNote(models.Model):
     """One line of a day's note, append-only; `day` is in the person's time zone.
 
-    Also one line of free text in a memory file: it has a `file` and no day, and is made again
+    `learned_at`: when, being old, it was read for what it teaches. Also one line of free text in a
+    memory file: it has a `file` and no day, and is made again
     from the file at each change, so that it is found as notes are.
     """
 
@@ -106,6 +107,7 @@ class DailyNote(models.Model):
     number = models.PositiveIntegerField()
     text = models.TextField()
     source = models.CharField(max_length=200, blank=True)
+    learned_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     hidden_at = models.DateTimeField(null=True, blank=True)
 

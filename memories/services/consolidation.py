@@ -29,7 +29,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import hot_cache, indexing, writing
+from memories.services import hot_cache, indexing, noted, writing
 from memories.services.writing import Draft
 from ops.models import Kind as OperationKind
 from ops.models import Operation, Priority, User
@@ -144,6 +144,12 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
         dedupe_key=f"consolidate:{user.subject}{how}",
         serial_key=str(user.subject),
     )
+
+
+def people_to_ask_for(now: datetime) -> list[User]:
+    """Who has something to consolidate: old notes, or enough old memories; as the system."""
+    found = {one.pk: one for one in noted.people_with_some(now)}
+    return list((found | {one.pk: one for one in people_with_enough(now)}).values())
 
 
 def people_with_enough(now: datetime) -> Iterator[User]:

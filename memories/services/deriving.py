@@ -25,7 +25,7 @@ from memories.models import (
     Source,
     VersionInput,
 )
-from memories.services import erasing, indexing, tombstones, writing
+from memories.services import cited_notes, erasing, indexing, tombstones, writing
 from memories.services.resting import Graph, current_text, read
 from ops.models import User
 from ops.services import events
@@ -111,6 +111,7 @@ def _hide_rows(
     graph, outcomes = found.graph, found.outcomes
     hidden = {one.pk for one in found.memories}
     going = {pk for pk in hidden if pk in leaving or not stands(graph, outcomes, pk)}
+    cited_notes.hide(user=user, memories=going, at=now)
     named = [memory.public_id for memory in graph.memories if memory.pk in going]
     erasing.blank_questions(user=user, public_ids=named)
 

@@ -25,7 +25,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import file_copies, file_lines, tombstones
+from memories.services import cited_notes, file_copies, file_lines, tombstones
 from ops.models import Operation, User
 from ops.services.copies import Copies
 
@@ -44,6 +44,7 @@ def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
     erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=pks)
     erased += erase_lines(user=user, public_ids=public_ids)
     erased += erase_hits(user=user, public_ids=public_ids)
+    erased += cited_notes.erase(user=user, memories=pks)
     return erased + cascades.delete(Memory.everything.filter(user=user, pk__in=pks))
 
 
@@ -123,8 +124,7 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
         if wanted.held_by(text)
     ]
     erased = cascades.delete(RecallTrace.objects.filter(user=user, pk__in=traces))
-    erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
-    return erased + cascades.delete(DailyNote.everything.filter(user=user, pk__in=notes))
+    return erased + cited_notes.erase_lines(user=user, lines=notes)
 
 
 def _unanswered(user: User) -> QuerySet[RecallTrace]:
@@ -148,8 +148,7 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
     notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
     erased += cascades.delete(RecallTrace.objects.filter(**own, pk__in=traces))
-    erased += erase_index(user=user, kind=TargetKind.NOTE, target_ids=notes)
-    erased += cascades.delete(DailyNote.everything.filter(**own, pk__in=notes))
+    erased += cited_notes.erase_lines(user=user, lines=notes)
     return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
 
 

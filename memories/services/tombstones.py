@@ -64,6 +64,7 @@ def _messages_of(user: User, version_ids: Sequence[int]) -> dict[int, set[str]]:
         "message__public_id",
         "turn__user_message__public_id",
         "turn__assistant_message__public_id",
+        "reference",
     )
     for version, *ids in sources:
         found[version].update(_given(ids))
@@ -71,7 +72,8 @@ def _messages_of(user: User, version_ids: Sequence[int]) -> dict[int, set[str]]:
 
 
 def _given(ids: Iterable[str | None]) -> Iterable[str]:
-    return (one for one in ids if one)
+    """Of a reference the id of a note: it is as good a source as a message."""
+    return (one for one in ids if one and one.startswith(("msg_", "note_")))
 
 
 def _keyed(text: str) -> str:

@@ -14,6 +14,7 @@ from conversations.models import Conversation, Message
 from memories.models import (
     Arbitration,
     Change,
+    DailyNote,
     Memory,
     MemoryStatus,
     MemoryVersion,
@@ -22,6 +23,7 @@ from memories.models import (
     Relation,
     Source,
 )
+from memories.services import cited_notes, notes
 from memories.views import reason_words
 from memories.worddiff import Part, diff_words
 
@@ -50,6 +52,7 @@ class Reason:
     conversation: Conversation | None
     said_in: Message | None
     reference: str
+    note: str = ""  # the path of the daily note that it stands in
 
 
 @dataclass(frozen=True)
@@ -84,26 +87,37 @@ class Related:
 def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
     """What the present text rests on, newest first, one for each turn or call."""
     current = [one for one in sources if one.version.number == memory.current_version]
+    noted = _notes_of(memory, current)
     seen: set[object] = set()
     reasons = []
     for source in current:
         key = source.turn_id or (source.origin, source.reference, source.pk)
         if key not in seen:
             seen.add(key)
-            reasons.append(_reason(source))
+            reasons.append(_reason(source, noted.get(source.reference)))
     return reasons
 
 
-def _reason(source: Source) -> Reason:
+def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
+    """The lines of daily notes among the sources, by their ids."""
+    named = {one.reference for one in sources if one.reference.startswith("note_")}
+    if not named:
+        return {}
+    rows = DailyNote.objects.filter(user=memory.user_id, public_id__in=named, day__isnull=False)
+    return {row.public_id: row for row in rows}
+
+
+def _reason(source: Source, note: DailyNote | None) -> Reason:
     turn, message = source.turn, source.message
     message = message or (turn.user_message if turn else None)
     return Reason(
         text=_words(source),
-        at=message.created_at if message else source.created_at,
-        quote=_quote(source, message) if message else None,
+        at=message.created_at if message else (note or source).created_at,
+        quote=_quote(source, message) if message else _noted(source, note),
         conversation=_conversation(source),
         said_in=turn.user_message if turn else message,
-        reference=source.reference,
+        reference="" if note else source.reference,
+        note=notes.path_of(note.on) if note else "",
     )
 
 
@@ -113,12 +127,16 @@ def _conversation(source: Source) -> Conversation | None:
 
 
 def _words(source: Source) -> str:
+    if source.comment == cited_notes.GONE:
+        return _("It stood in a daily note that was forgotten since.")
     if source.comment:
         return _("It was kept when the conversation it came from was deleted.")
     if source.turn_id and source.message and source.message.role == "assistant":
         return _("I said it, and you agreed.")
     if source.turn_id or source.message_id:
         return _("You said so.")
+    if source.reference.startswith("note_"):
+        return _("It stands in one of your daily notes.")
     return {
         Origin.EXTRACTED.value: _("It was learned from a conversation."),
         Origin.USER.value: _("You wrote it here yourself."),
@@ -143,6 +161,13 @@ def _quote(source: Source, message: Message) -> Quote:
         who=message.speaker or (_("You") if message.role == "user" else _("Assistant")),
         said_at=message.created_at,
     )
+
+
+def _noted(source: Source, note: DailyNote | None) -> Quote | None:
+    """The line of the daily note that taught it."""
+    if note is None or not source.quote:
+        return None
+    return Quote("", source.quote, "", _("Daily note"), note.created_at)
 
 
 def history_of(memory: Memory, versions: Sequence[MemoryVersion]) -> list[Step]:

@@ -14,7 +14,7 @@ from ops.services import users
 
 
 class Command(BaseCommand):
-    help = "Join similar old memories now, or say which would be joined."
+    help = "Learn from old notes and join similar old memories now, or say which would be joined."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--user", help="the external id of one user; else everybody's")
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         with as_system():
             if name is not None:
                 return [users.find(name)]
-            return list(consolidation.people_with_enough(timezone.now()))
+            return consolidation.people_to_ask_for(timezone.now())
 
     def _report(self, user: User, *, texts: bool) -> int:
         with as_user(user):

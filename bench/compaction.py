@@ -1,0 +1,193 @@
+"""Compaction: is what was said early still answered from, when little of it fits the prompt?
+
+    .venv/bin/python bench/compaction.py FILE…
+
+All sessions of a LoCoMo dialogue, and all days of a MemoryBank person, are said in one long
+conversation through the API. Then each question with marked evidence is asked through
+`POST /memory/context`. A message counts as in the prompt where it stands in the window, where the
+block shows its words as an episode, or where a memory in the block was learned from it (by the
+memory's quote). What the summary tells isn't counted: its lines carry no marks.
+
+`window` is the window alone, `as_long` the latest messages up to as many tokens as window and
+block may have together, `memory` window and block. `whole`: the share of questions all of whose
+evidence is there; `share`: the mean share of a question's evidence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.locomo import CATEGORIES, evidence
+from bench.memorybank import MARKS
+from bench.product import Product, print_result, running
+from conversations.importing import locomo, memorybank
+from conversations.importing.types import ImportedMessage, ImportedPerson
+from memcenter.lib import tokens
+
+WINDOW_TOKENS, BLOCK_TOKENS = 2_000, 1_500  # the product's own
+CONVERSATION = "all of it"
+WAYS = ("window", "as_long", "memory")
+_BEGINNING = 40  # characters of a message by which the block is searched for it
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One person's conversation, and what is asked about it: group, question, marks."""
+
+    person: ImportedPerson
+    questions: Sequence[tuple[str, str, frozenset[str]]]
+
+    @property
+    def messages(self) -> list[ImportedMessage]:
+        return [one for each in self.person.conversations for one in each.messages]
+
+
+@dataclass(frozen=True)
+class Asked:
+    group: str
+    wanted: frozenset[str]
+    found: Mapping[str, frozenset[str]]
+
+    def share(self, way: str) -> float:
+        return len(self.wanted & self.found[way]) / len(self.wanted)
+
+
+def main(paths: list[str]) -> None:
+    talks = [talk for path in paths for talk in read(Path(path))]
+    with running(
+        MEMCENTER_WINDOW_TOKENS=str(WINDOW_TOKENS), MEMCENTER_BLOCK_TOKENS=str(BLOCK_TOKENS)
+    ) as product:
+        for talk in talks:
+            say(product, talk)
+        settle(product, [talk.person.external_id for talk in talks])
+        asked = [one for talk in talks for one in ask_all(product, talk)]
+    groups = {name: figures([one for one in asked if one.group == name]) for name in _groups(asked)}
+    answerable = [one for one in asked if one.group != CATEGORIES[5]]
+    total = figures(answerable) | {"tokens": _mean_tokens(talks)}
+    for name, row in (groups | {"all that can be answered": total}).items():
+        told = "".join(f"{100 * row[f'{way}_whole']:9.1f}{100 * row[way]:7.1f}" for way in WAYS)
+        print(f"{name:26}{told}{row['questions']:7}")
+    print(f"{'':26}" + "".join(f"{way:>16}" for way in WAYS) + "  (whole, share) in percent")
+    print_result(total | {"groups": groups})
+
+
+def read(path: Path) -> Iterator[Talk]:
+    raw = path.read_bytes()
+    data = json.loads(raw)
+    if locomo.matches(data):
+        [person] = locomo.read(data, report=lambda skipped: None)
+        rows = [(CATEGORIES[one["category"]], one["question"], evidence(one)) for one in data["qa"]]
+        yield Talk(person, [(g, q, frozenset(marks)) for g, q, marks in rows if marks])
+        return
+    known = json.loads(MARKS.read_text(encoding="utf-8"))["files"].get(path.name)
+    if known is None or known["sha256"] != hashlib.sha256(raw).hexdigest():
+        raise SystemExit(f"{path.name} isn't the file that {MARKS.name} was made for.")
+    people = memorybank.read(data, report=lambda skipped: None)
+    for person, row, marks in zip(people, data, known["users"], strict=True):
+        pairs = zip(row["probing_questions"], marks, strict=True)
+        asked = [(q, [f"{day}:{at}:query" for day, at in m]) for q, m in pairs if m is not None]
+        yield Talk(person, [(f"MemoryBank {path.stem}", q, frozenset(m)) for q, m in asked])
+
+
+def say(product: Product, talk: Talk) -> None:
+    user = talk.person.external_id
+    place = f"/conversations/{CONVERSATION.replace(' ', '%20')}/messages"
+    product.post("/conversations", {"user_id": user, "conversation_id": CONVERSATION})
+    for one in talk.messages:
+        said = {"role": one.role, "content": one.content, "message_id": one.client_id}
+        when = {"created_at": one.created_at.isoformat(), "speaker": one.speaker}
+        product.post(place, {"user_id": user, **said, **when})
+
+
+def settle(product: Product, users: Sequence[str]) -> None:
+    """Wait until nothing is to be done for anybody."""
+    for user in users:
+        for status in ("pending", "running"):
+            while product.get("/memory/ops", user_id=user, status=status, limit=1)["results"]:
+                time.sleep(1)
+
+
+def ask_all(product: Product, talk: Talk) -> Iterator[Asked]:
+    user = talk.person.external_id
+    whole = {"user_id": user, "conversation_id": CONVERSATION}
+    place = f"/conversations/{CONVERSATION.replace(' ', '%20')}/messages"
+    marks = {one["id"]: one["external_id"].removeprefix("locomo:")
+             for one in product.all(place, user_id=user)}  # fmt: skip
+    texts = {one.client_id.removeprefix("locomo:"): _plain(one.content) for one in talk.messages}
+    learned = dict(_learned(product, user, marks, texts))
+    as_long = frozenset(_latest(talk.messages))
+    for group, question, wanted in talk.questions:
+        if not wanted <= texts.keys():
+            continue
+        got = product.post("/memory/context", {**whole, "message": question})
+        window = frozenset(marks[one["message_id"]] for one in got["window"])
+        block = _plain(got["block"])
+        known = (learned.get(one["id"], set()) for one in got["items"] if one["type"] == "memory")
+        shown = {mark for mark, text in texts.items() if text[:_BEGINNING] in block}
+        memory = window.union(shown, *known)
+        found = {"window": window, "as_long": as_long, "memory": memory}
+        yield Asked(group, wanted, found)
+
+
+def _learned(
+    product: Product, user: str, marks: Mapping[str, str], texts: Mapping[str, str]
+) -> Iterator[tuple[str, set[str]]]:
+    """Memory -> marks of the messages that its sources quote."""
+    for memory in product.all("/memory/long_term", user_id=user):
+        said: set[str] = set()
+        for source in memory["sources"]:
+            quote = _plain(source["quote"] or "")
+            both = (source["user_message_id"], source["assistant_message_id"])
+            of_turn = {marks[one] for one in both if one in marks}
+            said |= {mark for mark in of_turn if quote and quote in texts[mark]} or (
+                of_turn if not quote else set()
+            )
+        yield memory["id"], said
+
+
+def _latest(messages: Sequence[ImportedMessage]) -> Iterator[str]:
+    left = WINDOW_TOKENS + BLOCK_TOKENS
+    for one in reversed(messages):
+        left -= tokens.count(one.content)
+        if left < 0:
+            return
+        yield one.client_id.removeprefix("locomo:")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _groups(asked: Sequence[Asked]) -> list[str]:
+    return sorted({one.group for one in asked})
+
+
+def figures(asked: Sequence[Asked]) -> dict[str, Any]:
+    count = max(1, len(asked))
+    means = {way: sum(one.share(way) for one in asked) / count for way in WAYS}
+    whole = {f"{way}_whole": sum(one.share(way) == 1 for one in asked) / count for way in WAYS}
+    return {name: round(value, 4) for name, value in (means | whole).items()} | {
+        "questions": len(asked)
+    }
+
+
+def _mean_tokens(talks: Sequence[Talk]) -> int:
+    """How long the conversations are."""
+    sums = [sum(tokens.count(one.content) for one in talk.messages) for talk in talks]
+    return round(sum(sums) / max(1, len(sums)))
+
+
+if __name__ == "__main__":
+    if not sys.argv[1:]:
+        raise SystemExit(__doc__)
+    main(sys.argv[1:])
