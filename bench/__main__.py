@@ -18,20 +18,25 @@ from typing import Any
 from bench.product import ROOT, print_result
 
 FOLDER = ROOT.parent / "shared" / "data"
-# By the name of their program and of the folder in which their files lie.
-NEED_FILES = ("locomo", "memorybank")
+# By the name of their program, the folders in which their files lie.
+NEED_FILES = {
+    "locomo": ("locomo",),
+    "memorybank": ("memorybank",),
+    "compaction": ("locomo", "memorybank"),
+}
 
 
 def main(folder: Path) -> int:
     figures: dict[str, Any] = {}
     failed: list[str] = []
     for program in programs():
-        files = sorted((folder / program.stem).glob("*.json"))
+        folders = NEED_FILES.get(program.stem, ())
+        files = [file for name in folders for file in sorted((folder / name).glob("*.json"))]
         if program.stem in NEED_FILES and not files:
-            print(f"\n{program.stem}: left out, no files in {folder / program.stem}")
+            print(f"\n{program.stem}: left out, no files in {folder}")
             continue
         print(f"\n{program.stem}", flush=True)
-        result = run(program, files if program.stem in NEED_FILES else [])
+        result = run(program, files)
         if result is None:
             failed.append(program.stem)
         else:

@@ -1,12 +1,14 @@
 """Compaction: is what was said early still answered from, when little of it fits the prompt?
 
-    .venv/bin/python bench/compaction.py FILE…
+    .venv/bin/python bench/compaction.py [--people N] FILE…
 
 All sessions of a LoCoMo dialogue, and all days of a MemoryBank person, are said in one long
 conversation through the API. Then each question with marked evidence is asked through
 `POST /memory/context`. A message counts as in the prompt where it stands in the window, where the
 block shows its words as an episode, or where a memory in the block was learned from it (by the
 memory's quote). What the summary tells isn't counted: its lines carry no marks.
+
+`--people N` takes the first N of each MemoryBank file.
 
 `window` is the window alone, `as_long` the latest messages up to as many tokens as window and
 block may have together, `memory` window and block. `whole`: the share of questions all of whose
@@ -15,6 +17,7 @@ evidence is there; `share`: the mean share of a question's evidence.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import re
@@ -22,6 +25,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +66,8 @@ class Asked:
         return len(self.wanted & self.found[way]) / len(self.wanted)
 
 
-def main(paths: list[str]) -> None:
-    talks = [talk for path in paths for talk in read(Path(path))]
+def main(paths: Sequence[Path], *, people: int | None) -> None:
+    talks = [talk for path in paths for talk in islice(read(path), people)]
     with running(
         MEMCENTER_WINDOW_TOKENS=str(WINDOW_TOKENS), MEMCENTER_BLOCK_TOKENS=str(BLOCK_TOKENS)
     ) as product:
@@ -188,6 +192,10 @@ def _mean_tokens(talks: Sequence[Talk]) -> int:
 
 
 if __name__ == "__main__":
-    if not sys.argv[1:]:
-        raise SystemExit(__doc__)
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--people", type=int)
+    given = parser.parse_args()
+    main(given.files, people=given.people)

@@ -123,10 +123,9 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
         return {"would_join": [[one.public_id for one in found.memories] for found in proposals]}
     with run.applying(user):
         made = consolidation.apply(proposals, user=user)
-    return {
-        "learned": [{"id": one.memory.public_id, "result": one.result} for one in learned],
-        "made": [{"id": one.memory, "from": list(one.originals)} for one in made],
-    }
+    told = {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
+    from_notes = [{"id": one.memory.public_id, "result": one.result} for one in learned]
+    return told | ({"learned": from_notes} if from_notes else {})
 
 
 @handles(Kind.BUILD_INDEX)
