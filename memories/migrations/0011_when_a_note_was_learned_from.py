@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('memories', '0010_row_security'),
+        ("memories", "0010_row_security"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='dailynote',
-            name='learned_at',
+            model_name="dailynote",
+            name="learned_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
     ]
