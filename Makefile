@@ -4,7 +4,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 RUN := .venv/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 
-.PHONY: up test check demo bench screenshots lock
+.PHONY: up test check audit demo bench screenshots lock
 .DEFAULT_GOAL := up
 
 up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
@@ -22,6 +22,10 @@ check: .venv/dev.stamp  ## the part of the gate that runs nothing
 	.venv/bin/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	$(RUN) manage.py check
 	$(RUN) manage.py makemigrations --check --dry-run
+
+audit: .venv/lock.stamp  ## known weaknesses of what is required; needs the network
+	@.venv/lock/bin/python -m pip --disable-pip-version-check --quiet install pip-audit
+	.venv/lock/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
 
 PACKAGES := memcenter ops conversations memories
 

@@ -160,6 +160,17 @@ LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
 REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", True)
+# Signing in by an OpenID Connect provider, where one is named.
+OIDC_ISSUER = env.text("MEMCENTER_OIDC_ISSUER").rstrip("/")
+OIDC_CLIENT_ID = env.text("MEMCENTER_OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env.text("MEMCENTER_OIDC_CLIENT_SECRET")
+OIDC_NAME = env.text("MEMCENTER_OIDC_NAME")
+OIDC_CREATES_ACCOUNTS = env.flag("MEMCENTER_OIDC_CREATES_ACCOUNTS", True)
+OIDC_LINKS_BY_EMAIL = env.flag("MEMCENTER_OIDC_LINKS_BY_EMAIL", False)
+if OIDC_ISSUER and not OIDC_ISSUER.startswith(("https://", "http://127.0.0.1", "http://localhost")):
+    raise env.BadSetting("MEMCENTER_OIDC_ISSUER", "must be an address with https://")
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    raise env.BadSetting("MEMCENTER_OIDC_CLIENT_ID", "is missing, and a provider is to sign in")
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

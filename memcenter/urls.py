@@ -4,6 +4,7 @@ from django.urls import include, path
 from memcenter import figures, health
 from memcenter.mcp import views as mcp
 from memcenter.rest.schema_pages import DocsView, SchemaView
+from ops.views import signing
 
 handler400 = "memcenter.rest.exceptions.bad_request"
 handler404 = "memcenter.rest.exceptions.not_found"
@@ -22,6 +23,7 @@ urlpatterns = [
     path("v1/", include("memcenter.compat.openai_chat.urls")),
     path("", include("memcenter.compat.mem0.urls")),
     path("", include("conversations.urls")),
+    path("admin/login/", signing.staff_sign_in),
     path("admin/", admin.site.urls),
     path("memory/", include("memories.urls")),
     path("", include("ops.urls")),

@@ -25,10 +25,12 @@ from ops.models import (
     Delivery,
     Export,
     IdempotencyRecord,
+    Identity,
     Import,
     ModelCall,
     Operation,
     Receipt,
+    SecondFactor,
     SignIn,
     SignInLink,
     Status,
@@ -116,6 +118,21 @@ class SignInAdmin(ReadOnlyAdmin):
     never = ("session_key",)
     list_display = ("pk", "user", "device", "began_at", "seen_at")
     list_select_related = ("user",)
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(ReadOnlyAdmin):
+    never = ("secret", "last_step", "recovery")
+    list_display = ("pk", "user", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__username",)
+
+
+@admin.register(Identity)
+class IdentityAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "user", "issuer", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__username", "=sub")
 
 
 @admin.register(Operation)

@@ -40,7 +40,10 @@ class DeedFilter(admin.SimpleListFilter):
     parameter_name = "deed"
     deeds: Mapping[str, tuple[Any, tuple[str, ...]]] = {
         "forgotten": (gettext_lazy("deleted or forgotten"), ("forget.", "memory.bulk")),
-        "signed-in": (gettext_lazy("signed in or tried to"), ("signin", "password.")),
+        "signed-in": (
+            gettext_lazy("signed in or tried to"),
+            ("signin", "password.", "second_factor.", "identity."),
+        ),
         "keys": (gettext_lazy("keys and webhooks"), ("key.", "webhook.")),
         "taken-out": (gettext_lazy("exported or brought in"), ("export", "import")),
         "staff": (gettext_lazy("done by staff"), ("admin.", "user.", "staff.", "operation.")),

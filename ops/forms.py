@@ -71,6 +71,40 @@ class PasswordForm(forms.Form):
     )
 
 
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=40,
+        help_text=_("Six digits from the app on your device, or one of your recovery codes."),
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True}),
+    )
+
+
+class ProofForm(forms.Form):
+    """The password where there is one; `proof.problem` looks at it."""
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, *args: Any, has_password: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_password:
+            del self.fields["password"]
+
+
+class SecondFactorForm(ProofForm):
+    field_order = ("code", "password")
+    code = forms.CharField(
+        label=_("The six digits that the app shows"),
+        max_length=10,
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
+    )
+
+
 class PreferencesForm(forms.Form):
     language = forms.ChoiceField(label=_("Language"), required=False)
     timezone = forms.ChoiceField(

@@ -30,6 +30,8 @@ AUDITED = {
     "modelcall",
     "apikey",
     "signin",
+    "secondfactor",
+    "identity",
     "webhook",
     "delivery",
     "user",

@@ -3,9 +3,11 @@ from django.urls import path
 from ops.views import (
     data,
     forgetting,
+    identities,
     keys,
     preferences,
     receipts,
+    second_step,
     sessions,
     signin_links,
     signing,
@@ -15,6 +17,17 @@ from ops.views import (
 urlpatterns = [
     path("signin/", signing.sign_in, name="sign_in"),
     path("signin/link/<str:token>/", signin_links.sign_in_by_link, name="sign_in_by_link"),
+    path("signin/code/", second_step.sign_in_code, name="sign_in_code"),
+    path("signin/oidc/", identities.oidc_begin, name="oidc_begin"),
+    path("signin/oidc/return/", identities.oidc_return, name="oidc_return"),
+    path("settings/signin/", second_step.signin_settings, name="signin_settings"),
+    path("settings/signin/code/on/", second_step.second_factor_on, name="second_factor_on"),
+    path("settings/signin/code/off/", second_step.second_factor_off, name="second_factor_off"),
+    path(
+        "settings/signin/code/renew/", second_step.second_factor_renew, name="second_factor_renew"
+    ),
+    path("settings/signin/connect/", identities.identity_connect, name="identity_connect"),
+    path("settings/signin/disconnect/", identities.identity_disconnect, name="identity_disconnect"),
     path("settings/password/first/", signin_links.first_password, name="first_password"),
     path("register/", signing.register, name="register"),
     path("signout/", signing.sign_out, name="sign_out"),

@@ -122,6 +122,7 @@ PAGES: dict[str, Address] = {
     "webhook_list": _page("webhook_list"),
     "webhook_remove": _page("webhook_remove", "webhook"),
     "session_list": _page("session_list"),
+    "signin_settings": _page("signin_settings"),
 }
 
 

@@ -10,7 +10,7 @@ from ops.models.operation import (
 )
 from ops.models.receipt import AuditEvent, Receipt
 from ops.models.residue import AuditHead, ErasedRows, ErasedText, ErasureKey
-from ops.models.sign_in import SignIn
+from ops.models.sign_in import Identity, SecondFactor, SignIn
 from ops.models.transfer import Export, Import
 from ops.models.user import ApiKey, Scope, SignInLink, Theme, User, UserSettings
 from ops.models.webhook import Delivery, Webhook
@@ -26,6 +26,7 @@ __all__ = [
     "ErasureKey",
     "Export",
     "IdempotencyRecord",
+    "Identity",
     "Import",
     "Kind",
     "ModelCall",
@@ -34,6 +35,7 @@ __all__ = [
     "Priority",
     "Receipt",
     "Scope",
+    "SecondFactor",
     "SignIn",
     "SignInLink",
     "Status",

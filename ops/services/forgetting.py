@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -14,7 +16,7 @@ from django.utils.crypto import salted_hmac
 from memcenter.lib.errors import NotFound
 from ops import registry
 from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
-from ops.services import erasing, keys
+from ops.services import erasing, keys, second_factors
 
 _TOKEN_PREFIX = "rt_"
 
@@ -81,7 +83,13 @@ def erase_sessions(user_id: int) -> int:
     own = [
         session.pk
         for session in Session.objects.iterator()
-        if session.get_decoded().get("_auth_user_id") == str(user_id)
+        if user_id in _named_in(session.get_decoded())
     ]
     count, _ = Session.objects.filter(pk__in=own).delete()
     return count
+
+
+def _named_in(session: Mapping[str, Any]) -> set[int]:
+    """Who is signed in, and who has given a password and not yet a code."""
+    waiting = (session.get(second_factors.WAITING) or {}).get("user")
+    return {int(one) for one in (session.get("_auth_user_id"), waiting) if one}

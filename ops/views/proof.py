@@ -19,7 +19,7 @@ def problem(request: HttpRequest, *, password: str, purpose: str) -> str:
     if not user.has_usable_password():
         if signing.is_fresh(request):
             return ""
-        return _("Please sign in anew by a fresh link, then come back within ten minutes.")
+        return _("Please sign in anew, then come back within ten minutes.")
     name, address = f"{purpose}:{user.pk}", request.META.get("REMOTE_ADDR", "")
     if attempts.are_used_up(name, address=address):
         return _("The password was wrong too often. Please wait a quarter of an hour.")

@@ -36,8 +36,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         attempts.note_failure(_COUNTED, address=address)
         return _over(request)
-    signing.begin(request, link.user)
-    response = redirect(link.next or settings.LOGIN_REDIRECT_URL)
+    response = signing.enter(request, link.user, way=link.next or settings.LOGIN_REDIRECT_URL)
     if link.language:
         response.set_cookie(settings.LANGUAGE_COOKIE_NAME, link.language, samesite="Lax")
     response["Referrer-Policy"] = "no-referrer"

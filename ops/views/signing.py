@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.conf import settings
 from django.contrib import auth, messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -12,14 +15,15 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memcenter.lib.errors import Invalid
 from memcenter.lib.pages import way_back
-from ops.access import as_system
+from memcenter.providers import openid
+from ops.access import as_system, as_user
 from ops.forms import RegisterForm, SignInForm, add_problems
 from ops.models import User
-from ops.services import attempts, audit, sign_ins, users
+from ops.services import attempts, audit, second_factors, sign_ins, users
 from ops.views import sessions
 
 FRESH_SECONDS = 10 * 60
@@ -30,22 +34,21 @@ _SIGNED_IN_AT = "signed_in_at"
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return _for_visitors(request, "ops/sign_in.html", SignInForm())
+        return show_sign_in(request, SignInForm())
     form = SignInForm(request.POST)
     if not form.is_valid():
-        return _for_visitors(request, "ops/sign_in.html", form, status=422)
+        return show_sign_in(request, form, status=422)
     name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
     if attempts.are_used_up(name, address=address):
         return tried_too_often(request)
     user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
     if not isinstance(user, User):
         attempts.note_failure(name, address=address)
-        _note_failure(name)
+        _note_wrong_password(name)
         form.add_error(None, _("The name and the password do not match. Please try again."))
-        return _for_visitors(request, "ops/sign_in.html", form, status=422)
+        return show_sign_in(request, form, status=422)
     attempts.forgive(name, address=address)
-    begin(request, user)
-    return redirect(_way_in(request))
+    return enter(request, user, way=way_in(request))
 
 
 @sensitive_post_parameters("password")
@@ -64,7 +67,7 @@ def register(request: HttpRequest) -> HttpResponse:
             add_problems(form, error)
         else:
             begin(request, user)
-            return redirect(_way_in(request))
+            return redirect(way_in(request))
     return _for_visitors(request, "ops/register.html", form, status=422)
 
 
@@ -78,6 +81,23 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("sign_in")
 
 
+def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
+    """The one door: who has shown who they are gets in, or is asked for a code first."""
+    with as_user(user):
+        wants_code = second_factors.of(user) is not None
+    if not wants_code:
+        begin(request, user)
+        return redirect(way)
+    request.session.cycle_key()
+    request.session[second_factors.WAITING] = {
+        "user": user.pk,
+        "at": timezone.now().timestamp(),
+        "account": user.get_session_auth_hash(),
+        "way": way,
+    }
+    return redirect("sign_in_code")
+
+
 def begin(request: HttpRequest, user: User) -> None:
     """Sign in under a new session key; the session remembers when, for what needs it fresh."""
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
@@ -86,7 +106,7 @@ def begin(request: HttpRequest, user: User) -> None:
     audit.record("signin.succeeded", subject=user.subject)
 
 
-def _note_failure(name: str) -> None:
+def _note_wrong_password(name: str) -> None:
     """Whose account was tried; never the name as it was typed, which may be a password."""
     with as_system():
         tried = User.objects.filter(username=name).first()
@@ -99,25 +119,30 @@ def is_fresh(request: HttpRequest) -> bool:
     return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
 
+def show_sign_in(request: HttpRequest, form: SignInForm, *, status: int = 200) -> HttpResponse:
+    return _for_visitors(request, "ops/sign_in.html", form, status=status)
+
+
 def _for_visitors(
     request: HttpRequest, template: str, form: SignInForm | RegisterForm, *, status: int = 200
 ) -> HttpResponse:
     if request.user.is_authenticated and request.method != "POST":
-        return redirect(_way_in(request))
+        return redirect(way_in(request))
     context = {
         "form": form,
         "next": way_back(request, default=""),
         "registration_open": settings.REGISTRATION_OPEN,
+        "provider": openid.shown_name() if openid.is_on() else "",
     }
     response = render(request, template, context, status=status)
     patch_cache_control(response, private=True, no_store=True)
     return response
 
 
-def _way_in(request: HttpRequest) -> str:
+def way_in(request: HttpRequest) -> str:
     """Never back to a page for visitors."""
     wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
-    own = (reverse("sign_in"), reverse("register"))
+    own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
 
 
@@ -126,3 +151,11 @@ def tried_too_often(request: HttpRequest) -> HttpResponse:
     response = render(request, "ops/sign_in_later.html", context, status=429)
     response["Retry-After"] = str(attempts.SECONDS)
     return response
+
+
+@require_safe
+def staff_sign_in(request: HttpRequest) -> HttpResponse:
+    """The admin has no door of its own: whoever comes in by ours has passed its every step."""
+    if request.user.is_authenticated:
+        raise PermissionDenied
+    return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")

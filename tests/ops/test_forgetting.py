@@ -25,10 +25,12 @@ from ops.models import (
     Delivery,
     Export,
     IdempotencyRecord,
+    Identity,
     Import,
     Kind,
     Operation,
     Receipt,
+    SecondFactor,
     SignInLink,
     Status,
     User,
@@ -77,6 +79,8 @@ def give_everything(user: User) -> None:
     Delivery.objects.create(webhook=hook, event="memory.created", subject=user.subject)
     later = now + timedelta(minutes=5)
     SignInLink.objects.create(user=user, digest=f"digest {user.pk}", expires_at=later)
+    SecondFactor.objects.create(user=user, secret=f"secret {user.pk}", recovery=["digest"])
+    Identity.objects.create(user=user, issuer="https://id.example", sub=f"sub {user.pk}")
     IdempotencyRecord.objects.create(
         user=user, api_key=key, key="k", fingerprint="f", body={"x": TEA}, expires_at=later
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+import pyotp
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -21,7 +22,18 @@ from conversations.models import Turn
 from memcenter.mcp import calls
 from memcenter.mcp.tools import TOOLS, Declared
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
-from ops.models import ApiKey, AuditEvent, Kind, Operation, SignIn, Status, User, Webhook
+from ops.models import (
+    ApiKey,
+    AuditEvent,
+    Identity,
+    Kind,
+    Operation,
+    SecondFactor,
+    SignIn,
+    Status,
+    User,
+    Webhook,
+)
 from ops.services import audit, keys, outbox, users
 from tests.conftest import ALL_SCOPES, key_row
 from tests.factories import make_conversation, make_memory, make_turn, make_version
@@ -46,7 +58,8 @@ READING = {
 }
 # Nothing of a person is changed: a stream is cut, a visitor sees another language, what is said
 # in passing is kept nowhere, a temporary chat is written nowhere.
-CHANGING_NOTHING = {"conversation_stop", "temporary_new"}
+APP = pyotp.random_base32()
+CHANGING_NOTHING = {"conversation_stop", "temporary_new", "identity_connect"}
 
 
 def newest_after(number: int) -> list[AuditEvent]:
@@ -336,6 +349,14 @@ FORMS: dict[str, Form] = {
     "bin_empty": _nothing(),
     "project_forget": lambda world: (["p1"], {}),
     "sign_in": _nothing(username="ana", password=PASSWORD),
+    "sign_in_code": _nothing(code="spare code"),
+    "second_factor_on": lambda world: (
+        [],
+        {"code": pyotp.TOTP(APP).now(), "password": PASSWORD},
+    ),
+    "second_factor_off": _nothing(password=PASSWORD),
+    "second_factor_renew": _nothing(password=PASSWORD),
+    "identity_disconnect": _nothing(password=PASSWORD),
     "register": _nothing(username="eve", password=PASSWORD, again=PASSWORD),
     "first_password": _nothing(username="ana", password=PASSWORD),
     "sign_out": _nothing(),
@@ -376,8 +397,9 @@ def test_every_page_that_takes_a_form_is_tried() -> None:
 
 def prepare(name: str, world: World, client: Client) -> None:
     """What must be so before the page can do anything."""
-    if name in ("sign_in", "register"):
+    if name in ("sign_in", "register", "sign_in_code"):
         client.logout()
+    prepare_signing_in(name, world, client)
     if name == "first_password":
         User.objects.filter(pk=world.user.pk).update(password="!", username=None)
         client.force_login(User.objects.get(pk=world.user.pk))
@@ -400,6 +422,20 @@ def prepare(name: str, world: World, client: Client) -> None:
         Memory.objects.filter(pk=world.memory.pk).update(current_version=1)
 
 
+def prepare_signing_in(name: str, world: World, client: Client) -> None:
+    if name in ("sign_in_code", "second_factor_off", "second_factor_renew"):
+        spare = keys.digest("sparecode")
+        SecondFactor.objects.create(user=world.user, secret=APP, recovery=[spare])
+    if name == "sign_in_code":
+        client.post("/signin/", {"username": "ana", "password": PASSWORD})
+    if name == "second_factor_on":
+        session = client.session
+        session["new_second_factor"] = APP
+        session.save()
+    if name == "identity_disconnect":
+        Identity.objects.create(user=world.user, issuer="https://id.example", sub="ana")
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_every_page_that_takes_a_form_is_written_down(
     name: str, world: World, client: Client
@@ -411,7 +447,7 @@ def test_every_page_that_takes_a_form_is_written_down(
     b"".join(getattr(response, "streaming_content", ()))
     events = newest_after(before)
     assert events, name
-    actors = {"visitor"} if name in ("sign_in", "register") else {"user"}
+    actors = {"visitor"} if name in ("sign_in", "register", "sign_in_code") else {"user"}
     assert {(one.actor, one.surface) for one in events} == {(*actors, "page")}
     whose = {one.subject for one in events}
     assert whose == {world.user.subject} or (name == "register" and None not in whose)

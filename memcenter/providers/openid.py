@@ -1,0 +1,111 @@
+"""Who somebody is, by the word of an OpenID Connect provider; Authlib speaks the protocol.
+
+Discovery, the code flow with PKCE, state and nonce, and the signature, issuer, audience and age of
+the ID token. Only the ID token is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.django_client import OAuth
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from joserfc.errors import JoseError
+
+from memcenter.lib.errors import ProviderError
+
+_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Told:
+    """`sub` is the provider's name for the person; `email` is empty unless verified there."""
+
+    issuer: str
+    sub: str
+    email: str = ""
+    name: str = ""
+
+
+def is_on() -> bool:
+    return bool(settings.OIDC_ISSUER)
+
+
+def shown_name() -> str:
+    """What people know the provider by."""
+    return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).netloc
+
+
+def lead_there(request: HttpRequest) -> HttpResponse:
+    """To the provider's own page. Raises `ProviderError` where it can't be reached."""
+    back = settings.PUBLIC_URL.rstrip("/") + reverse("oidc_return")
+    with _failing_as_one():
+        response: HttpResponse = _provider().authorize_redirect(request, back)
+        return response
+
+
+def told(request: HttpRequest) -> Told:
+    """Whom the provider sent back with this request. Raises `ProviderError`."""
+    with _failing_as_one():
+        claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
+        if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
+            raise ValueError("Somebody else's word")
+        return Told(
+            settings.OIDC_ISSUER,
+            str(claims["sub"]),
+            email=_verified(claims),
+            name=str(claims.get("name") or ""),
+        )
+
+
+def _verified(claims: dict[str, Any]) -> str:
+    """Some say it as a word."""
+    is_so = claims.get("email_verified") in (True, "true")
+    return str(claims.get("email") or "") if is_so else ""
+
+
+@contextmanager
+def _failing_as_one() -> Iterator[None]:
+    """What went wrong is told by its type: messages may quote what was sent."""
+    try:
+        yield
+    except (
+        AuthlibBaseError,
+        JoseError,
+        requests.RequestException,
+        RuntimeError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:
+        words = f"Signing in by the provider failed: {type(error).__name__}"
+        raise ProviderError(words, retryable=False) from None
+
+
+def _provider() -> Any:
+    return _made(settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET)
+
+
+@cache
+def _made(issuer: str, client_id: str, client_secret: str) -> Any:
+    """It keeps what it discovered, and the provider's keys until one is missing."""
+    return OAuth().register(
+        "oidc",
+        client_id=client_id,
+        client_secret=client_secret,
+        server_metadata_url=f"{issuer}/.well-known/openid-configuration",
+        client_kwargs={
+            "scope": "openid email profile",
+            "code_challenge_method": "S256",
+            "default_timeout": _SECONDS,
+        },
+    )

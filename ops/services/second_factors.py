@@ -1,0 +1,113 @@
+"""The second step at the door: codes of an app (TOTP, RFC 6238), and codes for when it is lost."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Sequence
+
+import pyotp
+from django.db.models import Func, Value
+from django.utils.crypto import constant_time_compare
+
+from memcenter.lib.errors import Invalid
+from ops.models import SecondFactor, User
+from ops.services import audit, keys
+
+WAITING = "second_step"  # in the session of who has given a password and not yet a code
+HOW_MANY = 10
+_STEP_SECONDS = 30
+_TITLE = "Memory Center"
+
+
+def of(user: User) -> SecondFactor | None:
+    return SecondFactor.objects.filter(user=user).first()
+
+
+def new_secret() -> str:
+    return pyotp.random_base32()
+
+
+def address_of(secret: str, *, user: User) -> str:
+    """What an app reads from the picture: `otpauth://…`."""
+    return pyotp.TOTP(secret).provisioning_uri(name=user.shown_name, issuer_name=_TITLE)
+
+
+def turn_on(*, user: User, secret: str, code: str) -> Sequence[str]:
+    """From now on a code is asked for at each sign-in. Gives the recovery codes, this once.
+
+    Raises `Invalid` naming `code` where it isn't the app's, and where one is on already.
+    """
+    if of(user) is not None:
+        raise Invalid("The second step is on already.")
+    step = _step_of(secret, code, after=0)
+    if step is None:
+        raise Invalid.field("code", "This is not the code of the moment. Is the clock right?")
+    given = _new_codes()
+    SecondFactor.objects.create(
+        user=user, secret=secret, last_step=step, recovery=[digest(one) for one in given]
+    )
+    audit.record("second_factor.on", subject=user.subject)
+    return given
+
+
+def opens(*, user: User, code: str) -> bool:
+    """Whether the code is the app's of this moment, or a recovery code; it never is again."""
+    own = of(user)
+    if own is None:
+        return False
+    step = _step_of(own.secret, code, after=own.last_step)
+    if step is not None:
+        newest = SecondFactor.objects.filter(pk=own.pk, last_step__lt=step)
+        return bool(newest.update(last_step=step))
+    return _takes_recovery(own, code)
+
+
+def renew(user: User) -> Sequence[str]:
+    """New recovery codes instead of those that there were."""
+    given = _new_codes()
+    SecondFactor.objects.filter(user=user).update(recovery=[digest(one) for one in given])
+    audit.record("second_factor.renewed", subject=user.subject)
+    return given
+
+
+def turn_off(user: User) -> bool:
+    """False where there was none."""
+    gone, _ = SecondFactor.objects.filter(user=user).delete()
+    if gone:
+        audit.record("second_factor.off", subject=user.subject)
+    return bool(gone)
+
+
+def _takes_recovery(own: SecondFactor, code: str) -> bool:
+    """Of two who bring the same code at once only one gets in."""
+    known = digest(code)
+    left = Func("recovery", Value(known), function="array_remove")
+    rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
+    taken = bool(rows.update(recovery=left))
+    if taken:
+        audit.record("second_factor.recovered", subject=own.user.subject)
+    return taken
+
+
+def _step_of(secret: str, code: str, *, after: int) -> int | None:
+    """The half minute whose code it is: this one, the one before or, as clocks go, the next."""
+    typed, now, app = re.sub(r"\s", "", code), int(time.time()) // _STEP_SECONDS, pyotp.TOTP(secret)
+    found = [
+        step
+        for step in (now - 1, now, now + 1)
+        if constant_time_compare(app.generate_otp(step), typed)
+    ]
+    return next((step for step in found if step > after), None)
+
+
+def _new_codes() -> Sequence[str]:
+    """Of 80 bits each, in four groups."""
+    letters = "abcdefghijkmnpqrstuvwxyz23456789"
+    texts = ("".join(secrets.choice(letters) for _ in range(16)) for _ in range(HOW_MANY))
+    return ["-".join(text[n : n + 4] for n in range(0, 16, 4)) for text in texts]
+
+
+def digest(code: str) -> str:
+    return keys.digest(re.sub(r"[^a-z0-9]", "", code.casefold()))
