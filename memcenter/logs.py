@@ -22,18 +22,33 @@ from django.db.backends.signals import connection_created
 
 logger = logging.getLogger("memcenter.slow")
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
-_SENDABLE = re.compile(r"[A-Za-z0-9._-]{8,64}")
+# Names that proxies make, and nothing in which somebody could say something: it is kept.
+_SENDABLE = re.compile(r"[0-9A-Fa-f-]{8,64}")
+REQUEST_ID = "X-Request-ID"
 
 
 @contextmanager
 def of_request(given: str) -> Iterator[str]:
-    """Everything logged inside belongs to one request; an id that a proxy gave is kept."""
+    """Everything logged inside belongs to one request; an id that a proxy gave is kept.
+
+    What is enqueued inside carries it along, and so do calls of models and webhooks.
+    """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
     try:
         yield chosen
     finally:
         _request_id.reset(token)
+
+
+def request_id() -> str:
+    """The name of the request that what happens now goes back to; empty where there is none."""
+    return _request_id.get()
+
+
+def passed_on() -> dict[str, str]:
+    """What tells whoever is called which request it is for."""
+    return {REQUEST_ID: _request_id.get()} if _request_id.get() else {}
 
 
 class WithRequest(logging.Filter):

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
-from memcenter import logs
+from memcenter import logs, tracing
 from ops.services import acting, users
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -38,9 +38,10 @@ def request_id(get_response: Handler) -> Handler:
     """One name for a request, in every line of the log and in its answer."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        with logs.of_request(request.headers.get("X-Request-ID", "")) as name:
-            response = get_response(request)
-            response.setdefault("X-Request-ID", name)
+        with logs.of_request(request.headers.get(logs.REQUEST_ID, "")) as name:
+            with tracing.request_span(request) as answered:
+                response = answered(get_response(request))
+            response.setdefault(logs.REQUEST_ID, name)
         return response
 
     return middleware

@@ -378,6 +378,12 @@ OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, le
 SLOW_QUERY_MS = env.integer("MEMCENTER_SLOW_QUERY_MS", 0)
 # Who brings it reads /metrics; without one there is no such page.
 METRICS_TOKEN = env.text("MEMCENTER_METRICS_TOKEN")
+# Where spans of requests, operations and model calls are sent (OTLP over HTTP); empty: nowhere.
+OTEL_ENDPOINT = env.text("MEMCENTER_OTEL_ENDPOINT")
+OTEL_HEADERS = env.pairs("MEMCENTER_OTEL_HEADERS")
+OTEL_SHARE = env.number("MEMCENTER_OTEL_SHARE", 1.0)
+if OTEL_ENDPOINT and not OTEL_ENDPOINT.startswith(("http://", "https://")):
+    raise env.BadSetting("MEMCENTER_OTEL_ENDPOINT", "must be an address with http(s)://")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from django.utils import timezone
 
+from memcenter import logs
 from memcenter.lib.errors import ProviderError
 from ops.access import as_system
 from ops.models import Delivery, Kind, User
@@ -91,6 +92,7 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
         "X-Memcenter-Event": delivery.event,
         "X-Memcenter-Delivery": delivery.public_id,
         SIGNATURE: signature(body, secret=secret, at=int(time.time())),
+        **logs.passed_on(),
     }
     try:
         status = addresses.post(addresses.place_of(url), body=body, headers=headers)

@@ -76,6 +76,7 @@ class ChatServer:
         self.answers: list[Answer] = []
         self.by_step: dict[str, Answer] = {}
         self.asked: list[dict[str, Any]] = []
+        self.named: list[str | None] = []
         self.released = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
@@ -111,6 +112,7 @@ class ChatServer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
+                server.named.append(self.headers.get("X-Request-ID"))
                 answer = server.next_answer(json.loads(self.rfile.read(length)))
                 if answer.silent:
                     server.released.wait(30)

@@ -87,6 +87,17 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def pairs(name: str) -> dict[str, str]:
+    """`name=value` in a list separated by commas."""
+    found = {}
+    for word in words(name):
+        key, equals, value = word.partition("=")
+        if not (key and equals):
+            raise BadSetting(name, "must be name=value, separated by commas")
+        found[key.strip()] = value.strip()
+    return found
+
+
 def database(name: str) -> dict[str, Any]:
     """Django's settings for a `postgresql://` address; unix sockets as `?host=/folder`."""
     raw = text(name)

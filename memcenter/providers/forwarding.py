@@ -9,6 +9,7 @@ from functools import cache
 
 import httpx2
 
+from memcenter import logs
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.openai_compatible import Endpoint
 
@@ -63,6 +64,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
     return {
         "Authorization": f"Bearer {endpoint.api_key or 'none'}",
         "Content-Type": "application/json",
+        **logs.passed_on(),
     }
 
 

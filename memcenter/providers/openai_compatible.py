@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memcenter import logs, tracing
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import ChatMessage, Completion, TooLong
 from memcenter.providers.breaker import CircuitBreaker
@@ -121,6 +122,10 @@ class OpenAICompatibleModel:
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
         """Call, and again after failures that pass. Raises `ProviderError`."""
+        with tracing.span("model call", {"gen_ai.request.model": self.model}):
+            return self._until_it_answers(call)
+
+    def _until_it_answers(self, call: Callable[[], _Answer]) -> _Answer:
         self._breaker.check()
         tries = 0
         while True:
@@ -173,7 +178,13 @@ class OpenAICompatibleModel:
             api_key=self._endpoint.api_key or "none",
             timeout=self._endpoint.timeout,
             max_retries=0,
+            http_client=openai.DefaultHttpxClient(event_hooks={"request": [_named]}),
         )
+
+
+def _named(request: Any) -> None:
+    """The client is kept; which request it calls for changes."""
+    request.headers.update(logs.passed_on())
 
 
 def _wait(failure: _Failure, *, tries: int) -> float | None:

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from memcenter import logs
 from memcenter.lib import ids
 from memcenter.lib.rows import one_of
 from ops.models.user import ApiKey, User
@@ -61,7 +62,8 @@ class Operation(models.Model):
     """One thing to be done in the background; written in the transaction that makes it due.
 
     It names the person by `subject` only and its payload holds ids only, so that it may
-    outlive the account and says nothing about it. `hidden_at` is never set here: operations
+    outlive the account and says nothing about it. `request_id` names the request that led to it,
+    by however many operations. `hidden_at` is never set here: operations
     are what a person may always see.
     """
 
@@ -87,6 +89,7 @@ class Operation(models.Model):
     progress_step = models.CharField(max_length=50, blank=True)
     last_error = models.CharField(max_length=500, blank=True)
     requested_by_key = models.BigIntegerField(null=True, blank=True)
+    request_id = models.CharField(max_length=64, blank=True, default=logs.request_id, db_default="")
     token_digest = models.CharField(max_length=64, null=True, blank=True, unique=True)
     token_expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import IntegrityError
 from django.utils import timezone
 
+from memcenter import logs, tracing
 from memcenter.lib.errors import ApplicationError, ProviderError
 from ops import registry
 from ops.access import as_system, as_user
@@ -144,7 +145,7 @@ def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> C
     try:
         with as_system(durable=False):
             if ended is not None:
-                ended[1]()
+                _end(*ended)
             return _turns.take() if more else None
     except IntegrityError:
         if ended is not None:
@@ -158,11 +159,29 @@ def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> C
 
 def _record(operation: Operation, ending: Ending) -> None:
     with as_system():
+        _end(operation, ending)
+
+
+def _end(operation: Operation, ending: Ending) -> None:
+    """What follows from it, as telling webhooks, still belongs to the request it began with."""
+    with logs.of_request(operation.request_id):
         ending()
 
 
 def _attempt(claimed: Claimed) -> Ending:
     """Run one claimed operation's handler; gives what records how it ended. Never raises."""
+    operation = claimed.operation
+    with (
+        logs.of_request(operation.request_id) as operation.request_id,
+        tracing.span(
+            f"operation {operation.kind}",
+            {"memcenter.operation": operation.public_id, "memcenter.attempt": operation.attempt},
+        ),
+    ):
+        return _tried(claimed)
+
+
+def _tried(claimed: Claimed) -> Ending:
     operation = claimed.operation
     handler = registry.handler_of(operation.kind)
     try:

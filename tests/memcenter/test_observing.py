@@ -75,9 +75,9 @@ def test_metrics_cost_as_many_statements_for_much_as_for_little(token: None, ali
 
 
 def test_a_request_has_one_name_that_a_proxy_may_give(db: None) -> None:
-    given = Client().get("/signin/", headers={"X-Request-ID": "from-the-proxy-1"})
-    assert given["X-Request-ID"] == "from-the-proxy-1"
-    forged = Client().get("/signin/", headers={"X-Request-ID": "no\tname {of} ours"})
+    given = Client().get("/signin/", headers={"X-Request-ID": "4bf92f35-77b3-4da6"})
+    assert given["X-Request-ID"] == "4bf92f35-77b3-4da6"
+    forged = Client().get("/signin/", headers={"X-Request-ID": "she.likes.tea"})
     assert len(forged["X-Request-ID"]) == 32
     assert Client().get("/signin/")["X-Request-ID"] != forged["X-Request-ID"]
 
@@ -104,13 +104,13 @@ def lines() -> Iterator[list[str]]:
 
 
 def test_a_line_carries_its_request_and_of_an_error_no_words(lines: list[str]) -> None:
-    with logs.of_request("a-request-1"):
+    with logs.of_request("0a7e9e5f"):
         try:
             raise ValueError(WORDS[0])
         except ValueError:
             logging.getLogger("ops").exception("Operation op_1 failed.")
     line = json.loads(lines[-1])
-    assert (line["request_id"], line["exception"]) == ("a-request-1", "ValueError")
+    assert (line["request_id"], line["exception"]) == ("0a7e9e5f", "ValueError")
     assert Path(__file__).name in line["raised_at"][0] and WORDS[0] not in lines[-1]
     assert sys.exc_info() == (None, None, None)
 

@@ -13,7 +13,7 @@ from tests.live import ROOT
 PAGE = ROOT / "docs" / "configuration.md"
 SETTINGS = ROOT / "memcenter" / "settings.py"
 PACKAGES = ("memcenter", "ops", "conversations", "memories")
-READERS = {"text", "integer", "number", "flag", "choice", "words", "options", "database"}
+READERS = {"text", "integer", "number", "flag", "choice", "words", "options", "pairs", "database"}
 # Read as plain environment variables: they aren't ours alone.
 UNREAD = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
 _ROW = re.compile(r"^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
