@@ -80,8 +80,9 @@ def provider(endpoint: str) -> TracerProvider:
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import RandomIdGenerator, TracerProvider
+    from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
     from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 
     class OfTheRequest(RandomIdGenerator):

@@ -11,34 +11,65 @@ from memcenter.lib.statistics import without_statistics
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ops', '0015_failed_operations_are_counted'),
+        ("ops", "0015_failed_operations_are_counted"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='SecondFactor',
+            name="SecondFactor",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('secret', models.CharField(max_length=64)),
-                ('last_step', models.BigIntegerField(default=0)),
-                ('recovery', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), default=list, size=None)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='second_factor', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("secret", models.CharField(max_length=64)),
+                ("last_step", models.BigIntegerField(default=0)),
+                (
+                    "recovery",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=64), default=list, size=None
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="second_factor",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Identity',
+            name="Identity",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('issuer', models.CharField(max_length=255)),
-                ('sub', models.CharField(db_collation='C', max_length=255)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='identities', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("issuer", models.CharField(max_length=255)),
+                ("sub", models.CharField(db_collation="C", max_length=255)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="identities",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('sub', 'issuer'), name='identity_once'), models.UniqueConstraint(fields=('user', 'issuer'), name='identity_of_user')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("sub", "issuer"), name="identity_once"),
+                    models.UniqueConstraint(fields=("user", "issuer"), name="identity_of_user"),
+                ],
             },
         ),
         rows_of_one_person("ops_secondfactor"),

@@ -5,15 +5,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('ops', '0016_second_factors_and_identities'),
+        ("ops", "0016_second_factors_and_identities"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='operation',
-            name='request_id',
-            field=models.CharField(blank=True, db_default='', default=memcenter.logs.request_id, max_length=64),
+            model_name="operation",
+            name="request_id",
+            field=models.CharField(
+                blank=True, db_default="", default=memcenter.logs.request_id, max_length=64
+            ),
         ),
     ]
