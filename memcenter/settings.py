@@ -142,6 +142,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "memories.tasks.request_file_syncs",
         "schedule": float(env.integer("MEMCENTER_FILES_SYNC_SECONDS", 300, least=10)),
     },
+    "copies": {
+        "task": "memories.tasks.watch_copies",
+        "schedule": float(env.integer("MEMCENTER_FILES_WATCH_SECONDS", 20, least=1)),
+    },
     "own-indexes": {"task": "memories.tasks.request_own_indexes", "schedule": 3600.0},
     "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
 }

@@ -34,6 +34,13 @@ def request_own_indexes() -> bool:
         return own_indexes.request() is not None
 
 
+@shared_task(ignore_result=True, expires=20)
+def watch_copies() -> int:
+    """One operation for each person who edited a copy of a memory file on the disk."""
+    with as_system():
+        return file_syncing.request_where_edited()
+
+
 @shared_task(ignore_result=True, expires=300)
 def request_file_syncs() -> int:
     """One operation for each person whose memories or copies of files changed."""

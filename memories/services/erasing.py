@@ -25,7 +25,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import cited_notes, file_copies, file_lines, tombstones
+from memories.services import cited_notes, file_copies, file_lines, note_copies, tombstones
 from ops.models import Operation, User
 from ops.services.copies import Copies
 
@@ -142,12 +142,18 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     copies = Copies(operation, user=user)
     erased = erase_hits(user=user, public_ids=copies.public_ids)
     erased += _erase_in_copies_of_files(user, copies)
-    if not copies:
-        return erased
+    if copies:
+        erased += _erase_in_rows(user, copies)
+    if written := note_copies.follow(user).written:
+        erased["files:copy"] += len(written)
+    return erased
+
+
+def _erase_in_rows(user: User, copies: Copies) -> Counter[str]:
     own = {"user": user}
     traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
     notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
-    erased += cascades.delete(RecallTrace.objects.filter(**own, pk__in=traces))
+    erased = cascades.delete(RecallTrace.objects.filter(**own, pk__in=traces))
     erased += cited_notes.erase_lines(user=user, lines=notes)
     return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
 
@@ -177,7 +183,7 @@ def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
         return "".join(line for line in kept if named.isdisjoint(_MARK.findall(line)))
 
     file_copies.hold(user.pk)
-    changed = file_copies.rewrite(user.pk, without)
+    changed = file_copies.rewrite(user.pk, without, leaving=note_copies.ours(user.pk))
     return Counter({"files:copy": changed} if changed else {})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,10 +17,11 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
-from memcenter.lib import statements
+from memcenter.lib import statements, storing
 from memcenter.lib.errors import ApplicationError
 
 STORAGE = "memory_files"
+WRITTEN = ".written.json"  # what the copies of notes were when they were written
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -76,18 +77,28 @@ def write(user_id: int, path: str, text: str) -> None:
             raw.write(text.encode())
             raw.flush()
             os.fsync(raw.fileno())
+        (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.replace(folder / path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def rewrite(user_id: int, change: Callable[[str], str]) -> int:
-    """Change the text of each copy in place; gives how many were changed.
+def remove(user_id: int, path: str) -> None:
+    """Take a copy away, and the folders that are empty without it."""
+    _storage().delete(f"{user_id}/{path}")
+    folder = folder_of(user_id)
+    for above in Path(path).parents[:-1] if folder else ():
+        with suppress(OSError):
+            (folder / above).rmdir()
+
+
+def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
+    """Change the text of each copy in place, but of those in `leaving`; gives how many were.
 
     A copy that can't be read goes: the next sync writes it again.
     """
     count = 0
-    for name in list(names(user_id)):
+    for name in [one for one in names(user_id) if one not in leaving]:
         try:
             text = read(user_id, name)
         except Unreadable:
@@ -114,7 +125,7 @@ def erase(user_id: int) -> int:
 def names(user_id: int) -> Iterator[str]:
     """What lies there of a person, also what a kill left half written or somebody put there."""
     with suppress(FileNotFoundError):
-        yield from _storage().listdir(str(user_id))[1]
+        yield from storing.names_below(_storage(), str(user_id))
 
 
 def changed_at(user_id: int, path: str) -> float | None:

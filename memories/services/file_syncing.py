@@ -22,7 +22,7 @@ from memcenter.lib.errors import ApplicationError, Stale
 from memories.files.parse import Document, parse
 from memories.files.paths import CURATED
 from memories.models import FileVersion, MemoryFile
-from memories.services import file_contents, file_copies, file_edits, memory_files
+from memories.services import file_contents, file_copies, file_edits, memory_files, note_copies
 from memories.services.file_edits import Typed
 from memories.services.memory_files import Applied, Ready
 from ops.access import as_user
@@ -34,13 +34,19 @@ _AT_ONCE = 2_000  # people for each sweep
 # A change may be committed a moment after the time that it carries.
 _CHANGED = """
 SELECT u.subject FROM ops_user u
- WHERE u.hidden_at IS NULL AND EXISTS (
-        SELECT 1 FROM memories_memory m
-         WHERE m.user_id = u.id AND m.status IN ('active', 'disabled', 'superseded', 'archived')
-           AND m.updated_at > coalesce(
-                (SELECT f.synced_at FROM memories_memoryfile f
-                  WHERE f.user_id = u.id AND f.path = 'MEMORY.md'),
-                '-infinity') - interval '1 minute')
+ CROSS JOIN LATERAL (
+    SELECT coalesce(max(f.synced_at), '-infinity') - interval '1 minute' AS at
+      FROM memories_memoryfile f WHERE f.user_id = u.id AND f.path = 'MEMORY.md') since
+ WHERE u.hidden_at IS NULL AND (
+    EXISTS (SELECT 1 FROM memories_memory m
+             WHERE m.user_id = u.id AND m.updated_at > since.at
+               AND m.status IN ('active', 'disabled', 'superseded', 'archived'))
+    OR EXISTS (SELECT 1 FROM memories_dailynote n
+                WHERE n.user_id = u.id AND n.created_at > since.at
+                  AND n.day > (since.at - interval '2 days')::date)
+    OR EXISTS (SELECT 1 FROM memories_memoryfile f
+                WHERE f.user_id = u.id AND f.updated_at > since.at
+                  AND f.path NOT IN ('MEMORY.md', 'LEARNINGS.md')))
  LIMIT %s
 """
 
@@ -69,6 +75,7 @@ def edit(ready: Ready, *, user: User) -> Applied:
 def sync(user: User) -> Synced:
     """Read in what was edited in the copies, render the files, and write the copies again.
 
+    Those of daily notes and of the person's own notes are only written (`note_copies`).
     Safe to repeat, and to kill anywhere: a copy that was read in already is known by its text. A
     copy that is missing is written, never taken for an empty file. One that can't be read or taken
     in is left as it is and told of.
@@ -82,6 +89,12 @@ def sync(user: User) -> Synced:
     for path in CURATED:
         if path not in synced.failed and write_copy(user, path):
             synced.written.append(path)
+    with as_user(user):
+        file_copies.hold(user.pk)
+        if not _is_going(user):
+            followed = note_copies.follow(user)
+            synced.written += followed.written
+            synced.failed |= followed.failed
     return synced
 
 
@@ -128,6 +141,14 @@ def request_where_changed() -> int:
     """
     found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
     found.update(_with_changed_copies())
+    for subject in found:
+        request(subject=subject)
+    return len(found)
+
+
+def request_where_edited() -> int:
+    """The same of those alone who edited a copy on this machine; cheap, so it is asked often."""
+    found = set(_with_changed_copies())
     for subject in found:
         request(subject=subject)
     return len(found)

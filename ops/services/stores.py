@@ -14,7 +14,7 @@ import redis
 from django.conf import settings
 from django.core.files.storage import storages
 
-from memcenter.lib import mentions
+from memcenter.lib import mentions, storing
 from ops import known_places
 from ops.models import Export, Import
 from ops.services import leaves
@@ -141,7 +141,7 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
         try:
-            found = storages[name].listdir(str(user_id))[1]
+            found = list(storing.names_below(storages[name], str(user_id)))
         except FileNotFoundError:
             continue
         for one in found:

@@ -334,9 +334,9 @@ def test_a_sync_is_asked_for_where_something_changed(alice: User, mallory: User)
     assert file_syncing.request_where_changed() == 1 == file_syncing.request_where_changed()
     assert worker.drain() == 1 and "Lisbon" in copy(alice).read_text()
     Memory.objects.update(updated_at=timezone.now() - timedelta(minutes=2))
-    assert file_syncing.request_where_changed() == 0
+    assert file_syncing.request_where_changed() == 0 == file_syncing.request_where_edited()
     edit_copy(alice, "Lisbon", "Porto")
-    assert file_syncing.request_where_changed() == 1
+    assert file_syncing.request_where_changed() == 1 == file_syncing.request_where_edited()
     worker.drain()
     assert contents(alice) == {"Lives in Porto"}
 
