@@ -87,7 +87,9 @@ def remove(user_id: int, path: str) -> None:
     """Take a copy away, and the folders that are empty without it."""
     _storage().delete(f"{user_id}/{path}")
     folder = folder_of(user_id)
-    for above in Path(path).parents[:-1] if folder else ():
+    if folder is None:
+        return
+    for above in Path(path).parents[:-1]:
         with suppress(OSError):
             (folder / above).rmdir()
 
