@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from memcenter.lib.shingles import Resemblance
 from memories import derivation
 from memories.derivation import Outcome
-from memories.models import Change, Fragment, Memory, MemoryVersion, Origin, Source
+from memories.models import Arbitration, Change, Fragment, Memory, MemoryVersion, Origin, Source
 from memories.services import deriving
 from memories.services.erasing import texts_of
 from memories.services.resting import current_text, read
@@ -95,13 +95,22 @@ def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """The versions that a person or client wrote or chose to keep, and what was told anew."""
+    """What a person or client wrote or chose to keep; what was told anew or learned since.
+
+    What is being forgotten can't be read any more since it was asked for: what was learned from
+    then on was said elsewhere. What deriving makes of what was there speaks for nothing.
+    """
     told = Q(change__in=WRITTEN) | Q(sources__comment=deriving.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
+    own = MemoryVersion.objects.filter(user=user_id).order_by()
     if since is not None:
         meant |= Q(sources__turn__user_message__recorded_at__gt=since)
-    versions = MemoryVersion.objects.filter(meant, user=user_id).order_by()
-    for row in versions.values_list("content", "summary").distinct().iterator():
+        meant |= Q(change__in=WRITTEN, created_at__gt=since)
+        merged = own.filter(created_at__gt=since).exclude(change=Change.DERIVED)
+        decided = Arbitration.objects.filter(user=user_id, created_at__gt=since).order_by()
+        for rows in (merged, decided):
+            yield from rows.values_list("candidate_text", flat=True).distinct().iterator()
+    for row in own.filter(meant).values_list("content", "summary").distinct().iterator():
         yield from filter(None, row)
 
 
