@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from conversations import forget_operations
 from conversations.models import Conversation, Turn
 from conversations.services import forgetting, turns
 from conversations.services.turns import MessageInput
 from memories.models import Memory
+from memories.services import forgetting as known
 from ops.access import as_user
 from ops.models import Operation, Receipt, Status, User
 from ops.services import worker
@@ -36,7 +36,7 @@ def break_off_after_remembering(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr(forget_operations.known, "erase_in_rounds", broken)
+        patch.setattr(known, "erase_in_rounds", broken)
         worker.drain()
 
 
