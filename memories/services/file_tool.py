@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memories.files import paths, tool
+from memories.files import noting, paths, tool
 from memories.files.paths import CURATED, BadPath
 from memories.files.tool import ToolProblem
 from memories.models import MemoryFile
@@ -220,9 +220,15 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
     today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
     if path != notes.path_of(today):
         raise Conflict(_APPEND_ONLY.format(path=asked))
-    said = [line.removeprefix("- ").strip() for line in text.splitlines()]
+    said = (_said(line) for line in text.splitlines())
     lines = [line for line in said if line and not line.startswith("# ")]
     return Planned(partial(_appended, user, lines, answer))
+
+
+def _said(line: str) -> str:
+    """What a line says: an agent may write one as the note shows it, with a time and a source."""
+    shown = noting.read(line.strip())
+    return (shown.text if shown else line.strip().removeprefix("- ")).strip()
 
 
 def _appended(user: User, lines: list[str], answer: str) -> str:

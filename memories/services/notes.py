@@ -13,6 +13,8 @@ from django.utils import timezone
 from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
 from memories.extraction.sensitive import screen
+from memories.files import noting
+from memories.files.noting import Noted
 from memories.files.paths import MEMORY
 from memories.models import DailyNote, TargetKind
 from memories.services import indexing, remembering
@@ -114,13 +116,9 @@ def path_of(day: date) -> str:
 
 
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
-    """The line as a person reads it: `- 14:03 [source] text`, newlines written as `\\n`."""
-    source = f"[{_on_one_line(note.source)}] " if note.source else ""
-    return f"- {note.created_at.astimezone(zone):%H:%M} {source}{_on_one_line(note.text)}"
-
-
-def _on_one_line(text: str) -> str:
-    return "\\n".join(text.splitlines())
+    """The line as a person reads it: `- 14:03 [source] text`; `noting.read` reads it back."""
+    time = f"{note.created_at.astimezone(zone):%H:%M}"
+    return noting.written(Noted(time, note.text, note.source))
 
 
 def _checked(text: str, source: str) -> str:
