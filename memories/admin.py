@@ -20,6 +20,7 @@ from memories.models import (
     Vector,
     VersionInput,
 )
+from ops.admin_filters import LatestValuesFilter
 from ops.administration import ReadOnlyAdmin
 
 
@@ -85,7 +86,7 @@ class ArbitrationAdmin(ReadOnlyAdmin):
         "created_at",
     )
     list_select_related = ("user", "turn", "memory", "target")
-    list_filter = ("verdict", "decided_by")
+    list_filter = (("verdict", LatestValuesFilter), ("decided_by", LatestValuesFilter))
     search_fields = ("=memory__public_id", "=target__public_id", "=turn__public_id")
 
 
@@ -117,7 +118,7 @@ class RecallTraceAdmin(ReadOnlyAdmin):
 class RecallHitAdmin(ReadOnlyAdmin):
     list_display = ("pk", "user", "trace", "rank", "type", "target_public_id", "score", "in_block")
     list_select_related = ("user", "trace")
-    list_filter = ("type", "in_block")
+    list_filter = (("type", LatestValuesFilter), "in_block")
     search_fields = ("=target_public_id", "=trace__request_id")
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-import orjson
 from django.contrib import admin, messages
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -16,7 +15,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from memcenter.lib.errors import Conflict
 from ops import accounts, selectors
 from ops.access import as_system
-from ops.admin_filters import DeedFilter, KeyFilter, TroubleFilter
+from ops.admin_audit import AuditEventAdmin
+from ops.admin_filters import LatestValuesFilter, TroubleFilter
 from ops.administration import ReadOnlyAdmin
 from ops.models import (
     ApiKey,
@@ -232,37 +232,11 @@ class IdempotencyRecordAdmin(ReadOnlyAdmin):
 class ReceiptAdmin(ReadOnlyAdmin):
     list_display = ("public_id", "scope", "subject", "requested_at", "finished_at")
     list_select_related = ("operation",)
-    list_filter = ("scope",)
+    list_filter = (("scope", LatestValuesFilter),)
     search_fields = ("=public_id", "=subject", "=operation__public_id")
 
 
-@admin.register(AuditEvent)
-class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ("pk", "at", "actor", "surface", "action", "subject", "target", "finished")
-    list_filter = (DeedFilter, KeyFilter, "surface", "action", "at")
-    search_fields = ("=actor", "=action", "=subject", "=target")
-    actions = ("export",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
-        asked = Operation.objects.filter(public_id=OuterRef("target")).values("status")[:1]
-        rows: QuerySet[AuditEvent] = super().get_queryset(request)
-        return rows.annotate(operation_status=Subquery(asked))
-
-    @admin.display(description=gettext_lazy("finished"))
-    def finished(self, event: Any) -> str:
-        status = event.operation_status
-        return str(Status(status).label) if status else ""
-
-    @admin.action(description=gettext_lazy("Export as JSON lines"))
-    def export(self, request: HttpRequest, rows: QuerySet[AuditEvent]) -> HttpResponse:
-        names = [column.name for column in AuditEvent._meta.concrete_fields]
-        lines = [
-            orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-            for row in rows.order_by("pk").values(*names)
-        ]
-        response = HttpResponse(b"".join(lines), content_type="application/x-ndjson")
-        response["Content-Disposition"] = 'attachment; filename="audit.jsonl"'
-        return response
+admin.site.register(AuditEvent, AuditEventAdmin)
 
 
 @admin.register(Export)
@@ -289,7 +263,7 @@ class WebhookAdmin(ReadOnlyAdmin):
 class DeliveryAdmin(ReadOnlyAdmin):
     list_display = ("pk", "webhook", "event", "status_code", "error", "created_at", "delivered_at")
     list_select_related = ("webhook",)
-    list_filter = ("status_code",)
+    list_filter = (("status_code", LatestValuesFilter),)
 
 
 @admin.register(ModelCall)
@@ -305,7 +279,10 @@ class ModelCallAdmin(ReadOnlyAdmin):
         "took_ms",
         "outcome",
     )
-    list_filter = ("step", "provider", "model", "outcome", "created_at")
+    list_filter = (
+        *((name, LatestValuesFilter) for name in ("step", "provider", "model", "outcome")),
+        "created_at",
+    )
     list_before_template = "ops/includes/admin_spent.html"
 
     def changelist_view(

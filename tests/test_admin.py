@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from django.contrib import admin
 from django.core.management import call_command
-from django.db import connection
 from django.db.models import Model
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ops.models import (
@@ -158,29 +156,6 @@ def test_only_staff_get_in(visitor: str, alice: User) -> None:
     assert "/admin/login/" in answer["Location"]
 
 
-def test_lists_take_as_many_queries_for_many_rows_as_for_few(browser: Client, alice: User) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            browser.get(reverse("admin:memories_source_changelist"))
-        return len(captured)
-
-    turn = make_turn(make_conversation(alice), SECRET)
-    make_memory(alice, "one", turns=[turn])
-    queries()
-    few = queries()
-    for number in range(12):
-        make_memory(alice, f"number {number}", turns=[turn])
-    assert queries() == few
-
-
-def test_no_list_counts_a_whole_table(browser: Client, said: None) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        browser.get(reverse("admin:conversations_message_changelist"))
-    counting = [one["sql"] for one in captured if "COUNT(*)" in one["sql"]]
-    assert counting
-    assert all("LIMIT" in sql for sql in counting)
-
-
 def test_a_failed_operation_is_tried_again_by_staff(browser: Client, alice: User) -> None:
     operation = outbox.enqueue(Kind.CLEANUP, subject=alice.subject, payload={})
     Operation.objects.filter(pk=operation.pk).update(status=Status.FAILED)
@@ -209,7 +184,7 @@ def test_the_audit_log_is_exported_as_json_lines(browser: Client, staff: User) -
     event = audit.append("tried", actor="test", surface="test", subject=None)
     data = {"action": "export", "_selected_action": [event.pk]}
     answer = browser.post(address(AuditEvent, "changelist"), data)
-    assert event.hash in answer.text
+    assert event.hash.encode() in b"".join(answer.streaming_content)  # type: ignore[attr-defined]
     assert "audit.jsonl" in answer["Content-Disposition"]
 
 

@@ -59,6 +59,8 @@ class AuditEvent(models.Model):
         indexes = [
             models.Index(fields=["subject", "-id"], name="audit_subject"),
             models.Index(fields=["action", "-id"], name="audit_action"),
+            models.Index(fields=["actor", "-id"], name="audit_actor"),
+            models.Index(fields=["target"], name="audit_target"),
         ]
         constraints = [models.UniqueConstraint(fields=["number"], name="audit_number")]
 

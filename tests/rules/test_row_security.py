@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.db.models import Model
-from django.utils import timezone
 
-from memories.models import DailyNote, Fragment, Memory, MemoryFile, Tombstone
+from memories.models import Memory, Tombstone
 from ops.access import among_everybody, as_system, as_user
-from ops.models import SignIn, User
+from ops.models import User
 from tests.factories import make_memory
-from tests.ops.test_forgetting import give_everything as give_accounts
 from tests.rows import personal_models, tables_of
-from tests.transfer.rich import give_everything
+from tests.whole_person import give_all
 
 pytestmark = pytest.mark.django_db
 
@@ -26,14 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def hers(mallory: User) -> User:
     """At least one row in every personal table."""
-    give_accounts(mallory)
-    MemoryFile.objects.filter(user=mallory).delete()  # both give one of this name
-    DailyNote.objects.filter(user=mallory).delete()
-    give_everything(mallory)
-    memory = Memory.objects.filter(user=mallory)[0]
-    Fragment.objects.create(user=mallory, memory=memory, number=1, text="tea", token_count=1)
-    now = timezone.now()
-    SignIn.objects.create(user=mallory, session_key="s", device="d", began_at=now, seen_at=now)
+    give_all(mallory)
     return mallory
 
 
