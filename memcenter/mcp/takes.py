@@ -147,6 +147,14 @@ class Search(Owned):
         None, description="What to look through; everything if left out."
     )
     limit: int = Field(20, ge=1, le=100)
+    conversation_id: Annotated[
+        Text | None,
+        Field(min_length=1, max_length=200, description="Look only through what was said in it."),
+    ] = None
+    conversation_kind: Literal["main", "group"] | None = Field(
+        None,
+        description="Say group where others read along: then nothing of the person's own is found.",
+    )
 
 
 class Append(Owned):

@@ -9,6 +9,7 @@ from typing import Any
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
+from conversations.services import threads
 from memcenter.mcp import gives, takes
 from memcenter.mcp.paging import ToolPage
 from memcenter.rest import people
@@ -18,7 +19,7 @@ from memories import owners, selectors
 from memories.selectors import TimelineFilter
 from memories.services import forgetting, notes, project_memory, search, writing
 from memories.services.project_memory import PLACE
-from memories.services.shelves import TYPES
+from memories.services.shelves import TYPES, Filters
 from ops.models import Scope, User
 
 _SURFACE = "mcp"
@@ -108,7 +109,16 @@ def _list_projects(call: Call) -> BaseModel:
 
 def _search(call: Call) -> BaseModel:
     types: Sequence[str] = call.data.get("types") or TYPES
-    found = search.search(call.ready, user=call.user, types=types, limit=call.data["limit"])
+    reference = call.data.get("conversation_id")
+    named = threads.resolve(user=call.user, reference=reference) if reference else None
+    found = search.search(
+        call.ready,
+        user=call.user,
+        types=types,
+        filters=Filters(conversation=named),
+        limit=call.data["limit"],
+        kind=call.data.get("conversation_kind"),
+    )
     return gives.SearchAnswer.of(found)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from conversations.models import ConversationKind
 from memcenter.rest.fields import (
     Flag,
     Moment,
@@ -59,6 +60,7 @@ class SearchQuery(Between):
     query = Prose(max_length=8_000)
     types = QueryWords(among=TYPES, required=False, help_text=", ".join(TYPES))
     conversation_id = Text(required=False, **_ID)
+    conversation_kind = OneOf(choices=ConversationKind.choices, required=False)
     project_key = Text(required=False, max_length=100)
     kind = OneOf(choices=KINDS, required=False)
     tag = Text(required=False, max_length=50)

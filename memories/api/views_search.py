@@ -42,7 +42,12 @@ class SearchView(MemcenterView):
         data = call.data
         filters, types = _narrowed(call)
         found = search.search(
-            call.ready, user=call.user, types=types, filters=filters, limit=data.get("limit", 20)
+            call.ready,
+            user=call.user,
+            types=types,
+            filters=filters,
+            limit=data.get("limit", 20),
+            kind=data.get("conversation_kind"),
         )
         return Response(
             {

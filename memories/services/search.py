@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from conversations.models import ConversationKind
 from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
 from memories.models import TraceKind
@@ -64,18 +65,24 @@ def search(
     types: Sequence[str] = TYPES,
     filters: Filters | None = None,
     limit: int = 20,
+    kind: str | None = None,
 ) -> SearchResult:
     """The best of what is there, best first, with a trace. Raises `Invalid`.
 
-    A layer that is switched off gives nothing. `score` is the relevance, 0-1.
+    A layer that is switched off gives nothing. In a `group` conversation (that of the filters, or
+    by `kind`) nothing of the person's own is looked through: its own messages, episodes and
+    summary where it is named, and memories of the project that is. `score` is the relevance, 0-1.
     """
     started = time.perf_counter()
     if unknown := [one for one in types if one not in TYPES]:
         raise Invalid.field("types", f"{unknown[0]!r} is not one of {', '.join(TYPES)}.")
+    filters = filters or Filters()
+    if (filters.conversation.kind if filters.conversation else kind) == ConversationKind.GROUP:
+        types = [one for one in types if _may_be_read_in_a_group(one, filters)]
     own = users.settings_of(user)
     stages: list[Stage] = []
     found: list[tuple[Ranked, Any]] = []
-    for shelf in shelves(types, user=user, own=own, filters=filters or Filters()):
+    for shelf in shelves(types, user=user, own=own, filters=filters):
         began = time.perf_counter()
         candidates = pool.fill(prepared, shelf, user=user)
         ranked = rank(prepared, candidates, limit=limit)
@@ -91,9 +98,15 @@ def search(
         hits=[Hit(hit.type, hit.id, hit.score, hit.components) for hit in hits],
         stages=stages,
         took_ms=took,
-        conversation=filters.conversation if filters else None,
+        conversation=filters.conversation,
     )
     return SearchResult(request_id, hits, took)
+
+
+def _may_be_read_in_a_group(type: str, filters: Filters) -> bool:
+    if type == "memory":
+        return filters.project is not None and not filters.personal
+    return type != "note" and filters.conversation is not None
 
 
 def rank(

@@ -18,7 +18,7 @@ from memories.services import search
 from ops.models import ApiKey, AuditEvent, Operation, User
 from ops.services import keys, users, worker
 from tests.conftest import ALL_SCOPES
-from tests.factories import make_memory
+from tests.factories import make_conversation, make_memory, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCEPT = "application/json, text/event-stream"
@@ -151,6 +151,26 @@ def test_a_line_is_appended_and_found(agent: Agent) -> None:
     assert DailyNote.objects.get().source == SURFACE
     found = agent.call("memory_search", query="boiler")["results"]
     assert [(one["type"], one["id"]) for one in found] == [("note", line["id"])]
+
+
+def test_in_a_group_nothing_of_the_person_is_found(agent: Agent, bob: User) -> None:
+    agent.call("memory_append", text="The boiler was fixed.")
+    make_memory(bob, "Bob fixed the boiler.")
+    make_turn(make_conversation(bob), "My boiler is broken.")
+    group = make_conversation(bob, kind="group", external_id="team")
+    make_turn(group, "Whose boiler is it?")
+    found = agent.call("memory_search", query="boiler")["results"]
+    assert {one["type"] for one in found} == {"note", "memory", "message"}
+    wanted = {"query": "boiler", "conversation_kind": "group"}
+    assert agent.call("memory_search", **wanted)["results"] == []
+    found = agent.call("memory_search", query="boiler", conversation_id="team")["results"]
+    assert {(one["type"], one["conversation_id"]) for one in found} == {
+        ("message", group.public_id)
+    }
+    assert (
+        "conversation_kind"
+        in agent.trouble("memory_search", query="x", conversation_kind="y")["fields"]
+    )
 
 
 def test_a_forgotten_memory_is_gone_at_once_and_for_good(agent: Agent, bob: User) -> None:

@@ -33,6 +33,26 @@ def test_everything_of_a_user_is_searched(alice: User, alice_key: str) -> None:
     assert "conversation_id" not in by_type["memory"]
 
 
+def test_in_a_group_only_what_was_said_there_and_its_project_is_found(
+    alice: User, alice_key: str
+) -> None:
+    project = Project.objects.create(user=alice, key="club", name="Club")
+    make_memory(alice, "Alice plays chess.")
+    ours = make_memory(alice, "The club plays chess on Mondays.", project=project)
+    make_turn(make_conversation(alice), "I play chess on Sundays.")
+    group = make_conversation(alice, kind="group")
+    make_turn(group, "Who plays chess?")
+    there = {"conversation_id": group.public_id}
+    found = search(alice_key, **there)
+    assert {one["conversation_id"] for one in found} == {group.public_id}
+    assert search(alice_key, conversation_kind="group") == []
+    found = search(alice_key, **there, project_key="club")
+    assert [one["id"] for one in found if one["type"] == "memory"] == [ours.public_id]
+    assert {one.get("conversation_id") for one in found} == {group.public_id, None}
+    assert len(search(alice_key, conversation_kind="main")) == 6
+    refused(Api(alice_key).get("/search", query="x", conversation_kind="y"), "conversation_kind")
+
+
 def test_the_answer_can_be_explained(alice: User, alice_key: str) -> None:
     make_memory(alice, "Alice plays chess.")
     api = Api(alice_key)
