@@ -178,7 +178,10 @@ class OpenAICompatibleModel:
             api_key=self._endpoint.api_key or "none",
             timeout=self._endpoint.timeout,
             max_retries=0,
-            http_client=openai.DefaultHttpxClient(event_hooks={"request": [_named]}),
+            # Led elsewhere, it would carry there what people said.
+            http_client=openai.DefaultHttpxClient(
+                event_hooks={"request": [_named]}, follow_redirects=False
+            ),
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.files.storage import storages
 
 from ops.models import Export, Import, Status, User
-from ops.services import events, exporting, signin_links, stored_files
+from ops.services import events, exporting, sign_ins, signin_links, stored_files
 from ops.services.stored_files import EXPORTS, IMPORTS, PARTS
 
 _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
@@ -22,6 +22,7 @@ def erase_expired() -> dict[str, int]:
         "imports": erase_imports(),
         "stray_files": _erase_strays(),
         "signin_links": signin_links.erase_expired(),
+        "sessions": sign_ins.erase_expired(),
         "deliveries": events.erase_old(),
     }
 

@@ -94,6 +94,14 @@ def forget(session_key: str | None) -> None:
     SignIn.objects.filter(session_key=session_key or "").delete()
 
 
+def erase_expired() -> int:
+    """Sessions that ended by themselves, and what tells where they were; gives how many."""
+    over, _ = Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    since = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    SignIn.objects.filter(began_at__lt=since, seen_at__lt=since).delete()
+    return over
+
+
 def _end(keys: Sequence[str]) -> None:
     Session.objects.filter(session_key__in=keys).delete()
     SignIn.objects.filter(session_key__in=keys).delete()

@@ -3,12 +3,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from ops.access import as_system
 from ops.models import AuditEvent, SignIn, User
-from ops.services import sign_ins, users
+from ops.services import leftovers, sign_ins, users
 from ops.services.sign_ins import device_of
 
 PASSWORD = "correct-horse-battery"
@@ -154,6 +156,18 @@ def test_guessing_the_present_password_is_slowed_down(maya: User) -> None:
     assert "too often" in answer.text
     answer = client.post("/settings/password/", {"current": PASSWORD, "password": "another-good"})
     assert answer.status_code == 422
+
+
+def test_sessions_that_are_over_are_erased(maya: User) -> None:
+    gone, here = entered(), entered()
+    key = str(gone.session.session_key)
+    long_ago = timezone.now() - timedelta(days=30)
+    Session.objects.filter(pk=key).update(expire_date=long_ago)
+    SignIn.objects.filter(session_key=key).update(began_at=long_ago, seen_at=long_ago)
+    with as_system():
+        assert leftovers.erase_expired()["sessions"] == 1
+    assert SignIn.objects.get().session_key == here.session.session_key
+    assert not Session.objects.filter(pk=key).exists()
 
 
 def test_ending_a_session_that_is_not_there_is_not_found(maya: User) -> None:

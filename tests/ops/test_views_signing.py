@@ -86,6 +86,17 @@ def test_failures_of_one_address_do_not_lock_another(client: Client, maya: User)
     assert client.post("/signin/", data, REMOTE_ADDR="192.0.2.7").status_code == 302
 
 
+def test_nor_does_an_address_try_many_names(
+    client: Client, maya: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "ALLOWED_OF_ADDRESS", 3)
+    for name in ("one", "two", "three"):
+        client.post("/signin/", {"username": name, "password": PASSWORD})
+    data = {"username": "maya", "password": PASSWORD}
+    assert client.post("/signin/", data).status_code == 429
+    assert client.post("/signin/", data, REMOTE_ADDR="192.0.2.7").status_code == 302
+
+
 def test_signing_in_forgives_earlier_failures(client: Client, maya: User) -> None:
     for _ in range(attempts.ALLOWED - 1):
         client.post("/signin/", {"username": "maya", "password": "no"})

@@ -131,6 +131,16 @@ def test_too_much_text_is_told_apart(answer: Answer) -> None:
     assert not failure.retryable
 
 
+@pytest.mark.parametrize("status", [302, 307])
+def test_no_server_leads_to_another(status: int) -> None:
+    """Into the network of the house, say, and with what people said."""
+    with serving(said("Yes.")) as other:
+        led = refused(status, headers={"Location": f"{other.url}/chat/completions"})
+        with asking(led) as one:
+            assert not one.fails().retryable
+        assert other.named == []
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 501])
 def test_a_refusal_is_final(status: int) -> None:
     with asking(refused(status, message=f"no: {SECRET}")) as one:
