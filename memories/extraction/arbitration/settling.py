@@ -18,6 +18,13 @@ _TODAY = re.compile(
     r"\b(?:now|these days|nowadays|currently|instead|switched|moved|until|but)\b"
     r"|现在|如今|目前|后来|后改|改成|改为|换成|转行|搬到|但"
 )
+# How much or how often one may do what one does: "can't run two days in a row".
+_LIMIT = re.compile(
+    r"\b(?:not|cannot|never) .*\b(?:in a row|more than|at once|too (?:much|many)"
+    r"|on an empty stomach)\b"
+    r"|[不别](?:能|可以?|宜|要|该|应该|准|许)?(?:连着|连续|接连|超过|一次性|空腹|太多|过量)"
+)
+_LIMITING = _NEWER | {"contradicts"}
 # The rules' "contradicts" may rest on wording alone; so sure must the judge be to lift it.
 _SURE_IT_IS_THE_SAME = 0.85
 # Within a sentence; "I" is no name.
@@ -29,7 +36,14 @@ def settle(pair: Pair) -> Finding:
     finding = _settle(pair)
     if finding.reason in _NEWER and (_is_only_of_the_past(pair) or may_be_two(pair)):
         return BESIDE
-    return finding
+    return BESIDE if finding.reason in _LIMITING and _is_only_a_limit(pair) else finding
+
+
+def _is_only_a_limit(pair: Pair) -> bool:
+    """Whoever may not do it without a break does it, and the other one says so."""
+    limits = [bool(_LIMIT.search(said.text)) for said in (pair.new, pair.old)]
+    does = [said.holds for said in (pair.new, pair.old)]
+    return limits[0] != limits[1] and does[limits[0]]
 
 
 def _settle(pair: Pair) -> Finding:
