@@ -38,6 +38,9 @@ urlpatterns = [
     path("settings/webhooks/", webhooks.webhook_list, name="webhook_list"),
     path("settings/webhooks/<str:webhook_id>/test/", webhooks.webhook_try, name="webhook_try"),
     path(
+        "settings/webhooks/<str:webhook_id>/switch/", webhooks.webhook_switch, name="webhook_switch"
+    ),
+    path(
         "settings/webhooks/<str:webhook_id>/remove/", webhooks.webhook_remove, name="webhook_remove"
     ),
     path("settings/sessions/", sessions.session_list, name="session_list"),

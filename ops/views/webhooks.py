@@ -90,6 +90,19 @@ def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
     return redirect("webhook_list")
 
 
+@require_POST
+@personal_page
+def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """Off, nothing is sent to it; on, what happens from then on. The address and secret stay."""
+    on = request.POST.get("active") == "on"
+    with own_transaction(request):
+        webhook = webhooks.find(webhook_id, user=person(request))
+        webhooks.change(webhook, changes={"is_active": on})
+    told = _("The address is told from now on.") if on else _("Switched off: nothing is sent to it.")
+    messages.success(request, told)
+    return redirect("webhook_list")
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def webhook_remove(request: HttpRequest, webhook_id: str) -> HttpResponse:

@@ -34,6 +34,17 @@ def test_an_address_is_added_tried_and_removed(client_of_alice: Client, alice: U
     assert not Webhook.objects.exists() and not Delivery.objects.exists()
 
 
+def test_an_address_is_switched_off_and_on_again(client_of_alice: Client, alice: User) -> None:
+    hook = webhooks.create(user=alice, url=URL, told=["memory.created"])
+    for value, active, offered in (("off", False, "Switch on"), ("on", True, "Switch off")):
+        answer = client_of_alice.post(f"{PAGE}{hook.public_id}/switch/", {"active": value})
+        assert (answer.status_code, answer["Location"]) == (302, PAGE)
+        assert Webhook.objects.get().is_active is active
+        assert offered in client_of_alice.get(PAGE).content.decode()
+    hook.refresh_from_db()
+    assert (hook.url, hook.events) == (URL, ["memory.created"])
+
+
 def test_an_address_that_may_not_be_is_refused_in_words(client_of_alice: Client) -> None:
     body = {"url": "http://127.0.0.1/", "events": ["memory.created"]}
     answer = client_of_alice.post(PAGE, body)
@@ -44,7 +55,7 @@ def test_an_address_that_may_not_be_is_refused_in_words(client_of_alice: Client)
 
 def test_a_stranger_tries_and_removes_nothing(client_of_alice: Client, mallory: User) -> None:
     hook = webhooks.create(user=mallory, url=URL, told=["memory.created"])
-    for act in ("test", "remove"):
+    for act in ("test", "switch", "remove"):
         assert client_of_alice.post(f"{PAGE}{hook.public_id}/{act}/").status_code == 404
     assert Webhook.objects.exists() and not Delivery.objects.exists()
     assert URL not in client_of_alice.get(PAGE).content.decode()
