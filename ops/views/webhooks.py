@@ -98,7 +98,9 @@ def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
     with own_transaction(request):
         webhook = webhooks.find(webhook_id, user=person(request))
         webhooks.change(webhook, changes={"is_active": on})
-    told = _("The address is told from now on.") if on else _("Switched off: nothing is sent to it.")
+    told = (
+        _("The address is told from now on.") if on else _("Switched off: nothing is sent to it.")
+    )
     messages.success(request, told)
     return redirect("webhook_list")
 

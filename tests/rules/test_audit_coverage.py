@@ -374,6 +374,7 @@ FORMS: dict[str, Form] = {
     "forget_everything": _nothing(phrase="delete everything", password=PASSWORD),
     "webhook_list": _nothing(url="https://93.184.216.34/", events=["memory.created"]),
     "webhook_try": lambda world: ([world.webhook.public_id], {}),
+    "webhook_switch": lambda world: ([world.webhook.public_id], {"active": "off"}),
     "webhook_remove": lambda world: ([world.webhook.public_id], {}),
 }
 
