@@ -1,5 +1,6 @@
 """Every setting of Memory Center; `docs/configuration.md` explains each."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,7 @@ CELERY_BEAT_SCHEDULE = {
         "task": "memories.tasks.watch_copies",
         "schedule": float(env.integer("MEMCENTER_FILES_WATCH_SECONDS", 20, least=1)),
     },
+    "vectors": {"task": "memories.tasks.request_vector_syncs", "schedule": 60.0},
     "own-indexes": {"task": "memories.tasks.request_own_indexes", "schedule": 3600.0},
     "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
 }
@@ -329,6 +331,18 @@ SIGNIN_LINK_MINUTES = env.integer("MEMCENTER_SIGNIN_LINK_MINUTES", 10, least=1)
 # Webhooks may then lead to services beside ours, in a network of one's own.
 WEBHOOKS_MAY_BE_PRIVATE = env.flag("MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE", False)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
+
+# --- Vectors --------------------------------------------------------------------------------
+# They are in PostgreSQL in any case; another store may search them, after `manage.py movevectors`.
+VECTOR_STORE = env.choice("MEMCENTER_VECTOR_STORE", "pgvector", among=("pgvector", "milvus"))
+MILVUS_URI = env.text("MEMCENTER_MILVUS_URI")
+MILVUS_TOKEN = env.text("MEMCENTER_MILVUS_TOKEN")
+MILVUS_PREFIX = env.text("MEMCENTER_MILVUS_PREFIX", "memcenter")
+MILVUS_TIMEOUT = env.number("MEMCENTER_MILVUS_TIMEOUT", 2, low=0.1, high=60.0)
+if VECTOR_STORE == "milvus" and not MILVUS_URI:
+    raise env.BadSetting("MEMCENTER_MILVUS_URI", "is missing, and Milvus is to be searched")
+if not re.fullmatch(r"[A-Za-z_]\w{0,99}", MILVUS_PREFIX, re.ASCII):
+    raise env.BadSetting("MEMCENTER_MILVUS_PREFIX", "must be letters, digits and underscores")
 
 # --- Language steps -------------------------------------------------------------------------
 # What is learned, decided and summarized by: the bundled rules, or a model that is served

@@ -12,7 +12,7 @@ from conversations.models import Turn
 from memcenter.lib import cascades
 from memories.models import Memory, Project
 from memories.services import erasing as copied
-from memories.services import file_copies, forgetting, hot_cache, leaving
+from memories.services import file_copies, forgetting, hot_cache, leaving, vector_changes
 from memories.services.leaving import Leaving
 from ops import known_places
 from ops.access import as_user
@@ -94,6 +94,7 @@ def _erase_project(user: User, pk: int) -> Counts:
 
 known_places.vouches(leaving.vouching)
 known_places.personal_folders(file_copies.STORAGE)
+known_places.elsewhere(vector_changes.InMilvus())
 known_places.caches(
     Cached("hot:", "memories.services.hot_cache", of_user=hot_cache.key),
     Cached("survey:", "memories.browsing.survey", of_user=hot_cache.survey_key),

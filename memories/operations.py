@@ -17,6 +17,7 @@ from memories.services import (
     ingest,
     learning,
     listening,
+    moving,
     noted,
     notes,
     own_indexes,
@@ -25,6 +26,7 @@ from memories.services import (
     requests,
     sessions,
     skills,
+    vector_changes,
 )
 from memories.services.listening import Heard
 from ops.access import as_user
@@ -135,6 +137,23 @@ def build_index(run: Run) -> Mapping[str, Any]:
     Running it twice is safe: it looks at what there is, and drops what a killed build left.
     """
     return own_indexes.bring_in_line(run)
+
+
+@handles(Kind.MOVE_VECTORS)
+def move_vectors(run: Run) -> Mapping[str, Any]:
+    """Have vectors searched in Milvus, or in PostgreSQL again.
+
+    Running it again goes on with what Milvus wasn't told yet; when all is done it changes nothing.
+    """
+    return moving.move(run)
+
+
+@handles(Kind.SYNC_VECTORS)
+def sync_vectors(run: Run) -> None:
+    """Tell Milvus what changed of a person's vectors; again it finds nothing to tell."""
+    user = run.user()
+    if user is not None:
+        vector_changes.tell(user.pk)
 
 
 @handles(Kind.CLEANUP)

@@ -3,7 +3,13 @@
 from celery import shared_task
 from django.utils import timezone
 
-from memories.services import consolidation, file_syncing, own_indexes, sessions
+from memories.services import (
+    consolidation,
+    file_syncing,
+    own_indexes,
+    sessions,
+    vector_changes,
+)
 from ops.access import as_system
 
 
@@ -46,3 +52,10 @@ def request_file_syncs() -> int:
     """One operation for each person whose memories or copies of files changed."""
     with as_system():
         return file_syncing.request_where_changed()
+
+
+@shared_task(ignore_result=True, expires=60)
+def request_vector_syncs() -> int:
+    """One operation for each person of whose vectors Milvus wasn't told everything."""
+    with as_system():
+        return vector_changes.request_where_waiting()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -10,6 +10,34 @@ from typing import Protocol
 
 class Vouching(Protocol):
     def __call__(self, user_id: int, *, since: datetime | None) -> Iterator[str]: ...
+
+
+class Elsewhere(Protocol):
+    """A store beside the database that follows it; asked outside of any transaction but `look`.
+
+    Raises `ProviderError` where it can't be reached.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def is_used(self) -> bool:
+        """Whether it may hold anything at all; one statement of the database."""
+
+    def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
+        """Erase there what was erased of a person in the database.
+
+        `then` is called with how many went, in the transaction that takes them off the list.
+        """
+
+    def look(
+        self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
+    ) -> Iterator[tuple[str, bool]]:
+        """What was looked for, each with whether it is left; `gone` are keys by table.
+
+        `is_gone`: nothing of the person may be there. Without `gone` all that is there is looked
+        at, and is left where the database doesn't know it.
+        """
 
 
 @dataclass(frozen=True)
@@ -29,6 +57,7 @@ class Cached:
 _vouching: list[Vouching] = []
 _cached: list[Cached] = []
 _personal_folders: list[str] = []
+_elsewhere: list[Elsewhere] = []
 
 
 def vouches(texts: Vouching) -> Vouching:
@@ -57,6 +86,15 @@ def personal_folders(storage: str) -> None:
 
 def storages_of_people() -> list[str]:
     return list(_personal_folders)
+
+
+def elsewhere(store: Elsewhere) -> None:
+    """Register a store beside the database."""
+    _elsewhere.append(store)
+
+
+def stores_in_use() -> Sequence[Elsewhere]:
+    return [one for one in _elsewhere if one.is_used()]
 
 
 def cache_keys(user_id: int) -> set[str]:

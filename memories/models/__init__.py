@@ -15,7 +15,14 @@ from memories.models.relation import Relation, RelationKind
 from memories.models.source import Refusal, SecretCategory, Source
 from memories.models.tombstone import Tombstone
 from memories.models.trace import RecallHit, RecallTrace, TraceKind
-from memories.models.vector import EmbeddingSpace, LexicalEntry, TargetKind, Vector
+from memories.models.vector import (
+    EmbeddingSpace,
+    LexicalEntry,
+    SearchedIn,
+    TargetKind,
+    Vector,
+    VectorChange,
+)
 
 __all__ = [
     "Arbitration",
@@ -37,11 +44,13 @@ __all__ = [
     "Refusal",
     "Relation",
     "RelationKind",
+    "SearchedIn",
     "SecretCategory",
     "Source",
     "TargetKind",
     "Tombstone",
     "TraceKind",
     "Vector",
+    "VectorChange",
     "VersionInput",
 ]

@@ -32,6 +32,17 @@ TABLES = {
 }
 
 
+class SearchedIn(models.TextChoices):
+    """Where a space's vectors are searched; all of them are in PostgreSQL in any case.
+
+    move      PGVECTOR -> FILLING -> MILVUS    move back   any -> PGVECTOR
+    """
+
+    PGVECTOR = "pgvector"
+    FILLING = "filling"  # PostgreSQL still answers
+    MILVUS = "milvus"
+
+
 class EmbeddingSpace(models.Model):
     """One embedder at one version. A search reads the active one only, never two."""
 
@@ -42,10 +53,14 @@ class EmbeddingSpace(models.Model):
     dimensions = models.PositiveIntegerField()
     version = models.PositiveIntegerField(default=1)
     active = models.BooleanField(default=False)
+    searched_in = models.CharField(
+        max_length=10, choices=SearchedIn, default=SearchedIn.PGVECTOR, db_default="pgvector"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
+            one_of("searched_in", SearchedIn, name="space_searched_in_known"),
             models.UniqueConstraint(
                 fields=["embedder", "model", "dimensions", "version"], name="space_once"
             ),
@@ -93,6 +108,32 @@ class Vector(models.Model):
 
     def __str__(self) -> str:
         return f"vector of {self.target_kind} {self.target_id}"
+
+
+class VectorChange(models.Model):
+    """A vector came, changed or went, and Milvus wasn't told yet; a trigger writes it down.
+
+    It holds numbers only and has no foreign keys: it stays until Milvus was told, also when the
+    person's account is gone. There are none while vectors are in PostgreSQL alone.
+    """
+
+    personal_data = False
+    keeps_ids = True
+
+    user_id = models.BigIntegerField()
+    space_id = models.BigIntegerField()
+    target_kind = models.CharField(max_length=10)
+    target_id = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["user_id", "space_id", "target_kind", "target_id"], name="change_target"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"change of {self.target_kind} {self.target_id}"
 
 
 class LexicalEntry(models.Model):

@@ -21,9 +21,10 @@ from memories.models import (
     EmbeddingSpace,
     Fragment,
     Memory,
+    SearchedIn,
     TargetKind,
 )
-from memories.services import embedders
+from memories.services import embedders, vector_changes
 from memories.services.embedders import Identity, identity_of
 from ops.models import Kind, Priority, User
 from ops.services import outbox
@@ -167,6 +168,8 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
         for value in (space.pk, *_target(user, entry), written(vector))
     ]
     statements.rows(_storing(len(entries)), [*words, *meanings])
+    if space.searched_in == SearchedIn.MILVUS:
+        vector_changes.request(user)
 
 
 def written(vector: Vectors) -> str:

@@ -18,7 +18,7 @@ from memories.retrieval.query import Query
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.retrieval.units import Unit
-from memories.services import hot_cache
+from memories.services import hot_cache, vector_changes
 from memories.services import words as keywords
 from memories.services.embedders import Identity
 from memories.services.shelf_rows import MemoryRow
@@ -95,8 +95,8 @@ class Pool:
     others: Sequence[FoundRow] = ()
 
 
-def store() -> VectorStore:
-    return PgVectorStore()
+def store(words: Words) -> VectorStore:
+    return vector_changes.searched() if words.elsewhere else PgVectorStore()
 
 
 def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
@@ -208,7 +208,7 @@ def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
 def _nearest(
     prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
 ) -> Mapping[int, float]:
-    found = store().nearest(
+    found = store(words).nearest(
         _vector(prepared, shelf),
         user_id=user.pk,
         space_id=words.space_id,
@@ -239,7 +239,7 @@ def _raised_by_fragments(
         f"SELECT f.id FROM memories_fragment f WHERE f.user_id = %s"
         f" AND f.memory_id IN ({shelf.ids.text})"
     )
-    near = store().nearest(
+    near = store(words).nearest(
         _vector(prepared, shelf),
         user_id=user.pk,
         space_id=words.space_id,

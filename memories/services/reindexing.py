@@ -25,7 +25,7 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import embedders, indexing, own_indexes
+from memories.services import embedders, indexing, moving, own_indexes
 from memories.services.embedders import identity_of
 from memories.services.shelves import episode_text
 from ops.access import as_system, as_user
@@ -81,6 +81,7 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
             indexing.choose_again()
             with as_system():
                 own_indexes.request()
+                moving.follow()
             _drop_the_others(run, space)
             return {"embedded": filled}
 

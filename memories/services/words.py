@@ -28,7 +28,7 @@ class Words:
     """What the keyword index says: the matching targets, how often each has which query term.
 
     `places` gives a target's row in `counts`. `fragmented`: the person has long memories, whose
-    pieces have vectors of their own.
+    pieces have vectors of their own. `elsewhere`: another store is searched for vectors.
     """
 
     places: Mapping[int, int]
@@ -36,6 +36,7 @@ class Words:
     corpus: Corpus
     space_id: int
     fragmented: bool
+    elsewhere: bool = False
 
     def terms_of(self, target_id: int) -> list[str]:
         """The query's terms in this target, repeated as often as they stand in it."""
@@ -62,7 +63,7 @@ WITH eligible AS ({eligible}),
 SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entries),
        array_agg(target_id), array_agg(length),
        string_agg(E'\\x1f' || array_to_string(terms, E'\\x1f\\x1f') || E'\\x1f', E'\\x1e'),
-       (SELECT ARRAY[id, active::int] FROM memories_embeddingspace
+       (SELECT ARRAY[id, active::int, (searched_in = 'milvus')::int] FROM memories_embeddingspace
          WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
        EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment')
   FROM few
@@ -95,6 +96,7 @@ def read_words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
         ),
         space_id=_space_id(space, prepared.made_by),
         fragmented=fragmented,
+        elsewhere=bool(space and space[2]),
     )
 
 
@@ -134,7 +136,7 @@ def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
 
     Where it is gone, because another took over just now, words alone must do.
     """
-    space_id, active = found or (_NOWHERE, False)
+    space_id, active, _ = found or (_NOWHERE, False, False)
     if active:
         return space_id
     if found is None and indexing.identity(space := active_space()) == made_by:

@@ -32,6 +32,8 @@ class Kind(models.TextChoices):
     SYNC_FILES = "sync_files", _("Sync the memory files")
     DELIVER_WEBHOOK = "deliver_webhook", _("Deliver a webhook")
     BUILD_INDEX = "build_index", _("Build an index")
+    MOVE_VECTORS = "move_vectors", _("Move the vectors")
+    SYNC_VECTORS = "sync_vectors", _("Sync the vectors")
     CLEANUP = "cleanup", _("Clean up")
 
 

@@ -12,7 +12,9 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
+from ops import known_places
 from ops.access import as_system, before_commit
+from ops.known_places import Elsewhere
 from ops.models import (
     IdempotencyRecord,
     Import,
@@ -191,10 +193,15 @@ def finish(
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()
+        elsewhere = known_places.stores_in_use()
     if issued is not None:
         return _result(issued)
+    gone: int | None = run.payload.get("user") if user is None else user.pk
+    if gone is not None:
+        for store in elsewhere:
+            _erase_in(store, run=run, user_id=gone)
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
-    found = _scan(run, user)
+    found = _scan(run, gone)
     run.step("vacuum")
     tables = disk.vacuum(run.operation)
     applying = run.applying_as_system() if user is None else run.applying(user)
@@ -209,12 +216,22 @@ def finish(
     return _result(receipt)
 
 
-def _scan(run: Run, user: User | None) -> Scan:
+def _erase_in(store: Elsewhere, *, run: Run, user_id: int) -> None:
+    """While the store can't be reached the forget waits. Raises `ProviderError`."""
+    run.step(store.name)
+
+    def note(count: int) -> None:
+        counts = {f"{store.name}:vector": count}
+        receipts.note(run.operation, step=store.name, counts=counts)
+
+    store.follow(user_id, then=note)
+
+
+def _scan(run: Run, user_id: int | None) -> Scan:
     run.step("scan")
     with as_system():
         erased = remembering.erased_by(run.operation)
-        gone = run.payload.get("user") if user is None else user.pk
-        whose = Whose(gone, run.operation.subject, since=run.operation.created_at)
+        whose = Whose(user_id, run.operation.subject, since=run.operation.created_at)
         found = residue.scan(whose, erased)
     residue.check(found)
     return found

@@ -133,7 +133,7 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     with looking.by_indexes():
         _look_in_tables(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
-    for entry in stores.everything(whose.user_id, is_gone=is_gone):
+    for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
         search.looked[entry.store] += 1
         if entry.has_words:
             search.field(entry.place, entry.row, entry.strings, short=by_hand)

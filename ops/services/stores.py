@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -45,11 +45,19 @@ class Entry:
     is_left: bool = False
 
 
-def everything(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
-    """Redis with the broker's messages, and the files. `is_gone`: all of the person was erased."""
+def everything(
+    user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
+) -> Iterator[Entry]:
+    """Redis with the broker's messages, the files, and stores beside the database.
+
+    `is_gone`: all of the person was erased; `gone` are the keys that were erased, by table.
+    """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
     yield from _in_folders_elsewhere(user_id)
+    for one in known_places.stores_in_use():
+        for name, is_left in one.look(user_id, gone, is_gone=is_gone):
+            yield Entry(one.name, one.name, name, (), is_left=is_left)
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:

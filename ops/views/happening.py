@@ -49,6 +49,7 @@ _STEPS = {
     "project": gettext_lazy("The project itself"),
     "account": gettext_lazy("The account itself"),
     "hot_cache": gettext_lazy("Cache"),
+    "milvus": gettext_lazy("Index in the vector store"),
     "scan": gettext_lazy("Look for what is left"),
     "vacuum": gettext_lazy("Clear the disk"),
 }

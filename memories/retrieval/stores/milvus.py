@@ -1,0 +1,102 @@
+"""Vectors in Milvus as well: it says which are near, PostgreSQL which may be seen and how near."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import orjson
+
+from memcenter.lib import statements
+from memcenter.lib.errors import ProviderError
+from memcenter.lib.statements import Sql
+from memcenter.providers.breaker import CircuitBreaker
+from memories.retrieval.stores.base import UnitVector, VectorStore
+from memories.retrieval.stores.milvus_server import MOST, MilvusServer
+
+logger = logging.getLogger(__name__)
+_MORE = 2  # times as many are asked for, since some may not be eligible
+
+# What changed and Milvus wasn't told yet is compared here, so that it lags behind for nobody.
+_COMPARED = """
+SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
+ WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
+   AND (v.target_id = ANY(%s::bigint[])
+        OR v.target_id IN (SELECT c.target_id FROM memories_vectorchange c
+                            WHERE c.user_id = %s AND c.space_id = %s AND c.target_kind = %s))
+   AND (v.target_id IN ({eligible})) IS TRUE
+ ORDER BY distance, v.target_id LIMIT %s
+"""
+
+
+@dataclass(frozen=True)
+class MilvusStore:
+    """`instead` answers while Milvus can't, and where too few of its nearest are eligible."""
+
+    server: MilvusServer
+    breaker: CircuitBreaker
+    instead: VectorStore
+
+    def nearest(
+        self,
+        vector: UnitVector,
+        *,
+        user_id: int,
+        space_id: int,
+        kind: str,
+        eligible: Sql,
+        limit: int,
+        many: bool = False,
+    ) -> Mapping[int, float]:
+        whose = {"user_id": user_id, "space_id": space_id, "kind": kind}
+        wanted = min(_MORE * limit, MOST)
+        try:
+            ids = self._near(vector, limit=wanted, **whose)  # type: ignore[arg-type]
+        except ProviderError as error:
+            logger.warning("searching in PostgreSQL instead: %s", error)
+        else:
+            found = _compared(vector, ids, eligible=eligible, limit=limit, **whose)  # type: ignore[arg-type]
+            if len(found) >= limit or len(ids) < wanted:
+                return found
+        return self.instead.nearest(
+            vector,
+            user_id=user_id,
+            space_id=space_id,
+            kind=kind,
+            eligible=eligible,
+            limit=limit,
+            many=many,
+        )
+
+    def _near(
+        self, vector: UnitVector, *, user_id: int, space_id: int, kind: str, limit: int
+    ) -> list[int]:
+        self.breaker.check()
+        try:
+            found = self.server.near(
+                vector, space_id=space_id, user_id=user_id, kind=kind, limit=limit
+            )
+        except ProviderError:
+            self.breaker.note(failed=True)
+            raise
+        self.breaker.note(failed=False)
+        return found
+
+
+def _compared(
+    vector: UnitVector,
+    ids: list[int],
+    *,
+    user_id: int,
+    space_id: int,
+    kind: str,
+    eligible: Sql,
+    limit: int,
+) -> Mapping[int, float]:
+    asked = orjson.dumps(np.asarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    whose = (user_id, space_id, kind)
+    values = [asked, *whose, ids, *whose, *eligible.values, limit]
+    found = statements.rows(_COMPARED.format(eligible=eligible.text), values)
+    return {target_id: -distance for target_id, distance in found}

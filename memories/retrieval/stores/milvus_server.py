@@ -1,0 +1,230 @@
+"""A Milvus server as we use it: one collection for each space, one entity for each target."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from memcenter.lib.errors import ProviderError
+from memories.retrieval.stores.base import UnitVector
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+
+AT_ONCE = 500
+MOST = 16_384  # of more than that Milvus tells nobody at once
+_ID = 40  # "fragment:" and a bigint
+_NOT_LOADED = 101
+# Who was away is found again at once; left to itself gRPC waits for up to two minutes.
+_SOON_AGAIN = {
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.min_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 1_000,
+    "grpc.use_local_subchannel_pool": 1,
+}
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One vector; `name` is the target's kind and number, as `memory:12`."""
+
+    name: str
+    user_id: int
+    kind: str
+    vector: Sequence[float]
+
+
+def name_of(kind: str, target_id: int) -> str:
+    return f"{kind}:{target_id}"
+
+
+@dataclass(frozen=True)
+class MilvusServer:
+    """Raises `ProviderError` (retryable) where it can't be reached or refuses.
+
+    `prefix` begins the names of our collections, so that several instances may share a server;
+    `timeout` is in seconds, for each request.
+    """
+
+    uri: str
+    token: str
+    prefix: str
+    timeout: float
+
+    def spaces(self) -> set[int]:
+        """The spaces that have a collection."""
+        names = self._ask(lambda client: client.list_collections(timeout=self.timeout))
+        start = f"{self.prefix}_space_"
+        ours = (name.removeprefix(start) for name in names if name.startswith(start))
+        return {int(one) for one in ours if one.isdigit()}
+
+    def make(self, space_id: int, *, dimensions: int) -> None:
+        """Nothing happens where it is there. What was written is seen by whoever asks next."""
+        if space_id in self.spaces():
+            return
+
+        def made(client: MilvusClient) -> None:
+            index = client.prepare_index_params()
+            index.add_index("embedding", index_type="AUTOINDEX", metric_type="IP")
+            client.create_collection(
+                self._name(space_id),
+                schema=_schema(client, dimensions),
+                index_params=index,
+                consistency_level="Strong",
+                timeout=self.timeout,
+            )
+
+        self._ask(made)
+
+    def drop(self, space_id: int) -> None:
+        name = self._name(space_id)
+        self._ask(lambda client: client.drop_collection(name, timeout=self.timeout))
+
+    def put(self, space_id: int, entities: Sequence[Entity]) -> None:
+        """Whatever these targets had before is replaced."""
+        rows = [
+            {"id": one.name, "user_id": one.user_id, "kind": one.kind, "embedding": one.vector}
+            for one in entities
+        ]
+        name = self._name(space_id)
+        self._ask(lambda client: client.upsert(name, rows, timeout=self.timeout), space_id)
+
+    def remove(self, space_id: int, names: Collection[str]) -> int:
+        """Gives how many of them were there."""
+        there = sorted(self.held(space_id, names))
+        name = self._name(space_id)
+        if there:
+            self._ask(lambda client: client.delete(name, ids=there, timeout=self.timeout), space_id)
+        return len(there)
+
+    def near(
+        self, vector: UnitVector, *, space_id: int, user_id: int, kind: str, limit: int
+    ) -> list[int]:
+        """The keys of the nearest of this person's targets of this kind, nearest first."""
+        asked = [[float(one) for one in vector]]
+        [found] = self._ask(
+            lambda client: client.search(
+                self._name(space_id),
+                asked,
+                filter=f'user_id == {int(user_id)} and kind == "{kind}"',
+                limit=limit,
+                output_fields=["id"],
+                search_params={"metric_type": "IP"},
+                timeout=self.timeout,
+            ),
+            space_id,
+        )
+        return [int(one["id"].partition(":")[2]) for one in found]
+
+    def held(self, space_id: int, names: Collection[str]) -> set[str]:
+        """Which of these are there."""
+        every = sorted(names)
+        found: set[str] = set()
+        for start in range(0, len(every), AT_ONCE):
+            wanted = orjson.dumps(every[start : start + AT_ONCE]).decode()
+            found.update(self._query(space_id, f"id in {wanted}", limit=AT_ONCE))
+        return found
+
+    def some_of(self, space_id: int, user_id: int) -> set[str]:
+        """A few of what is there of this person."""
+        return set(self._query(space_id, f"user_id == {int(user_id)}", limit=20))
+
+    def everything(self, space_id: int, *, user_id: int | None) -> Iterator[list[str]]:
+        """The names of all that is there, of one person or of everybody, part by part."""
+        condition = f"user_id == {int(user_id)}" if user_id is not None else 'id != ""'
+        parts = self._ask(
+            lambda client: client.query_iterator(
+                self._name(space_id),
+                batch_size=AT_ONCE,
+                filter=condition,
+                output_fields=["id"],
+                timeout=self.timeout,
+            ),
+            space_id,
+        )
+        while part := self._ask(lambda _: parts.next()):
+            yield [str(one["id"]) for one in part]
+        parts.close()
+
+    def _query(self, space_id: int, condition: str, *, limit: int) -> list[str]:
+        found = self._ask(
+            lambda client: client.query(
+                self._name(space_id),
+                filter=condition,
+                output_fields=["id"],
+                limit=limit,
+                timeout=self.timeout,
+            ),
+            space_id,
+        )
+        return [str(one["id"]) for one in found]
+
+    def _name(self, space_id: int) -> str:
+        return f"{self.prefix}_space_{int(space_id)}"
+
+    def _ask(self, asked: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
+        """With a space, its collection is loaded first where the server came back without it."""
+        # Loaded where it is used: who has their vectors in PostgreSQL alone needs none of it.
+        try:
+            from grpc import RpcError
+            from pymilvus import MilvusException
+        except ImportError as error:
+            raise ProviderError("pymilvus is not installed.", retryable=True) from error
+        try:
+            try:
+                return asked(self._client())
+            except MilvusException as error:
+                if space_id is None or error.code != _NOT_LOADED:
+                    raise
+                self._client().load_collection(self._name(space_id), timeout=self.timeout)
+                return asked(self._client())
+        except (MilvusException, RpcError) as error:
+            # Its message may quote what was sent.
+            text = f"Milvus can't be reached or refused ({type(error).__name__})."
+            raise ProviderError(text, retryable=True) from error
+
+    def _client(self) -> MilvusClient:
+        """One for each process: a forked one can't use its parent's connection."""
+        from pymilvus import MilvusClient
+
+        key = (os.getpid(), self.uri, self.token)
+        with _connecting:
+            if key not in _clients:
+                _log_as_we_do()
+                _clients[key] = MilvusClient(
+                    uri=self.uri,
+                    token=self.token,
+                    timeout=self.timeout,
+                    dedicated=True,
+                    grpc_options=_SOON_AGAIN,
+                )
+            return _clients[key]
+
+
+def _log_as_we_do() -> None:
+    """It gives itself a handler of its own when it is loaded, and quotes what it was sent."""
+    own = logging.getLogger("pymilvus")
+    own.handlers.clear()
+    own.setLevel(logging.CRITICAL)
+
+
+def _schema(client: MilvusClient, dimensions: int) -> Any:
+    from pymilvus import DataType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field("id", DataType.VARCHAR, max_length=_ID, is_primary=True)
+    # Each person's vectors lie in one partition, so that a search passes the others by.
+    schema.add_field("user_id", DataType.INT64, is_partition_key=True)
+    schema.add_field("kind", DataType.VARCHAR, max_length=10)
+    schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=dimensions)
+    return schema
+
+
+_clients: dict[tuple[int, str, str], Any] = {}
+_connecting = threading.Lock()
