@@ -93,6 +93,10 @@ def elsewhere(store: Elsewhere) -> None:
     _elsewhere.append(store)
 
 
+def stores_beside() -> Sequence[Elsewhere]:
+    return list(_elsewhere)
+
+
 def stores_in_use() -> Sequence[Elsewhere]:
     return [one for one in _elsewhere if one.is_used()]
 

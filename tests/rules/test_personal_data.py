@@ -148,10 +148,12 @@ def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
     assert using_redis(root) - reading_only == {one.module for one in known_places.cached()}
 
 
-def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path) -> None:
-    """One that keeps them elsewhere wants a way to export, erase and look for them, and a name."""
+def test_every_store_of_vectors_keeps_them_in_tables_of_ours_or_follows_them(root: Path) -> None:
+    """One that keeps them elsewhere erases what our tables lose, and is looked into by its name."""
     modules = {path.stem for path in (root / "memories/retrieval/stores").glob("*.py")}
-    assert modules == {"__init__", "base", "own_index", "pgvector"}
+    elsewhere = {one.name for one in known_places.stores_beside()}
+    servers = {f"{name}_server" for name in elsewhere}
+    assert modules - elsewhere - servers == {"__init__", "base", "own_index", "pgvector"}
 
 
 def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:

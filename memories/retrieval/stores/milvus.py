@@ -23,9 +23,9 @@ _MORE = 2  # times as many are asked for, since some may not be eligible
 _COMPARED = """
 SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
  WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
-   AND (v.target_id = ANY(%s::bigint[])
-        OR v.target_id IN (SELECT c.target_id FROM memories_vectorchange c
-                            WHERE c.user_id = %s AND c.space_id = %s AND c.target_kind = %s))
+   AND v.target_id = ANY(%s::bigint[] || ARRAY(
+         SELECT c.target_id FROM memories_vectorchange c
+          WHERE c.user_id = %s AND c.space_id = %s AND c.target_kind = %s))
    AND (v.target_id IN ({eligible})) IS TRUE
  ORDER BY distance, v.target_id LIMIT %s
 """
