@@ -148,7 +148,7 @@ def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
     assert using_redis(root) - reading_only == {one.module for one in known_places.cached()}
 
 
-def test_every_store_of_vectors_keeps_them_in_tables_of_ours_or_follows_them(root: Path) -> None:
+def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path) -> None:
     """One that keeps them elsewhere erases what our tables lose, and is looked into by its name."""
     modules = {path.stem for path in (root / "memories/retrieval/stores").glob("*.py")}
     elsewhere = {one.name for one in known_places.stores_beside()}
