@@ -186,7 +186,7 @@ def test_a_store_of_vectors_outside_our_tables_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "memories/retrieval/stores"
     shutil.copytree(rules.ROOT / "memories/retrieval/stores", folder)
     rules.test_every_store_of_vectors_keeps_them_in_tables_of_ours(tmp_path)
-    (folder / "milvus.py").write_text("")
+    (folder / "qdrant.py").write_text("")
     with pytest.raises(AssertionError):
         rules.test_every_store_of_vectors_keeps_them_in_tables_of_ours(tmp_path)
 

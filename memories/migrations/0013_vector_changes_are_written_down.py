@@ -44,7 +44,7 @@ DROP FUNCTION memcenter_vector_changed();
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0011_vectors_elsewhere")]
+    dependencies = [("memories", "0012_vectors_elsewhere")]
     operations = [
         migrations.RunSQL(_FORWARD, _BACK),
         rows_of_one_person("memories_vectorchange"),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('ops', '0015_failed_operations_are_counted'),
+        ('ops', '0018_audit_is_searched'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0010_row_security'),
+        ('memories', '0011_when_a_note_was_learned_from'),
     ]
 
     operations = [
