@@ -9,8 +9,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from memories.files.paths import MEMORY
-from memories.models import Memory
-from memories.services import file_copies, file_syncing, forgetting
+from memories.models import Memory, Origin
+from memories.services import file_copies, file_syncing, forgetting, notes
 from ops.access import as_user
 from ops.models import Receipt, User
 from ops.services import forgetting as everything
@@ -83,6 +83,24 @@ def test_copies_are_written_there_and_edits_are_read_in(alice: User, objects: St
     assert "Keeps bees <!-- mem_" in text_in(objects, alice)
     replace(objects, alice, "a\x00b")
     assert MEMORY in file_syncing.sync(alice).failed
+
+
+def test_notes_lie_there_too_and_what_is_forgotten_leaves_them(
+    alice: User, objects: Storage
+) -> None:
+    memory = make_memory(alice, PLANTED, origin=Origin.EXTRACTED)
+    line = notes.append(PLANTED, user=alice).note
+    notes.append("Walked home", user=alice)
+    name = f"{alice.pk}/{notes.path_of(line.on)}"
+    assert notes.path_of(line.on) in file_syncing.sync(alice).written
+    assert file_syncing.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
+    with as_user(alice):
+        forgetting.forget_memory(user=alice, memory=memory)
+    worker.drain()
+    with objects.open(name) as file:
+        text = bytes(file.read()).decode()
+    assert "zebrafish" not in text and text.endswith("Walked home\n")
+    assert Receipt.objects.get().scan["residue"] == 0
 
 
 def test_forgetting_reaches_there(alice: User, mallory: User, objects: Storage) -> None:
