@@ -1,5 +1,5 @@
 import re
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django import template
 from django.template import Context
@@ -37,9 +37,9 @@ def ago(moment: datetime) -> str:
 
 
 @register.filter
-def day(moment: datetime) -> str:
-    """ "3 Nov", with the year where it is another one; the person's own day."""
-    local = timezone.localtime(moment)
+def day(moment: datetime | date) -> str:
+    """ "3 Nov", with the year where it is another one; of a moment the person's own day."""
+    local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
     return dateformat.format(local, near if this_year else far)

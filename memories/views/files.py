@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from memcenter.lib.errors import ApplicationError, NotFound, Stale
 from memcenter.lib.pages import own_transaction, person, personal_page
 from memories.file_forms import FileText, NewFile, NoteLine
-from memories.files import merging
+from memories.files import merging, noting
 from memories.files.parse import parse
 from memories.files.paths import CURATED
 from memories.files.showing import blocks_of
@@ -66,9 +66,11 @@ def memory_file(request: HttpRequest, path: str) -> HttpResponse:
         lines = parse(file.text).lines
         start = _number(request.GET.get("line")) or 0
         shown = lines[start : start + _LINES]
+        text = "".join(line.raw for line in shown)
         context = _about(file) | {
+            "noted": list(noting.read_all(text)) if file_contents.day_of(path) else [],
             "blocks": list(blocks_of(shown)) if path in CURATED else None,
-            "text": "".join(line.raw for line in shown),
+            "text": text,
             "kinds": _KINDS,
             "next_line": start + _LINES if len(lines) > start + _LINES else 0,
             "earlier": start > 0,

@@ -49,6 +49,9 @@ def test_the_list_shows_every_sort_of_file_and_says_what_is_missing(
     client.post(address("memory_note_add"), {"text": "The boiler was fixed."})
     found = text_of(client.get(address("memory_files")))
     assert "1 memory" in found and "notes/plan.md" in found and "1 line" in found
+    line = notes.append("And cleaned:\nall of it", user=alice, source="my agent").note
+    day = text_of(client.get(address("memory_file", notes.path_of(line.on))))
+    assert "The boiler was fixed." in day and "And cleaned:<br>all of it" in day
 
 
 def test_a_file_is_read_with_its_memories_leading_to_their_pages(
