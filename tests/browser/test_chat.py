@@ -41,6 +41,19 @@ def plain(browser: Browser, product: Product, person: Person) -> Iterator[Page]:
     context.close()
 
 
+_LONG = """
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_conversation, make_summary, make_turn
+with as_system():
+    talk = make_conversation(User.objects.get(username={name!r}), title="Long")
+    for number in range(13):
+        make_turn(talk, f"Remark {{number}}.", f"Noted {{number}}.")
+    make_summary(talk, "They remarked on things.", through=6)
+    print(talk.public_id)
+"""
+
+
 def composer(page: Page) -> Locator:
     return page.get_by_label("Your message", exact=True)
 
@@ -284,3 +297,18 @@ def test_a_chip_whose_turn_went_meanwhile_looks_no_more_and_says_nothing(chat: P
     say(chat, "Good morning!")
     expect(chat.locator(".lessons[hx-get]")).to_have_count(0, timeout=SOON)
     expect(chat.locator(".toast")).to_have_count(0)
+
+
+def test_a_line_says_where_a_long_talk_was_summarized_and_moves_on_with_it(
+    chat: Page, product: Product, person: Person
+) -> None:
+    talk = product.shell(_LONG.format(name=person.username)).split()[-1]
+    chat.goto(f"/c/{talk}/")
+    line, below = chat.locator("#summarized"), chat.locator("#summarized ~ .bubble")
+    expect(line).to_contain_text("Earlier messages were summarized")
+    expect(below.first).to_contain_text("Remark 3.")
+    say(chat, "And another remark.")
+    expect(below.first).to_contain_text("Remark 4.")
+    expect(line).to_have_count(1)
+    line.get_by_role("link").click()
+    expect(chat.locator("#layer-summary")).to_contain_text("They remarked on things.")
