@@ -1,6 +1,6 @@
 """Compaction: is what was said early still answered from, when little of it fits the prompt?
 
-    .venv/bin/python bench/compaction.py [--people N] FILE…
+    .venv/bin/python bench/compaction.py [--people N] [--window TOKENS] [--block TOKENS] FILE…
 
 All sessions of a LoCoMo dialogue, and all days of a MemoryBank person, are said in one long
 conversation through the API. Then each question with marked evidence is asked through
@@ -8,7 +8,8 @@ conversation through the API. Then each question with marked evidence is asked t
 block shows its words as an episode, or where a memory in the block was learned from it (by the
 memory's quote). What the summary tells isn't counted: its lines carry no marks.
 
-`--people N` takes the first N of each MemoryBank file.
+`--people N` takes the first N of each MemoryBank file, whose conversations are about as long as
+the product's own budget: give them a smaller one.
 
 `window` is the window alone, `as_long` the latest messages up to as many tokens as window and
 block may have together, `memory` window and block. `whole`: the share of questions all of whose
@@ -66,15 +67,13 @@ class Asked:
         return len(self.wanted & self.found[way]) / len(self.wanted)
 
 
-def main(paths: Sequence[Path], *, people: int | None) -> None:
+def main(paths: Sequence[Path], *, people: int | None, window: int, block: int) -> None:
     talks = [talk for path in paths for talk in islice(read(path), people)]
-    with running(
-        MEMCENTER_WINDOW_TOKENS=str(WINDOW_TOKENS), MEMCENTER_BLOCK_TOKENS=str(BLOCK_TOKENS)
-    ) as product:
+    with running(MEMCENTER_WINDOW_TOKENS=str(window), MEMCENTER_BLOCK_TOKENS=str(block)) as product:
         for talk in talks:
             say(product, talk)
         settle(product, [talk.person.external_id for talk in talks])
-        asked = [one for talk in talks for one in ask_all(product, talk)]
+        asked = [one for talk in talks for one in ask_all(product, talk, window + block)]
     groups = {name: figures([one for one in asked if one.group == name]) for name in _groups(asked)}
     answerable = [one for one in asked if one.group != CATEGORIES[5]]
     total = figures(answerable) | {"tokens": _mean_tokens(talks)}
@@ -121,7 +120,7 @@ def settle(product: Product, users: Sequence[str]) -> None:
                 time.sleep(1)
 
 
-def ask_all(product: Product, talk: Talk) -> Iterator[Asked]:
+def ask_all(product: Product, talk: Talk, budget: int) -> Iterator[Asked]:
     user = talk.person.external_id
     whole = {"user_id": user, "conversation_id": CONVERSATION}
     place = f"/conversations/{CONVERSATION.replace(' ', '%20')}/messages"
@@ -129,7 +128,7 @@ def ask_all(product: Product, talk: Talk) -> Iterator[Asked]:
              for one in product.all(place, user_id=user)}  # fmt: skip
     texts = {one.client_id.removeprefix("locomo:"): _plain(one.content) for one in talk.messages}
     learned = dict(_learned(product, user, marks, texts))
-    as_long = frozenset(_latest(talk.messages))
+    as_long = frozenset(_latest(talk.messages, budget))
     for group, question, wanted in talk.questions:
         if not wanted <= texts.keys():
             continue
@@ -159,8 +158,7 @@ def _learned(
         yield memory["id"], said
 
 
-def _latest(messages: Sequence[ImportedMessage]) -> Iterator[str]:
-    left = WINDOW_TOKENS + BLOCK_TOKENS
+def _latest(messages: Sequence[ImportedMessage], left: int) -> Iterator[str]:
     for one in reversed(messages):
         left -= tokens.count(one.content)
         if left < 0:
@@ -197,5 +195,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--people", type=int)
+    parser.add_argument("--window", type=int, default=WINDOW_TOKENS)
+    parser.add_argument("--block", type=int, default=BLOCK_TOKENS)
     given = parser.parse_args()
-    main(given.files, people=given.people)
+    main(given.files, people=given.people, window=given.window, block=given.block)
