@@ -4,11 +4,16 @@ import zoneinfo
 from collections.abc import Callable
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 
 from memcenter import logs, tracing
-from ops.services import acting, users
+from ops.access import as_user
+from ops.models import User
+from ops.services import acting, second_factors, users
 
 Handler = Callable[[HttpRequest], HttpResponse]
 _POLICY = (
@@ -87,6 +92,26 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
     if not request.user.is_authenticated:
         return "visitor", surface
     return (f"staff {request.user.pk}" if surface == "admin" else "user"), surface
+
+
+def staff_second_step(get_response: Handler) -> Handler:
+    """With the setting, staff without a second step are led to switching one on."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if settings.STAFF_SECOND_STEP and request.path.startswith("/admin/") and _lacks(request):
+            messages.warning(request, _("The admin opens when you have switched a second step on."))
+            return redirect("signin_settings")
+        return get_response(request)
+
+    return middleware
+
+
+def _lacks(request: HttpRequest) -> bool:
+    user = request.user
+    if not (isinstance(user, User) and user.is_staff):
+        return False
+    with as_user(user):
+        return second_factors.of(user) is None
 
 
 def personal_settings(get_response: Handler) -> Handler:

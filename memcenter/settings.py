@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "memcenter.middleware.who_acts",
     "memcenter.middleware.personal_settings",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "memcenter.middleware.staff_second_step",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -166,6 +167,8 @@ LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
 REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", True)
+# Whether the admin opens only for staff who have switched a second step on.
+STAFF_SECOND_STEP = env.flag("MEMCENTER_STAFF_SECOND_STEP", False)
 # Signing in by an OpenID Connect provider, where one is named.
 OIDC_ISSUER = env.text("MEMCENTER_OIDC_ISSUER").rstrip("/")
 OIDC_CLIENT_ID = env.text("MEMCENTER_OIDC_CLIENT_ID")

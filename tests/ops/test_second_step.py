@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pyotp
 import pytest
+from django.conf import LazySettings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
@@ -138,6 +139,17 @@ def test_the_admin_has_no_door_that_leads_past_it(client: Client, maya: User) ->
     assert client.get("/admin/").status_code == 302
     assert client.post("/signin/code/", {"code": code_of_now()})["Location"] == "/admin/"
     assert client.get("/admin/").status_code == 200
+
+
+def test_staff_can_be_made_to_have_one(client: Client, maya: User, settings: LazySettings) -> None:
+    settings.STAFF_SECOND_STEP = True
+    User.objects.filter(pk=maya.pk).update(is_staff=True, is_superuser=True)
+    client.force_login(maya)
+    assert client.get("/admin/").status_code == 200
+    SecondFactor.objects.all().delete()
+    led = client.get("/admin/ops/user/", follow=True)
+    assert led.redirect_chain == [("/settings/signin/", 302)]
+    assert "The admin opens when" in led.text
 
 
 def test_who_is_no_staff_is_refused_and_not_sent_in_circles(client: Client, maya: User) -> None:
