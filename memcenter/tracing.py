@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 _TRACE_ID_DIGITS = 32
+_SENDING_SECONDS = 2  # a collector that is gone holds up nobody who stops
 Attributes = Mapping[str, str | int]
 
 
@@ -94,9 +96,13 @@ def provider(endpoint: str) -> TracerProvider:
         resource=Resource.create({"service.name": "memory-center"}),
         id_generator=OfTheRequest(),
         sampler=ParentBased(TraceIdRatioBased(settings.OTEL_SHARE)),
+        shutdown_on_exit=False,
     )
-    sent_to = OTLPSpanExporter(endpoint=endpoint, headers=settings.OTEL_HEADERS)
+    sent_to = OTLPSpanExporter(
+        endpoint=endpoint, headers=settings.OTEL_HEADERS, timeout=_SENDING_SECONDS
+    )
     made.add_span_processor(BatchSpanProcessor(sent_to))
+    Finalize(None, made.shutdown, exitpriority=1)  # also where no `atexit` is: see wsgi.py
     return made
 
 
