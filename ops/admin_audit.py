@@ -40,17 +40,17 @@ class AuditEventAdmin(ReadOnlyAdmin):
     )
     actions = ("export",)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
+    def whole(self, rows: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
         asked = Operation.objects.filter(public_id=OuterRef("target"))
         person = User.objects.filter(subject=OuterRef("subject"))
-        rows: QuerySet[AuditEvent] = super().get_queryset(request)
-        return rows.annotate(
+        found: QuerySet[AuditEvent] = super().whole(rows)
+        return found.annotate(
             operation_kind=Subquery(asked.values("kind")[:1]),
             operation_status=Subquery(asked.values("status")[:1]),
             person=Subquery(person.values(name=Coalesce("username", "external_id"))[:1]),
         )
 
-    @admin.display(description=gettext_lazy("by"), ordering="actor")
+    @admin.display(description=gettext_lazy("by"))
     def by(self, event: AuditEvent) -> str:
         """Keys and staff lead to their pages."""
         who, _, number = event.actor.partition(" ")

@@ -7,14 +7,13 @@ shows as its length until somebody asks to see it; that is audited, and holds fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from operator import or_
 from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import get_fields_from_path
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
 from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
@@ -26,20 +25,13 @@ from unfold.admin import ModelAdmin
 
 from ops import roles
 from ops.access import as_system
+from ops.admin_paging import PagedList, ShortPaginator
 from ops.models import User
 from ops.services import audit
 
-_COUNTED = 5_000
+_LOOKED_UP = 100
 _REVEALED = "admin_revealed"
 Shown = Callable[[Any], str]
-
-
-class ShortPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than anybody pages: counting a large table takes longer than reading it."""
-
-    @cached_property
-    def count(self) -> int:
-        return int(cast("QuerySet[Model]", self.object_list).order_by()[:_COUNTED].count())
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
@@ -54,7 +46,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     show_facets = admin.ShowFacets.NEVER  # they count the whole table, once for each value
     list_per_page = 50
     ordering = ("-pk",)
-    paginator = ShortPaginator
+    list_max_show_all = 0
+    sortable_by: Sequence[str] = ()  # newest first: by another column all rows would be sorted
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
@@ -92,14 +85,35 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With whatever the row's own name and the list's columns need.
-
-        Without what is being forgotten, and what is part of it.
-        """
+        """Without what is itself being forgotten; for what is part of it see `whole`."""
         rows = cast("QuerySet[Any]", super().get_queryset(request))
+        return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
+
+    def whole(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """With whatever the row's own name and the list's columns need; without what is part of
+        something that is being forgotten."""
         for leading in _paths_to_hidden(self.model):
             rows = rows.filter(**{leading: None})
         return rows.select_related(*self.list_select_related) if self.list_select_related else rows
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any | None:
+        row = super().get_object(request, object_id, from_field)
+        if row is None:
+            return None
+        return self.whole(self.get_queryset(request)).filter(pk=row.pk).first()
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PagedList]:
+        return PagedList
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Any], per_page: int, *args: Any, **_: Any
+    ) -> ShortPaginator:
+        def whole(keys: list[Any]) -> QuerySet[Any]:
+            return self.whole(self.get_queryset(request).filter(pk__in=keys))
+
+        return ShortPaginator(queryset, per_page, whole=whole)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -108,11 +122,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
-        wanted = [
-            Q(**{path: value})
-            for path in (one.removeprefix("=") for one in self.search_fields)
-            if (value := _as_value(self.model, path, term)) is not None
-        ]
+        found = [_found(self.model, one.removeprefix("="), term) for one in self.search_fields]
+        wanted = [one for one in found if one is not None]
         return queryset.filter(reduce(or_, wanted)) if wanted else queryset.none(), False
 
     def changelist_view(
@@ -180,12 +191,23 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return f"{self.opts.label_lower}:{object_id}"
 
 
-def _as_value(model: type[Model], path: str, typed: str) -> Any:
-    """None for what can't stand in such a column, as a name where an id is meant."""
+def _found(model: type[Model], path: str, typed: str) -> Q | None:
+    """The condition for rows with this in a column, their own or of what they belong to.
+
+    What they belong to is looked up first: a condition over two tables has no index. None where
+    nothing can match, as a name where an id is meant.
+    """
+    column = get_fields_from_path(model, path)[-1]
     try:
-        return get_fields_from_path(model, path)[-1].to_python(typed)
+        value = column.to_python(typed)
     except ValidationError:
         return None
+    parent, _, name = path.partition("__")
+    if not name:
+        return Q(**{path: value})
+    rows = column.model._base_manager.filter(**{name: value})
+    keys = list(rows.values_list("pk", flat=True)[:_LOOKED_UP])
+    return Q(**{f"{parent}__in": keys}) if keys else None
 
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:

@@ -67,7 +67,10 @@ def statements(client: Client, page: str) -> list[str]:
 
 
 def reads_a_whole_table(statement: str) -> bool:
-    """Counting, or gathering the values of a column, without an end to it."""
+    """Counting, or gathering the values of a column, without an end to it; or joining all rows
+    before the few of a page are taken: measured with 300,000 memories, 3 s instead of 6 ms."""
+    if "JOIN" in statement and "LIMIT" in statement:
+        return True
     bounded = "LIMIT" in statement or '"status" = ' in statement or '"created_at" > ' in statement
     return bool(re.search(r"COUNT\(|DISTINCT", statement)) and not bounded
 
