@@ -4,6 +4,9 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 RUN := .venv/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 
+# Compiled once, not by each of the processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: up test check audit demo bench screenshots lock
 .DEFAULT_GOAL := up
 

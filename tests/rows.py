@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import apps
+from django.db import connection
 from django.db.models import Model
 
 from ops.models import User
@@ -17,12 +18,16 @@ def personal_models() -> list[type[Model]]:
 
 
 def rows_of(user: User) -> Rows:
-    """Every personal row of a person, hidden ones too."""
-    found: Rows = {"ops_user": [dict(row) for row in User.objects.filter(pk=user.pk).values()]}
-    for model in personal_models():
-        if model is not User:
-            rows = model._base_manager.filter(user_id=user.pk).order_by("pk")
-            found[model._meta.db_table] = [_comparable(row) for row in rows.values()]
+    """Every personal row of a person, hidden ones too. Asked in plain SQL: it is asked often."""
+    found: Rows = {}
+    with connection.cursor() as cursor:
+        for model in personal_models():
+            table, own = model._meta.db_table, "id" if model is User else "user_id"
+            key = model._meta.pk.column
+            cursor.execute(f"SELECT * FROM {table} WHERE {own} = %s ORDER BY {key}", [user.pk])
+            names = [column.name for column in cursor.description or ()]
+            rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+            found[table] = [_comparable(row) for row in rows]
     return found
 
 
