@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 # Compiled once, not by each of the processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: up test check audit demo bench screenshots lock
+.PHONY: up test check audit types style demo bench screenshots lock
 .DEFAULT_GOAL := up
 
 up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
@@ -18,9 +18,14 @@ test: check  ## the gate: everything that must hold before a change is accepted
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: .venv/dev.stamp  ## the part of the gate that runs nothing
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types style
+
+types:
+	.venv/bin/mypy .
+
+style:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy .
 	.venv/bin/lint-imports
 	.venv/bin/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	$(RUN) manage.py check

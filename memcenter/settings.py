@@ -133,24 +133,34 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout"
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "ops.tasks.sweep", "schedule": 5.0},
-    "cleanup": {"task": "ops.tasks.request_cleanup", "schedule": 3600.0},
-    "sessions": {"task": "memories.tasks.request_examinations", "schedule": 60.0},
-    "consolidate": {
-        "task": "memories.tasks.request_consolidation",
-        "schedule": crontab(hour=env.integer("MEMCENTER_CONSOLIDATE_HOUR", 3), minute=0),
-    },
-    "files": {
-        "task": "memories.tasks.request_file_syncs",
-        "schedule": float(env.integer("MEMCENTER_FILES_SYNC_SECONDS", 300, least=10)),
-    },
-    "copies": {
-        "task": "memories.tasks.watch_copies",
-        "schedule": float(env.integer("MEMCENTER_FILES_WATCH_SECONDS", 20, least=1)),
-    },
-    "vectors": {"task": "memories.tasks.request_vector_syncs", "schedule": 60.0},
-    "own-indexes": {"task": "memories.tasks.request_own_indexes", "schedule": 3600.0},
-    "heartbeat": {"task": "ops.tasks.heartbeat", "schedule": 10.0},
+    # What has waited for longer than it takes until the next of its kind needs no running.
+    name: {"task": task, "schedule": schedule, "options": {"expires": expires}}
+    for name, task, schedule, expires in (
+        ("sweep", "ops.tasks.sweep", 5.0, 5),
+        ("heartbeat", "ops.tasks.heartbeat", 10.0, 30),
+        ("sessions", "memories.tasks.request_examinations", 60.0, 60),
+        (
+            "files",
+            "memories.tasks.request_file_syncs",
+            float(env.integer("MEMCENTER_FILES_SYNC_SECONDS", 300, least=10)),
+            300,
+        ),
+        (
+            "copies",
+            "memories.tasks.watch_copies",
+            float(env.integer("MEMCENTER_FILES_WATCH_SECONDS", 20, least=1)),
+            20,
+        ),
+        ("vectors", "memories.tasks.request_vector_syncs", 60.0, 60),
+        ("cleanup", "ops.tasks.request_cleanup", 3600.0, 600),
+        ("own-indexes", "memories.tasks.request_own_indexes", 3600.0, 3600),
+        (
+            "consolidate",
+            "memories.tasks.request_consolidation",
+            crontab(hour=env.integer("MEMCENTER_CONSOLIDATE_HOUR", 3), minute=0),
+            3600,
+        ),
+    )
 }
 
 # --- People ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from memories.services import (
 from ops.access import as_system
 
 
-@shared_task(ignore_result=True, expires=60)
+@shared_task(ignore_result=True)
 def request_examinations() -> int:
     """One operation for each conversation that went quiet and was not examined yet."""
     with as_system():
@@ -23,7 +23,7 @@ def request_examinations() -> int:
     return len(quiet)
 
 
-@shared_task(ignore_result=True, expires=3_600)
+@shared_task(ignore_result=True)
 def request_consolidation() -> int:
     """Every night, one operation for each person who has old notes, or enough old memories."""
     with as_system():
@@ -33,28 +33,28 @@ def request_consolidation() -> int:
     return len(people)
 
 
-@shared_task(ignore_result=True, expires=3_600)
+@shared_task(ignore_result=True)
 def request_own_indexes() -> bool:
     """Hourly, one operation where somebody came to have very many memories, or few again."""
     with as_system():
         return own_indexes.request() is not None
 
 
-@shared_task(ignore_result=True, expires=20)
+@shared_task(ignore_result=True)
 def watch_copies() -> int:
     """One operation for each person who edited a copy of a memory file on the disk."""
     with as_system():
         return file_syncing.request_where_edited()
 
 
-@shared_task(ignore_result=True, expires=300)
+@shared_task(ignore_result=True)
 def request_file_syncs() -> int:
     """One operation for each person whose memories or copies of files changed."""
     with as_system():
         return file_syncing.request_where_changed()
 
 
-@shared_task(ignore_result=True, expires=60)
+@shared_task(ignore_result=True)
 def request_vector_syncs() -> int:
     """One operation for each person of whose vectors Milvus wasn't told everything."""
     with as_system():

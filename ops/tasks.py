@@ -1,4 +1,4 @@
-"""What Celery runs. Its messages are empty: what is due stands in the outbox."""
+"""What Celery runs, the settings say when. Messages are empty: what is due stands in the outbox."""
 
 import time
 
@@ -20,7 +20,7 @@ def drain_outbox() -> int:
     return _round()
 
 
-@shared_task(ignore_result=True, expires=5)
+@shared_task(ignore_result=True)
 def sweep() -> int:
     """Take back what lost its worker, and run what nobody was woken for."""
     with as_system():
@@ -38,7 +38,7 @@ def _round() -> int:
     return count
 
 
-@shared_task(ignore_result=True, expires=600)
+@shared_task(ignore_result=True)
 def request_cleanup() -> None:
     """Have what is over its time erased; one that already waits does it."""
     with as_system():
@@ -52,6 +52,6 @@ def request_cleanup() -> None:
         )
 
 
-@shared_task(ignore_result=True, expires=30)
+@shared_task(ignore_result=True)
 def heartbeat() -> None:
     cache.set(HEARTBEAT_KEY, timezone.now().isoformat(), timeout=max(90, settings.LEASE_SECONDS))

@@ -174,7 +174,7 @@ class Supervisor:
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
-    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "memcenter.celery:app"]
+    celery = [sys.executable, "-m", "celery", "--quiet", "-A"]
     quiet = "--loglevel=WARNING"
     commands: dict[str, list[str | Path]] = {
         "web": [
@@ -184,8 +184,14 @@ def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
             *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
             *("--log-level", "warning", "memcenter.wsgi:application"),
         ],
-        "worker": [*celery, "worker", "-c", "2", quiet, "--without-gossip", "--without-mingle"],
-        "beat": [*celery, "beat", quiet, "--schedule", folder.beat_schedule, "--pidfile="],
+        "worker": [
+            *(*celery, "memcenter.celery:app", "worker", "-c", "2", quiet),
+            *("--without-gossip", "--without-mingle"),
+        ],
+        "beat": [
+            *(*celery, "memcenter.beat:app", "beat", quiet),
+            *("--schedule", folder.beat_schedule, "--pidfile="),
+        ],
     }
     return {name: Program(name, commands[name], folder=folder) for name in _PROGRAMS}
 
