@@ -15,8 +15,8 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from conversations.models import Feedback
-from memories.models import Arbitration, DailyNote, MemoryFile, Project, RecallHit
+from conversations.models import Feedback, Turn
+from memories.models import Arbitration, DailyNote, Memory, MemoryFile, Project, RecallHit
 from ops.access import as_user
 from ops.api import events
 from ops.models import Export, Operation, Receipt, Status, User
@@ -68,29 +68,29 @@ class World:
 
 def make_world() -> World:
     alice = users.find_or_create(f"alice-{word('person')}")
+    ids = said_and_learned(alice) | {"receipt_id": "rcpt_unknown", "path": "MEMORY.md"}
+    with as_user(alice):
+        everything = exporting.request(user=alice, format="json", actor="user", surface="page")
+    worker.drain()
+    assert Export.objects.get(user=alice).sha256
+    ids["op_id"] = everything.operation.public_id
+    staff = User.objects.create_superuser("root", "a-long-enough-password")
+    key = keys.create(name="backend", scopes=["read", "write", "forget", "export"])[1]
+    world = World(alice, key, signed_in(alice), signed_in(staff), ids)
+    world.reads = {**by_api(world), **by_clients(world), **by_page(world), **by_staff(world)}
+    return world
+
+
+def said_and_learned(alice: User) -> dict[str, str]:
+    """One turn with all that was made of it, and something besides; the names in addresses."""
     here = make_conversation(alice, external_id=f"c-{word('thread')}", title=word("title"))
     turn = make_turn(here, f"I keep a {word('asked')}.", f"A {word('answered')}, nice.")
     make_episode(turn)
     make_summary(here, f"They keep a {word('summarized')}.", through=2)
-    Feedback.objects.create(
-        user=alice,
-        message=turn.assistant_message,
-        rating="negative",
-        comment=word("comment"),
-    )
     learned = make_memory(alice, f"Keeps a {word('learned')}", turns=[turn])
-    Arbitration.objects.create(
-        user=alice,
-        turn=turn,
-        memory=learned,
-        candidate_text=f"Has a {word('candidate')}",
-        verdict="ADD",
-        decided_by="bundled",
-    )
+    told_about(turn, learned)
     there = make_turn(make_conversation(alice), "I keep a cat.", "A cat, nice.")
     kept = make_memory(alice, f"Keeps a {word('kept')}", turns=[there])
-    project = Project.objects.create(user=alice, key="p1", name=word("project's name"))
-    make_memory(alice, f"Will build a {word('planned')} house", project=project, kind="plan")
     trace = make_trace(
         alice,
         f"How is the {word('asked about')}?",
@@ -99,40 +99,49 @@ def make_world() -> World:
         answer=turn.assistant_message,
     )
     RecallHit.objects.filter(trace=trace).update(in_block=True)
-    MemoryFile.objects.create(
-        user=alice,
-        path="MEMORY.md",
-        content=f"## fact\n- Keeps a {word('learned')} <!-- {learned.public_id} -->\n",
-    )
-    note = DailyNote.objects.create(
-        user=alice,
-        day=turn.created_at.date(),
-        number=1,
-        text=f"Fed the {word('noted')}",
-        created_at=turn.created_at,
-    )
-    with as_user(alice):
-        everything = exporting.request(user=alice, format="json", actor="user", surface="page")
-    worker.drain()
-    assert Export.objects.get(user=alice).sha256
-    staff = User.objects.create_superuser("root", "a-long-enough-password")
-    ids = {
+    return {
         "conversation_id": here.public_id,
         "message_id": turn.user_message.public_id,
         "turn_id": turn.public_id,
         "memory_id": learned.public_id,
         "request_id": trace.request_id,
-        "op_id": everything.operation.public_id,
-        "receipt_id": "rcpt_unknown",
-        "note_id": note.public_id,
+        "note_id": noted(turn).public_id,
         "other_id": kept.public_id,
-        "project_key": "p1",
-        "path": "MEMORY.md",
+        "project_key": planned(alice).key,
     }
-    key = keys.create(name="backend", scopes=["read", "write", "forget", "export"])[1]
-    world = World(alice, key, signed_in(alice), signed_in(staff), ids)
-    world.reads = {**by_api(world), **by_clients(world), **by_page(world), **by_staff(world)}
-    return world
+
+
+def told_about(turn: Turn, learned: Memory) -> None:
+    """What people and the product say about a turn, outside its own rows."""
+    alice = learned.user
+    Feedback.objects.create(
+        user=alice, message=turn.assistant_message, rating="negative", comment=word("comment")
+    )
+    Arbitration.objects.create(
+        user=alice,
+        turn=turn,
+        memory=learned,
+        candidate_text=f"Has a {word('candidate')}",
+        verdict="ADD",
+        decided_by="bundled",
+    )
+    MemoryFile.objects.create(
+        user=alice,
+        path="MEMORY.md",
+        content=f"## fact\n- Keeps a {word('learned')} <!-- {learned.public_id} -->\n",
+    )
+
+
+def noted(turn: Turn) -> DailyNote:
+    moment = turn.created_at
+    fields = {"text": f"Fed the {word('noted')}", "day": moment.date(), "created_at": moment}
+    return DailyNote.objects.create(user=turn.user, number=1, **fields)
+
+
+def planned(alice: User) -> Project:
+    project = Project.objects.create(user=alice, key="p1", name=word("project's name"))
+    make_memory(alice, f"Will build a {word('planned')} house", project=project, kind="plan")
+    return project
 
 
 def signed_in(user: User) -> Client:
@@ -285,14 +294,19 @@ def brief_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "SECONDS", 0.0)
 
 
+def test_every_word_is_shown_while_nobody_forgets(brief_events: None) -> None:
+    """Of each world alike: so it is looked at once, and not before each request."""
+    world = make_world()
+    told = set[str]().union(*GONE.values())
+    assert set().union(*shown_by(world, list(world.reads), gone=told).values()) == told
+
+
 @pytest.mark.parametrize("scope", GONE)
 def test_nothing_shows_it_right_after_the_request_nor_in_the_end(
     scope: str, brief_events: None
 ) -> None:
     world = make_world()
     everything = list(world.reads)
-    before = shown_by(world, everything, gone=GONE[scope])
-    assert set().union(*before.values()) == GONE[scope]
     op_id = request(world, scope)
     assert shown_by(world, everything, gone=GONE[scope]) == {}
     worker.drain()
