@@ -20,7 +20,7 @@ from memcenter.embedded.process import last_lines
 from memcenter.embedded.program import Program, end_leftovers
 
 _LOOK_EVERY = 0.2
-_FIRST_PAGE_SECONDS = 60.0
+_FIRST_PAGE_SECONDS = 180.0  # a crowded machine is slow, not wrong
 _LONGEST_BACKOFF = 30.0
 _PROGRAMS = ("web", "worker", "beat")
 
