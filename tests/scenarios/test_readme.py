@@ -21,10 +21,9 @@ def blocks(name: str, language: str) -> list[str]:
     return [body for kind, body in _BLOCK.findall(text) if kind == language]
 
 
-def calls(name: str) -> tuple[str, str]:
-    """The commands that record a turn and ask for the memory block."""
-    record, ask = (block[block.index("curl ") :] for block in blocks(name, "sh") if "curl" in block)
-    return record, ask
+def calls(name: str) -> list[str]:
+    """The commands that record a turn, ask for the memory block, and forget."""
+    return [block[block.index("curl ") :] for block in blocks(name, "sh") if "curl" in block]
 
 
 def typed(command: str, product: Product, place: Path) -> Any:
@@ -42,10 +41,10 @@ def typed(command: str, product: Product, place: Path) -> Any:
 
 
 @pytest.mark.parametrize(("name", "user_id"), READMES)
-def test_a_turn_that_the_readme_records_is_in_the_block_that_it_asks_for(
+def test_what_the_readme_records_is_in_the_block_until_it_is_forgotten(
     name: str, user_id: str, product: Product, tmp_path: Path
 ) -> None:
-    record, ask = calls(name)
+    record, ask, forget = calls(name)
     (promised,) = blocks(name, "text")
     recorded = typed(record, product, tmp_path)
     assert recorded["op_ids"] and user_id in record and user_id in ask
@@ -56,6 +55,9 @@ def test_a_turn_that_the_readme_records_is_in_the_block_that_it_asks_for(
     )
     assert promised.strip() in answer["block"]
     assert answer["window"] == [], "another conversation"
+    gone = typed(forget, product, tmp_path)
+    Caller(product, user_id).finished([gone["op_id"]])
+    assert promised.strip() not in typed(ask, product, tmp_path)["block"]
 
 
 @pytest.mark.parametrize("name", [name for name, _ in READMES])
