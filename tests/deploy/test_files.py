@@ -11,16 +11,14 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
-import yaml
 
+from tests.deploy.services import COMPOSE
 from tests.live import ROOT
 from tests.rules.test_settings import documented
 
-COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 OURS = [name for name, one in COMPOSE["services"].items() if one["image"] == "memory-center"]
 SCRIPTS = sorted((ROOT / "deploy").glob("*.sh"))
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())
@@ -111,3 +109,17 @@ def test_the_units_are_as_systemd_wants_them() -> None:
     )
     ours = [line for line in done.stderr.splitlines() if "memcenter" in line]
     assert [line for line in ours if "Unknown" in line or "Failed to parse" in line] == []
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="Caddy isn't here")
+def test_the_proxy_takes_its_configuration() -> None:
+    file = ROOT / "deploy/Caddyfile"
+    check: list[str | Path] = ["caddy", "validate", "--adapter", "caddyfile", "--config", file]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_proxy_leads_to_services_there_are() -> None:
+    text = (ROOT / "deploy/Caddyfile").read_text(encoding="utf-8")
+    led = set(re.findall(r"\b(\w+):8000\b", text))
+    assert led == {"web", "stream"} == set(COMPOSE["services"]["proxy"]["depends_on"])

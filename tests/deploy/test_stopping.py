@@ -2,59 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests import databases
-from tests.live import ROOT, free_port
+from tests.deploy.services import started, until_it_answers
+from tests.live import free_port
 
 BODY = b'{"user_id": "nobody", "query": "tea"}'
 HEAD = (
     "POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    "X-Forwarded-Proto: https\r\n"  # as the proxy before it says
     f"Content-Length: {len(BODY)}\r\nConnection: close\r\n\r\n"
 ).encode()
 MANY = 20
-_START_SECONDS = 300
 
 
 @pytest.fixture
-def web(db: None, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def stream(db: None, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     port = free_port()
-    environment = {
-        **os.environ,
-        "PATH": f"{ROOT / '.venv/bin'}:{os.environ['PATH']}",
-        "PORT": str(port),
-        "WEB_WORKERS": "1",
-    }
-    with (tmp_path / "web.log").open("wb") as log:
-        process = subprocess.Popen(
-            ["sh", "deploy/web.sh"], cwd=ROOT, env=environment, stdout=log, stderr=log
-        )
-        try:
-            until_it_answers(port)
-            yield process, port
-        finally:
-            process.kill()
-            process.wait()
-
-
-def until_it_answers(port: int) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as one:
-            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-            if b"200" in one.recv(100):
-                return
-        time.sleep(0.05)
-    raise AssertionError("it did not start")
+    with started("stream", tmp_path, PORT=str(port), STOP_SECONDS="10") as process:
+        until_it_answers(port, "/healthz")
+        yield process, port
 
 
 def whole(one: socket.socket) -> bytes:
@@ -62,9 +37,9 @@ def whole(one: socket.socket) -> bytes:
 
 
 def test_whoever_is_being_answered_when_it_stops_is_answered(
-    web: tuple[subprocess.Popen[bytes], int],
+    stream: tuple[subprocess.Popen[bytes], int],
 ) -> None:
-    process, port = web
+    process, port = stream
     assert databases.postgres.is_running()
     with ExitStack() as stack:
         callers = [
