@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memories.extraction.arbitration.pairing import SAME_MATTER
 from memories.extraction.types import Beside, Known, Verdict
 from memories.models import Memory, MemoryStatus, Origin, Relation, RelationKind
 from ops.services import audit, events
@@ -19,8 +20,6 @@ _SAYS = {
 # A contradiction weighs until a person settles it; then both stand, one beside the other.
 _LEAST_CONTRADICTION = 0.7
 SETTLED = 0.2
-# Two that merely hold side by side are shown as related when they are on one matter.
-_ON_ONE_MATTER = 0.55
 
 
 def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
@@ -40,8 +39,8 @@ def _relation(
     strength = min(1.0, max(0.0, similarity))
     if kind == RelationKind.CONTRADICTS:
         strength = max(_LEAST_CONTRADICTION, strength)
-    elif verdict == Verdict.KEEP_BOTH and strength < _ON_ONE_MATTER:
-        return None
+    elif verdict == Verdict.KEEP_BOTH and strength < SAME_MATTER:
+        return None  # that two merely hold side by side tells nobody anything
     return Relation(
         user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=strength
     )
