@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 _BLOCK = re.compile(r"^```(?:sh|text)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BEGINNINGS = (
     *("make ", "curl ", "call ", "sh ", "docker ", "cp ", "psql ", "systemctl ", "manage.py "),
-    *(".venv/bin/", "python", "MEMCENTER_"),
+    *(".venv/bin/", "python", "MEMCENTER_HOSTNAME="),
 )
 # Commands that aren't typed here, by how they begin: the file that does it, or why nothing does.
 ELSEWHERE = {
@@ -47,6 +47,7 @@ ELSEWHERE = {
     ".venv/bin/python manage.py migrate &&": "tests/deploy/test_services.py",
     "manage.py backup": "tests/memcenter/test_backup.py",
     "manage.py restore": "tests/memcenter/test_backup.py",
+    "manage.py movevectors": "tests/memories/test_moving.py",
 }
 
 
