@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 from django.conf import settings
 
@@ -23,7 +24,8 @@ print([name for name in ("ops.models", "memories.models", "conversations.models"
 def test_all_that_it_sends_can_be_run_and_grows_old() -> None:
     app.loader.import_default_modules()
     assert beat.app.conf.beat_schedule == settings.CELERY_BEAT_SCHEDULE
-    for one in settings.CELERY_BEAT_SCHEDULE.values():
+    schedule: dict[str, Any] = settings.CELERY_BEAT_SCHEDULE
+    for one in schedule.values():
         assert one["task"] in app.tasks
         assert one["options"]["expires"] > 0
 
