@@ -49,6 +49,9 @@ class Served:
         self.said = ""
         self.until("Ctrl-C")
 
+    def runs(self) -> bool:
+        return self.process.poll() is None
+
     def until(self, text: str) -> None:
         assert self.process.stdout
         pipe, deadline = self.process.stdout.fileno(), time.monotonic() + 120
@@ -90,13 +93,22 @@ def _environment_of(process: Path) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
+def one_server() -> Iterator[Served]:
     place = Path(tempfile.mkdtemp(prefix="mc-", dir="/tmp"))
     place.chmod(0o755)
     served = Served(place)
     yield served
-    served.end(signal.SIGTERM)
+    if served.runs():
+        served.end(signal.SIGTERM)
     shutil.rmtree(place)
+
+
+@pytest.fixture
+def served(one_server: Served) -> Served:
+    """It runs; starting it takes long, so that is done once, and after a test that ended it."""
+    if not one_server.runs():
+        one_server.start()
+    return one_server
 
 
 def _manage(*arguments: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -154,22 +166,16 @@ def test_a_command_beside_it_uses_the_same_databases(served: Served) -> None:
     assert served.pid("postgres") == before
 
 
-def test_after_a_kill_nothing_is_left_in_the_way_of_the_next_start(served: Served) -> None:
+def test_after_a_kill_it_starts_again_and_a_polite_end_leaves_no_process(served: Served) -> None:
     login = json.loads((served.folder / "first-login.json").read_text())
     served.end(signal.SIGKILL)
     served.start()
     assert served.get("/healthz") == 200
     assert login["password"] in served.said
-
-
-def test_a_polite_end_leaves_no_process(served: Served) -> None:
     pids = [served.pid(name) for name in ("postgres", "redis", "web", "worker", "beat")]
     assert served.end(signal.SIGTERM) == 0
-    try:
-        assert served.left() == []
-        assert not [pid for pid in pids if _environment_of(Path(f"/proc/{pid}"))]
-    finally:
-        served.start()
+    assert served.left() == []
+    assert not [pid for pid in pids if _environment_of(Path(f"/proc/{pid}"))]
 
 
 def test_commands_that_need_no_database_make_no_folder(place: Path) -> None:
