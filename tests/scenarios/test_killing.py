@@ -18,7 +18,7 @@ ALLERGENS = ("peanuts", "walnuts", "shellfish", "sesame", "soy", "mustard")
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[Server]:
     """Not the shared one: it dies here. A short lease, so that another worker takes over soon."""
-    with server(MEMCENTER_LEASE_SECONDS="10") as one:
+    with server(MEMCENTER_LEASE_SECONDS="15") as one:
         one.start()
         yield one
 
