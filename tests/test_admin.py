@@ -9,6 +9,7 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
+from memories.models import VectorChange
 from ops.models import (
     ApiKey,
     AuditEvent,
@@ -33,8 +34,9 @@ from tests.factories import (
 from tests.rows import personal_models
 from tests.rules.test_personal_data import our_models
 
-# Keys and hashes of a forget under way, and the end of the audit log's chain: nobody's to see.
-INNER = (AuditHead, ErasedRows, ErasedText, ErasureKey)
+# Keys and hashes of a forget under way, the end of the audit log's chain, and numbers that another
+# store is yet to be told: nobody's to see.
+INNER = (AuditHead, ErasedRows, ErasedText, ErasureKey, VectorChange)
 SHOWN = [model for model in our_models() if model not in INNER]
 SECRET = "Mein Hund heißt Wölfchen"
 
