@@ -20,17 +20,24 @@ from django.db import DatabaseError
 from memcenter.lib import statements
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.breaker import CircuitBreaker
-from memories.models.vector import TABLES
+from memories.models.vector import TABLES, SearchedIn
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.milvus import MilvusStore
 from memories.retrieval.stores.milvus_server import AT_ONCE, Entity, MilvusServer, name_of
 from memories.retrieval.stores.pgvector import PgVectorStore
 from ops.access import as_system
-from ops.models import Kind, Operation, Priority, User
+from ops.models import Kind, Operation, Priority, Status, User
 from ops.services import outbox
 
 NAME = "milvus"
 _LOCK = 0x6D76 << 48  # and the person's key
+_ON = """EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = 'vector_changed'
+    AND tgrelid = 'memories_vector'::regclass AND tgenabled <> 'D')"""
+_USED = f"""
+SELECT {_ON} AND (%s
+    OR EXISTS (SELECT 1 FROM memories_embeddingspace WHERE searched_in <> %s)
+    OR EXISTS (SELECT 1 FROM ops_operation WHERE kind = %s AND status = ANY(%s)))
+"""
 
 
 def server() -> MilvusServer:
@@ -58,12 +65,20 @@ def _breaker(uri: str) -> CircuitBreaker:
 
 
 def are_written_down() -> bool:
-    """Whether Milvus may hold anything."""
-    [(on,)] = statements.rows(
-        "SELECT tgenabled <> 'D' FROM pg_trigger WHERE tgname = 'vector_changed'"
-        " AND tgrelid = 'memories_vector'::regclass"
-    )
-    return bool(on)
+    """Whether Milvus may hold anything.
+
+    Where none is named and no vector was ever moved there or is being moved, the trigger was
+    switched on by a `pg_restore --disable-triggers`, which knows of no trigger that was off.
+    """
+    unfinished = [Status.PENDING, Status.RUNNING, Status.FAILED]
+    values = [bool(settings.MILVUS_URI), SearchedIn.PGVECTOR, Kind.MOVE_VECTORS, unfinished]
+    [(used,)] = statements.rows(_USED, values)
+    return bool(used)
+
+
+def is_on() -> bool:
+    """Whether the trigger writes down what changes."""
+    return bool(statements.rows(f"SELECT {_ON}")[0][0])
 
 
 def write_down(wanted: bool) -> None:
@@ -77,7 +92,13 @@ def request(user: User) -> Operation:
 
 
 def request_where_waiting() -> int:
-    """The same for everybody who has an account, within `as_system`; gives for how many."""
+    """The same for everybody who has an account, within `as_system`; gives for how many.
+
+    Where there is no Milvus nothing need be written down, whatever switched it on.
+    """
+    if is_on() and not are_written_down():
+        write_down(False)
+        statements.rows("DELETE FROM memories_vectorchange")
     found = statements.rows(
         "SELECT u.id, u.subject FROM ops_user u"
         " WHERE EXISTS (SELECT 1 FROM memories_vectorchange c WHERE c.user_id = u.id)"

@@ -26,7 +26,8 @@ from memories.services import (
     vector_changes,
 )
 from memories.services.remembering import MemoryInput
-from ops.access import as_user
+from memories.tasks import request_vector_syncs
+from ops.access import as_system, as_user
 from ops.models import Kind, Operation, Receipt, Status, User
 from ops.services import forgetting as leaving
 from ops.services import outbox, worker
@@ -352,4 +353,16 @@ def test_it_is_left_in_peace_after_failing(alice: User, milvus: Milvus) -> None:
 def test_without_it_nothing_is_written_down(alice: User) -> None:
     remember(alice, "Has a cat named Biscuit")
     assert not vector_changes.are_written_down() and not VectorChange.objects.exists()
+    assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()
+
+
+def test_a_restore_that_switched_the_writing_down_on_is_put_right(alice: User) -> None:
+    with as_system():
+        vector_changes.write_down(True)
+    remember(alice, "Has a cat named Biscuit")
+    with as_system():
+        assert VectorChange.objects.exists() and not vector_changes.are_written_down()
+    request_vector_syncs()
+    with as_system():
+        assert not vector_changes.is_on() and not VectorChange.objects.exists()
     assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()
