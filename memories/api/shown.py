@@ -15,6 +15,8 @@ from memories.models import (
     Source,
 )
 from memories.services import notes
+from memories.services.flush_writing import Written as Flushed
+from memories.services.flushing import Proposed
 from memories.services.memory_files import Applied, Shown
 from memories.services.notes import Appended
 from memories.services.remembering import Written
@@ -259,4 +261,29 @@ def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
             }
             for one in hits
         ],
+    }
+
+
+def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
+    """What a flush proposes; the id is all that its second stage needs."""
+    return {
+        "id": one.signed(user),
+        "kind": one.candidate.kind,
+        "content": one.candidate.content,
+        "importance": one.candidate.importance,
+        "confidence": one.candidate.confidence,
+        "source": {
+            "message_id": one.message or None,
+            "index": one.index,
+            "quote": one.candidate.quote,
+        },
+    }
+
+
+def flushed(one: Flushed) -> dict[str, Any]:
+    return {
+        "id": one.memory,
+        "result": one.result,
+        "note_line": one.line,
+        "note_id": one.note,
     }

@@ -14,12 +14,11 @@ from conversations.services import temporary, threads
 from memcenter.lib.errors import NotFound
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
-from memories.api import answers, serializers
+from memories.api import answers, serializers, shown
 from memories.services import flush_writing, flushing
-from memories.services.flush_writing import Ready, Written
-from memories.services.flushing import Flushed, GivenMessage, Proposed
+from memories.services.flush_writing import Ready
+from memories.services.flushing import Flushed, GivenMessage
 from ops.access import as_user
-from ops.models import User
 
 NO_REPLY = "NO_REPLY"
 
@@ -81,38 +80,13 @@ class FlushView(MemcenterView):
         answer: dict[str, Any] = {}
         if prepared.read is not None:
             found = prepared.read
-            answer["candidates"] = [_candidate(one, user=call.user) for one in found.proposed]
+            answer["candidates"] = [shown.candidate(one, user=call.user) for one in found.proposed]
             answer["tokens"] = found.tokens
         if prepared.ready is not None:
             done = flush_writing.commit(prepared.ready, user=call.user) if prepared.ready else []
-            answer["written"] = [_told(one) for one in done]
+            answer["written"] = [shown.flushed(one) for one in done]
             if prepared.read is not None:
                 found = prepared.read
                 flush_writing.mark(found.conversation, through=found.through, user=call.user)
         empty = not answer.get("candidates") and not answer.get("written")
         return Response({**answer, "note": NO_REPLY if empty else ""})
-
-
-def _candidate(one: Proposed, *, user: User) -> dict[str, Any]:
-    candidate = one.candidate
-    return {
-        "id": one.signed(user),
-        "kind": candidate.kind,
-        "content": candidate.content,
-        "importance": candidate.importance,
-        "confidence": candidate.confidence,
-        "source": {
-            "message_id": one.message or None,
-            "index": one.index,
-            "quote": candidate.quote,
-        },
-    }
-
-
-def _told(one: Written) -> dict[str, Any]:
-    return {
-        "id": one.memory,
-        "result": one.result,
-        "note_line": one.line,
-        "note_id": one.note,
-    }

@@ -66,8 +66,11 @@ def commit(ready: Sequence[Ready], *, user: User) -> list[Written]:
     """
     remembering.check_on(user)
     written = [_written(one, user=user) for one in ready]
-    for one in ready:
-        mark(one.proposed.conversation, through=one.proposed.through, user=user)
+    read: dict[int, int] = {}
+    for proposed in (one.proposed for one in ready):
+        read[proposed.conversation] = max(read.get(proposed.conversation, 0), proposed.through)
+    for conversation, through in read.items():
+        mark(conversation, through=through, user=user)
     return written
 
 
