@@ -54,6 +54,11 @@ PAGES = {
     "keys": "/settings/keys/",
     "webhooks": "/settings/webhooks/",
     "sessions": "/settings/sessions/",
+    "files": "/memory/files/",
+    "file": "/memory/files/read/MEMORY.md",
+    "file-edit": "/memory/files/edit/MEMORY.md",
+    "file-history": "/memory/files/history/MEMORY.md",
+    "signing-in": "/settings/signin/",
 }
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
