@@ -327,12 +327,13 @@ def test_another_embedder_takes_it_along(
 def test_two_never_tell_of_one_person_at_a_time(alice: User, milvus: Milvus) -> None:
     remember(alice, "Has a cat named Biscuit")
     moved()
-    other = connection.copy()
+    other, key = connection.copy(), vector_changes._LOCK | alice.pk
     try:
         with other.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [vector_changes._LOCK | alice.pk])
-        with pytest.raises(ProviderError) as refused:
-            vector_changes.tell(alice.pk)
+            cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+            with pytest.raises(ProviderError) as refused:
+                vector_changes.tell(alice.pk)
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
     finally:
         other.close()
     assert refused.value.retryable
