@@ -45,7 +45,7 @@ Connection = psycopg.Connection[tuple[object, ...]]
 _MEMORIES = """
 INSERT INTO memories_memory ({columns})
 SELECT {values} FROM generate_series(1, %(count)s) AS n
-  JOIN bench_base b ON b.place = (n * 7919 + %(seed)s) %% %(base)s
+  JOIN bench_base b ON b.place = (n::bigint * 7919 + %(seed)s) %% %(base)s
   CROSS JOIN (SELECT * FROM memories_memory WHERE public_id = %(template)s) t
 """
 _WORDS = """

@@ -143,6 +143,7 @@ class Backup:
         with psycopg.connect(self._url, autocommit=True) as superuser:
             for table in ("ops_auditevent", "ops_receipt"):  # enabled again; see tests/databases
                 superuser.execute(f"ALTER TABLE {table} DISABLE TRIGGER never_truncated")
+            superuser.execute("ALTER TABLE memories_vector DISABLE TRIGGER vector_changed")
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
