@@ -19,19 +19,34 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
     With `or_nobodys` rows without a person, which belong to the product, are there as well. Where
     the role is missing (a database that roles.sql didn't prepare) nothing is held.
     """
-    condition = f'{_WHO} IS NULL OR "{owner}" = {_WHO}'
-    if or_nobodys:
-        condition += f' OR "{owner}" IS NULL'
-    policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({condition})'
+    policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({_own(owner, or_nobodys)})'
     return RunSQL(
-        f"""
-        ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY;
-        DO $do$ BEGIN
-          IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{APP_ROLE}') THEN
-            {policy};
-          END IF;
-        END $do$;
-        """,
+        f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY; {_where_there_is_the_role(policy)}',
         f'DROP POLICY IF EXISTS own_rows ON "{table}";'
         f' ALTER TABLE "{table}" DISABLE ROW LEVEL SECURITY',
     )
+
+
+def estimated_better(table: str, *, owner: str = "user_id", or_nobodys: bool = False) -> RunSQL:
+    """The same rows as `rows_of_one_person`, in the words that it has now."""
+    policy = f'ALTER POLICY own_rows ON "{table}" USING ({_own(owner, or_nobodys)})'
+    return RunSQL(_where_there_is_the_role(policy), RunSQL.noop)
+
+
+def _own(owner: str, or_nobodys: bool) -> str:
+    """A CASE, which the planner takes for true of half the rows.
+
+    Written with OR it expected two rows of a thousand and, for people with very many, sorted all of
+    them where the index has the newest in order (67 ms instead of 0.7 among 100,000 of a million).
+    """
+    nobodys = f' OR "{owner}" IS NULL' if or_nobodys else ""
+    return f'CASE WHEN {_WHO} IS NULL THEN true ELSE "{owner}" = {_WHO}{nobodys} END'
+
+
+def _where_there_is_the_role(statement: str) -> str:
+    return f"""
+        DO $do$ BEGIN
+          IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{APP_ROLE}') THEN
+            {statement};
+          END IF;
+        END $do$"""

@@ -19,8 +19,9 @@ from ops.models import User
 if TYPE_CHECKING:
     from memories.services.pool import PreparedQuery, Shelf
 
-MATCHING = 1_000
+MATCHING = 1_000  # of those that have a word, the newest that are looked at
 WHOLE = 3_000  # up to this many of the person's texts of a type are all looked at
+RARE = 0.03  # a word that fewer of the newest texts have is looked up in the index of words
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,17 @@ def read_words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
     average = (length or 0) / max(1, total)
     if total > WHOLE:
         # The newest tell how long texts are on average; only how many there are is counted.
-        total, places, counts = _words_of_many(prepared, shelf, user=user)
+        total, places, counts, frequency = _words_of_many(prepared, shelf, user=user)
     else:
         places, counts = _found(sought, ids or [], lengths or [], terms or "")
-    here = (counts.frequency > 0).sum(axis=0).tolist()
+        frequency = dict(zip(counts.terms, _documents(counts.frequency), strict=True))
     return Words(
         places=places,
         counts=counts,
         corpus=Corpus(
             total=total,
             average_length=average,
-            document_frequency=dict(zip(counts.terms, here, strict=True)),
+            document_frequency=frequency,
         ),
         space_id=_space_id(space, prepared.made_by),
         fragmented=fragmented,
@@ -147,27 +148,72 @@ def _space_id(found: Sequence[int] | None, made_by: Identity) -> int:
 
 _Matching = list[tuple[int, int, list[str]]]
 
+# Both ask for each text by its key whether it is eligible: a list of all that are takes longer.
+# How many of the newest were gone through for the newest that match is `place`.
+_AMONG_THE_NEWEST = """
+SELECT e.place, e.target_id, e.length, e.terms
+  FROM (SELECT row_number() OVER (ORDER BY target_id DESC)::int AS place, target_id, length, terms
+          FROM memories_lexicalentry WHERE user_id = %s::bigint AND target_kind = %s
+         ORDER BY target_id DESC LIMIT {whole}) e
+ WHERE e.terms && %s::text[] AND (SELECT true FROM ({eligible}) m WHERE m.id = e.target_id)
+ ORDER BY e.place LIMIT {matching}
+"""
+# The index of words begins with the person only where the number is as wide as the column.
+_BY_THE_WORD = """
+SELECT e.target_id, e.length, e.terms
+  FROM unnest(%s::text[]) AS sought(term)
+ CROSS JOIN LATERAL (
+    SELECT l.target_id, l.length, l.terms FROM memories_lexicalentry l
+     WHERE l.user_id = %s::bigint AND l.target_kind = %s AND l.terms && ARRAY[sought.term]
+       AND (SELECT true FROM ({eligible}) m WHERE m.id = l.target_id)
+     ORDER BY l.target_id DESC LIMIT {matching}) e
+"""
+
 
 def _words_of_many(
     prepared: PreparedQuery, shelf: Shelf, *, user: User
-) -> tuple[int, Mapping[int, int], Counts]:
-    """By the index of words: the newest of those that have one of the question's."""
+) -> tuple[int, Mapping[int, int], Counts, Mapping[str, int]]:
+    """The newest that have one of the question's words, and whatever has a word that is rare.
+
+    How many texts have a common word is told by how many of the newest have it.
+    """
     query = prepared.query
+    sought = query.terms if shelf.whole else query.sought
+    whom = [user.pk, shelf.kind.value]
     [(total,)] = statements.rows(
-        "SELECT count(*)::int FROM memories_lexicalentry WHERE user_id = %s AND target_kind = %s",
-        [user.pk, shelf.kind.value],
+        "SELECT count(*)::int FROM memories_lexicalentry"
+        " WHERE user_id = %s::bigint AND target_kind = %s",
+        whom,
     )
-    matching: Any = statements.rows(
-        "SELECT target_id, length, terms FROM memories_lexicalentry e"
-        " WHERE user_id = %s AND target_kind = %s AND terms && %s::text[]"
-        f" AND target_id IN ({shelf.ids.text}) ORDER BY target_id DESC LIMIT {MATCHING}",
-        [user.pk, shelf.kind.value, list(query.terms), *shelf.ids.values],
+    found: Any = statements.rows(
+        _AMONG_THE_NEWEST.format(eligible=shelf.ids.text, whole=WHOLE, matching=MATCHING),
+        [*whom, list(query.terms), *shelf.ids.values],
         anew=True,
     )
-    matching.sort()
-    sought = query.terms if shelf.whole else query.sought
+    newest: _Matching = [tuple(row) for _, *row in found]
+    seen = found[-1][0] if len(found) == MATCHING else WHOLE
+    among = dict(zip(sought, _documents(_counts(sought, newest).frequency), strict=True))
+    rare = [term for term in query.terms if among[term] < RARE * seen]
+    older: Any = rare and statements.rows(
+        _BY_THE_WORD.format(eligible=shelf.ids.text, matching=MATCHING),
+        [rare, *whom, *shelf.ids.values],
+        anew=True,
+    )
+    matching = sorted({row[0]: row for row in (*newest, *older)}.values())
+    counts = _counts(sought, matching)
+    here = dict(zip(sought, _documents(counts.frequency), strict=True))
+    everywhere = {
+        term: here[term] if term in rare else max(here[term], round(among[term] * total / seen))
+        for term in sought
+    }
     places = {pk: place for place, (pk, *_) in enumerate(matching)}
-    return total, places, _counts(sought, matching)
+    return total, places, counts, everywhere
+
+
+def _documents(frequency: NDArray[np.float64]) -> list[int]:
+    """In how many of the texts each term stands."""
+    found: list[int] = (frequency > 0).sum(axis=0).tolist()
+    return found
 
 
 def _counts(sought: Sequence[str], matching: _Matching) -> Counts:

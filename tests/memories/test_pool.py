@@ -74,3 +74,21 @@ def test_of_texts_that_are_not_eligible_no_words_are_read(alice: User, mallory: 
     found = words.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
     assert not found.places
     assert not found.counts.frequency.size
+
+
+def test_among_very_many_an_old_memory_is_found_by_a_rare_word(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = make_memory(alice, "Keeps a quokka at home.")
+    hidden = make_memory(alice, "Saw a quokka once.", status="disabled")
+    for number in range(12):
+        make_memory(alice, f"Keeps bees at home, hive {number}.")
+    monkeypatch.setattr(words, "WHOLE", 10)
+    monkeypatch.setattr(words, "MATCHING", 3)
+    shelf = memory_shelf(alice, filters=Filters(), nearest=1)
+    found = words.read_words(search.prepare_query("Who keeps a quokka?"), shelf, user=alice)
+    assert old.pk in found.places and hidden.pk not in found.places
+    assert len(found.places) == 4, "the newest that have the common word, and what has the rare one"
+    frequency = found.corpus.document_frequency
+    assert (frequency["quokka"], frequency["keep"]) == (1, found.corpus.total)
+    assert found.corpus.total == 14
