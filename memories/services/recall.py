@@ -11,6 +11,7 @@ from django.utils import timezone
 from conversations.models import Conversation, Episode
 from memories.models import Kind, Project
 from memories.retrieval.scoring import Score, ScoreWeights, score
+from memories.retrieval.units import Ranked
 from memories.services import pool
 from memories.services.pool import FoundRow, PreparedQuery
 from memories.services.search import rank
@@ -32,7 +33,7 @@ class RecalledMemory:
     memory: MemoryRow
     relevance: float
     parts: Score
-    features: dict[str, float]
+    ranked: Ranked | None = None
 
     @property
     def components(self) -> dict[str, float]:
@@ -42,7 +43,7 @@ class RecalledMemory:
             "recency": self.parts.recency,
             "importance": self.parts.importance,
             "raw_relevance": self.relevance,
-            **self.features,
+            **(self.ranked.components if self.ranked else {}),
         }
 
 
@@ -93,7 +94,7 @@ def recall(
     always = {pk for pk, row in candidates.rows.items() if _is_constraint(row)}
     scored_by = _Scorer()
     scored = [
-        scored_by.score(candidates.rows[one.unit.id], one.relevance, one.components)
+        scored_by.score(candidates.rows[one.unit.id], one)
         for one in rank(
             prepared, candidates, limit=None, least=0.0 if misses else floor, always=always
         )
@@ -130,13 +131,9 @@ class _Scorer:
             settings.WEIGHT_RELEVANCE, settings.WEIGHT_RECENCY, settings.WEIGHT_IMPORTANCE
         )
 
-    def score(
-        self,
-        memory: FoundRow,
-        relevance: float = 0.0,
-        features: dict[str, float] | None = None,
-    ) -> RecalledMemory:
+    def score(self, memory: FoundRow, ranked: Ranked | None = None) -> RecalledMemory:
         assert isinstance(memory, MemoryRow)
+        relevance = ranked.relevance if ranked else 0.0
         parts = score(
             relevance,
             since=memory.last_accessed_at or memory.created_at,
@@ -144,7 +141,7 @@ class _Scorer:
             now=self._now,
             weights=self._weights,
         )
-        return RecalledMemory(memory, relevance, parts, features or {})
+        return RecalledMemory(memory, relevance, parts, ranked)
 
 
 def recall_episodes(
