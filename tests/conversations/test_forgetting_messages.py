@@ -1,0 +1,242 @@
+"""A message forgotten alone or with its turn, and what the memories that rest on it become."""
+
+import pytest
+
+from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
+from conversations.services import forgetting
+from memcenter.lib.errors import NotFound
+from memories.models import (
+    Arbitration,
+    Change,
+    LexicalEntry,
+    Memory,
+    MemoryVersion,
+    Origin,
+    RecallTrace,
+    Refusal,
+    Source,
+    Tombstone,
+    Vector,
+)
+from ops.access import as_user
+from ops.models import Kind, Operation, Receipt, Status, User
+from ops.services import outbox, worker
+from tests.conversations.talks import TEA, Talk, drained, forget_message
+from tests.factories import (
+    make_conversation,
+    make_memory,
+    make_message,
+    make_trace,
+    make_turn,
+    make_version,
+)
+from tests.rows import rows_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_turn_is_hidden_at_once_with_all_that_rests_on_it(talk: Talk) -> None:
+    forget_message(talk.tea_turn.assistant_message, cascade=True)
+    assert Message.objects.count() == 2
+    assert list(Turn.objects.all()) == [talk.jazz_turn]
+    assert Episode.objects.get().turn == talk.jazz_turn
+    assert not Summary.objects.exists()
+    assert list(Memory.objects.all()) == [talk.jazz]
+    assert not RecallTrace.objects.filter(query=TEA).exists()
+    talk.conversation.refresh_from_db()
+    assert talk.conversation.message_count == 2
+
+
+def test_without_cascade_the_other_message_stays(talk: Talk) -> None:
+    drained(forget_message(talk.tea_turn.assistant_message))
+    assert Message.objects.filter(pk=talk.tea_turn.user_message_id).exists()
+    assert not Turn.everything.filter(pk=talk.tea_turn.pk).exists()
+    assert list(Memory.everything.all()) == [talk.jazz]
+
+
+def test_forgetting_the_users_message_takes_the_turn_as_a_source_away(talk: Talk) -> None:
+    drained(forget_message(talk.tea_turn.user_message))
+    left = Message.everything.filter(conversation=talk.conversation).values_list("pk", flat=True)
+    assert talk.tea_turn.assistant_message_id in left
+    assert talk.tea_turn.user_message_id not in left
+    assert not Memory.everything.filter(pk=talk.tea.pk).exists()
+
+
+def test_a_forgotten_turn_is_erased_from_every_table(alice: User, talk: Talk) -> None:
+    drained(forget_message(talk.tea_turn.assistant_message, cascade=True))
+    assert Message.everything.count() == 2
+    assert Episode.everything.get().turn == talk.jazz_turn
+    assert Feedback.objects.get().message == talk.jazz_turn.assistant_message
+    assert Refusal.objects.get().turn == talk.jazz_turn
+    assert not Arbitration.objects.exists()
+    everything = str(rows_of(alice)).casefold()
+    assert "green tea" not in everything
+    assert "jazz trio" in everything
+
+
+def test_the_words_and_vectors_of_a_forgotten_turn_go(talk: Talk) -> None:
+    before = Vector.objects.count(), LexicalEntry.objects.count()
+    drained(forget_message(talk.tea_turn.assistant_message, cascade=True))
+    after = Vector.objects.count(), LexicalEntry.objects.count()
+    gone = 5  # two messages, the episode, the summary, the memory
+    assert after == (before[0] - gone, before[1] - gone)
+
+
+def test_a_question_asked_before_it_was_indexed_goes_with_it(alice: User, talk: Talk) -> None:
+    about = make_trace(alice, "And what of the tea?")
+    elsewhere = make_trace(alice, "And what of the bass?")
+    drained(forget_message(talk.tea_turn.assistant_message, cascade=True))
+    left = dict(RecallTrace.objects.values_list("pk", "query"))
+    assert (left[about.pk], left[elsewhere.pk]) == ("", "And what of the bass?")
+
+
+def test_a_summary_that_covered_it_is_asked_for_again(talk: Talk) -> None:
+    operation = forget_message(talk.tea_turn.assistant_message, cascade=True)
+    worker.drain(limit=1)
+    operation.refresh_from_db()
+    assert operation.status == Status.SUCCEEDED
+    again = Operation.objects.get(kind=Kind.SUMMARIZE)
+    assert again.payload == {"conversation": talk.conversation.pk}
+    assert not Summary.everything.exclude(text="").exists()
+
+
+def test_a_summary_that_did_not_cover_it_stays(talk: Talk) -> None:
+    turn = make_turn(talk.conversation, "I have a cat called Momo")
+    drained(forget_message(turn.assistant_message, cascade=True))
+    assert Summary.objects.get().text
+    assert not Operation.objects.filter(kind=Kind.SUMMARIZE).exists()
+
+
+def test_a_title_taken_from_a_forgotten_message_goes(talk: Talk) -> None:
+    forget_message(talk.tea_turn.user_message)
+    talk.conversation.refresh_from_db()
+    assert talk.conversation.title == ""
+
+
+def test_a_title_of_its_own_stays(talk: Talk) -> None:
+    Conversation.objects.update(title="Mornings in Lyon")
+    forget_message(talk.tea_turn.user_message)
+    talk.conversation.refresh_from_db()
+    assert talk.conversation.title == "Mornings in Lyon"
+
+
+def test_the_last_speaker_of_a_name_takes_it_along(alice: User) -> None:
+    conversation = make_conversation(alice, speakers=["Bob", "Caroline"])
+    message = make_message(conversation, "Hi there", speaker="Caroline")
+    make_message(conversation, "Hello", speaker="Bob")
+    forget_message(message)
+    conversation.refresh_from_db()
+    assert conversation.speakers == ["Bob"]
+
+
+def test_a_memory_with_another_source_stays(alice: User, talk: Talk) -> None:
+    memory = make_memory(alice, "Owns a cat", turns=[talk.jazz_turn, talk.tea_turn])
+    drained(forget_message(talk.tea_turn.user_message))
+    memory.refresh_from_db()
+    assert (memory.content, memory.hidden_at) == ("Owns a cat", None)
+    assert Source.everything.get(memory=memory).turn == talk.jazz_turn
+
+
+def test_a_memory_goes_back_to_the_newest_text_that_still_has_a_source(
+    alice: User, talk: Talk
+) -> None:
+    memory = make_memory(alice, "Lives in Lyon", turns=[talk.jazz_turn], tags=["home"])
+    make_version(memory, "Lives in Paris", change=Change.REPLACED, turns=[talk.tea_turn])
+    operation = forget_message(talk.tea_turn.user_message)
+    assert not Memory.objects.filter(pk=memory.pk).exists()
+    drained(operation)
+    memory.refresh_from_db()
+    assert (memory.content, memory.current_version) == ("Lives in Lyon", 3)
+    first, second, third = memory.versions.order_by("number")
+    assert second.erased_at is not None and second.content == ""
+    assert (third.change, third.content) == (Change.DERIVED, "Lives in Lyon")
+    assert third.sources.get().turn == talk.jazz_turn
+    assert first.erased_at is None
+    terms = LexicalEntry.objects.get(target_kind="memory", target_id=memory.pk).terms
+    assert "lyon" in terms and "paris" not in terms
+    assert Vector.objects.filter(target_kind="memory", target_id=memory.pk).exists()
+
+
+def test_an_older_version_is_erased_and_the_present_text_stays_in_view(
+    alice: User, talk: Talk
+) -> None:
+    memory = make_memory(alice, "Lives in Lyon", turns=[talk.tea_turn])
+    make_version(memory, "Lives in Paris", change=Change.REPLACED, turns=[talk.jazz_turn])
+    operation = forget_message(talk.tea_turn.user_message)
+    assert Memory.objects.get(pk=memory.pk).content == "Lives in Paris"
+    drained(operation)
+    assert memory.versions.get(number=1).erased_at is not None
+    assert Memory.objects.get(pk=memory.pk).current_version == 2
+
+
+def test_a_merged_memory_says_only_what_remains(alice: User, talk: Talk) -> None:
+    memory = make_memory(alice, "Has a cat", turns=[talk.tea_turn])
+    make_version(
+        memory,
+        "Has a cat and a dog",
+        change=Change.MERGED,
+        turns=[talk.jazz_turn],
+        candidate_text="Has a dog",
+        inputs=[memory.versions.get()],
+    )
+    drained(forget_message(talk.tea_turn.user_message))
+    memory.refresh_from_db()
+    assert memory.content == "Has a dog"
+    assert "cat" not in str(MemoryVersion.everything.filter(memory=memory).values())
+
+
+def test_what_a_person_wrote_over_it_stays(alice: User, talk: Talk) -> None:
+    make_version(talk.tea, "Prefers coffee", change=Change.EDITED, actor=Origin.USER)
+    drained(forget_message(talk.tea_turn.user_message))
+    assert Memory.objects.get(pk=talk.tea.pk).content == "Prefers coffee"
+
+
+def test_two_turns_of_one_memory_can_be_forgotten_one_after_the_other(
+    alice: User, talk: Talk
+) -> None:
+    memory = make_memory(alice, "Lives in Lyon", turns=[talk.jazz_turn])
+    make_version(memory, "Lives in Paris", change=Change.REPLACED, turns=[talk.tea_turn])
+    forget_message(talk.tea_turn.user_message)
+    drained(forget_message(talk.jazz_turn.user_message))
+    assert not Memory.everything.exists()
+    assert Receipt.objects.count() == 2
+
+
+def test_a_forgotten_statement_leaves_a_tombstone(alice: User, talk: Talk) -> None:
+    drained(forget_message(talk.tea_turn.assistant_message))
+    ids = {talk.tea_turn.user_message.public_id, talk.tea_turn.assistant_message.public_id}
+    assert set(Tombstone.objects.get().message_ids) == ids
+
+
+def test_learning_from_a_forgotten_turn_is_withdrawn(alice: User, talk: Talk) -> None:
+    waiting = outbox.enqueue(
+        Kind.EXTRACT_TURN, subject=alice.subject, payload={"turn": talk.tea_turn.pk}
+    )
+    forget_message(talk.tea_turn.user_message)
+    waiting.refresh_from_db()
+    assert waiting.status == Status.CANCELLED
+
+
+def test_what_was_learned_while_it_was_asked_goes_too(alice: User, talk: Talk) -> None:
+    operation = forget_message(talk.tea_turn.user_message)
+    late = make_memory(alice, "Alice likes mornings", turns=[talk.tea_turn])
+    drained(operation)
+    assert not Memory.everything.filter(pk=late.pk).exists()
+
+
+def test_asking_for_the_other_message_later_is_another_operation(talk: Talk) -> None:
+    first = forget_message(talk.tea_turn.assistant_message)
+    assert forget_message(talk.tea_turn.assistant_message) == first
+    second = forget_message(talk.tea_turn.assistant_message, cascade=True)
+    assert second != first
+    drained(second)
+    assert Message.everything.count() == 2
+
+
+def test_a_message_that_is_gone_or_anothers_is_not_found(talk: Talk, mallory: User) -> None:
+    message = talk.tea_turn.user_message
+    with pytest.raises(NotFound), as_user(mallory):
+        forgetting.forget_message(user=mallory, message=message)
+    drained(forget_message(message))
+    with pytest.raises(NotFound):
+        forget_message(message)
