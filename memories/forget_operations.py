@@ -52,7 +52,8 @@ def forget_project(run: Run) -> Mapping[str, Any]:
             own = Memory.everything.filter(user=user, project=pk).values_list("pk", flat=True)
             gone = sorted(forgetting.with_archived(user, own))
         _erase(run, user, gone, projects=[pk])
-        erasing.step(run, user=user, name="project", erase=lambda: _erase_project(user, pk))
+        until = run.operation.created_at
+        erasing.step(run, user=user, name="project", erase=lambda: _erase_project(user, pk, until))
     return erasing.finish(run, user=user, scope="project", kept=_KEPT)
 
 
@@ -85,10 +86,11 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
         erasing.step(run, user=user, name=name, erase=erase)
 
 
-def _erase_project(user: User, pk: int) -> Counts:
-    """The turns that named it stay, and name it no longer."""
+def _erase_project(user: User, pk: int, until: datetime) -> Counts:
+    """The turns that named it stay, and name it no longer; later ones name one that began anew."""
     own = Project.everything.filter(user=user, pk=pk)
-    Turn.everything.filter(user=user, project_key__in=own.values("key")).update(project_key="")
+    before = Turn.everything.filter(user=user, user_message__recorded_at__lte=until)
+    before.filter(project_key__in=own.values("key")).update(project_key="")
     return cascades.delete(own)
 
 

@@ -9,16 +9,26 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from conversations.models import Turn
 from memcenter.lib.shingles import Resemblance
 from memories import derivation
 from memories.derivation import Outcome
-from memories.models import Arbitration, Change, Fragment, Memory, MemoryVersion, Origin, Source
+from memories.models import (
+    Arbitration,
+    Change,
+    Fragment,
+    Memory,
+    MemoryVersion,
+    Origin,
+    Project,
+    Source,
+)
 from memories.services import deriving
 from memories.services.erasing import texts_of
 from memories.services.resting import current_text, read
 from ops.models import User
 from ops.services import leaves
-from ops.services.remembering import is_long
+from ops.services.remembering import is_long, words_of
 
 WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
@@ -98,7 +108,8 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """What a person or client wrote or chose to keep; what was told anew or learned since.
 
     What is being forgotten can't be read any more since it was asked for: what was learned from
-    then on was said elsewhere. What deriving makes of what was there speaks for nothing.
+    then on was said elsewhere, and a project of the same name began anew. What deriving makes of
+    what was there speaks for nothing.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=deriving.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -110,6 +121,9 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
         decided = Arbitration.objects.filter(user=user_id, created_at__gt=since).order_by()
         for rows in (merged, decided):
             yield from rows.values_list("candidate_text", flat=True).distinct().iterator()
+        yield from words_of(Project.objects.filter(user=user_id, created_at__gt=since))
+        naming = Turn.objects.filter(user=user_id, user_message__recorded_at__gt=since)
+        yield from naming.exclude(project_key="").values_list("project_key", flat=True).distinct()
     for row in own.filter(meant).values_list("content", "summary").distinct().iterator():
         yield from filter(None, row)
 

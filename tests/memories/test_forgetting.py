@@ -353,10 +353,18 @@ def test_a_project_is_hidden_at_once_and_erased_with_its_memories(
 
 
 def test_a_project_of_the_same_key_can_begin_anew(alice: User, project: Project) -> None:
+    named = {"user": alice, "key": "apollo", "name": "The moon programme of the firm"}
+    Project.objects.filter(pk=project.pk).update(name=named["name"], path="/home/alice/work/apollo")
+    row = make_conversation(alice)
+    before = make_turn(row, "We launch from the sea.", "Nice.", project_key="apollo")
     operation = forget_project(project)
-    again = Project.objects.create(user=alice, key="apollo")
-    drained(operation)
+    again = Project.objects.create(**named, path="/home/alice/work/apollo")
+    since = make_turn(row, "We launch from a ship.", "Nice.", project_key="apollo")
+    assert drained(operation).status == Status.SUCCEEDED
     assert Project.everything.get() == again
+    before.refresh_from_db()
+    since.refresh_from_db()
+    assert (before.project_key, since.project_key) == ("", "apollo")
 
 
 def test_a_project_is_asked_about_once(project: Project) -> None:

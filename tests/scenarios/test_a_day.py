@@ -94,22 +94,22 @@ def model() -> Iterator[Parrot]:
     one.stop()
 
 
-@pytest.fixture(scope="module", params=["rules", "model"])
-def product(request: pytest.FixtureRequest, model: Parrot) -> Iterator[Product]:
+@pytest.fixture(scope="module")
+def product(model: Parrot) -> Iterator[Product]:
     """Its logs are those of a deployment, and it finds almost every statement slow."""
-    asked = {"MEMCENTER_MODEL_BASE_URL": model.url, "MEMCENTER_MODEL_NAME": "parrot"}
     settings = {
         "MEMCENTER_LOG_FORMAT": "json",
         "MEMCENTER_SLOW_QUERY_MS": "1",
         "MEMCENTER_METRICS_TOKEN": METRICS,
-        **(asked if request.param == "model" else {}),
+        "MEMCENTER_MODEL_BASE_URL": model.url,
+        "MEMCENTER_MODEL_NAME": "parrot",
     }
     with server(**settings) as one:
         yield one.start()
 
 
 def test_what_operators_read_says_no_word_of_a_day(
-    product: Product, api: Planting, page: Planting, word: Words
+    product: Product, model: Parrot, api: Planting, page: Planting, word: Words
 ) -> None:
     with Overheard(product) as overheard:
         for plant in THROUGH_THE_API:
@@ -121,16 +121,28 @@ def test_what_operators_read_says_no_word_of_a_day(
         settle(api)
         forgotten = api.ana.post("/memory/forget", scope="user")["op_id"]
         until(lambda: forgotten in _ended(product), what="the person to be forgotten")
-    log = product.folder.path.with_name("serve.log").read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-    assert len(lines) > 100, "it says what went on"
-    assert word.inside(log) == set()
+    assert len(word.inside(json.dumps(model.asked))) > 10, "it had much to repeat"
+    logs = _logs(product)
+    assert {"serve", "web", "worker", "beat", "postgres", "redis"} <= logs.keys()
+    assert sum(_is_json(line) for line in logs["web"].splitlines()) > 100, "it says what went on"
+    assert {(name, one) for name, log in logs.items() for one in word.inside(log)} == set()
     assert word.inside(_metrics(product)) == set()
     assert len(overheard.commands) > 50
     assert word.inside("\n".join(overheard.commands)) == set()
     kept = _kept_of_work(product)
     assert len(kept) > 100
     assert {(name, one) for name, row in kept for one in word.inside(row)} == set()
+
+
+def _logs(product: Product) -> dict[str, str]:
+    """What each program said on this day."""
+    folder = product.folder
+    paths = [folder.path.with_name("serve.log"), *folder.log.glob("*.log")]
+    return {path.stem: path.read_text(encoding="utf-8", errors="replace") for path in paths}
+
+
+def _is_json(line: str) -> bool:
+    return line.startswith("{") and isinstance(json.loads(line), dict)
 
 
 def _ended(product: Product) -> set[str]:
