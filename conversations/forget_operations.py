@@ -13,9 +13,9 @@ from conversations.services import erasing as said
 from conversations.services import forgetting, layers, summaries
 from conversations.services.erasing import Target
 from memcenter.lib import cascades
+from memories.services import beside, leaving
 from memories.services import erasing as known_erasing
 from memories.services import forgetting as known
-from memories.services import leaving
 from memories.services.leaving import Leaving
 from ops import known_places
 from ops.access import as_user
@@ -149,7 +149,12 @@ def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) ->
         found = look_for(user=user, resting=target.resting)
         said_there = (remembering.words_of(rows) for rows in said.words_of(user, target))
         texts = [*found.texts, *chain.from_iterable(said_there)]
-        elsewhere = leaving.said_elsewhere(user=user, texts=texts, without=found.along)
+        elsewhere = [
+            *leaving.said_elsewhere(user=user, texts=texts, without=found.along),
+            *beside.staying(
+                user=user, texts=texts, without=found.emptied, conversation=target.conversation
+            ),
+        ]
         known_erasing.blank_questions_about(user=user, texts=texts)
         return texts
 

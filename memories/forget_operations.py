@@ -11,8 +11,8 @@ from django.db.models import Q
 from conversations.models import Turn
 from memcenter.lib import cascades
 from memories.models import Memory, Project
+from memories.services import beside, file_copies, forgetting, hot_cache, leaving, vector_changes
 from memories.services import erasing as copied
-from memories.services import file_copies, forgetting, hot_cache, leaving, vector_changes
 from memories.services.leaving import Leaving
 from ops import known_places
 from ops.access import as_user
@@ -60,12 +60,13 @@ def forget_project(run: Run) -> Mapping[str, Any]:
 def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = ()) -> None:
     resting = Q(memory__in=gone)
     own = Project.everything.filter(user=user, pk__in=projects)
-    found = Leaving()
+    found, written = Leaving(), list[str]()
 
     def look() -> list[str]:
-        nonlocal found
+        nonlocal found, written
         found = leaving.of(user=user, resting=resting, gone=gone)
         texts = [*found.texts, *remembering.words_of(own)]
+        written = beside.staying(user=user, texts=texts, without=found.emptied)
         copied.blank_questions_about(user=user, texts=texts)
         return texts
 
@@ -74,7 +75,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
         user=user,
         texts=look,
         rows=lambda: [*found.rows, own],
-        staying=lambda: found.staying,
+        staying=lambda: [*found.staying, *written],
     )
     forgetting.erase_in_rounds(run, user=user, resting=resting, gone=gone)
     operation = run.operation

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from conversations.models import Turn
 from memcenter.lib.shingles import Resemblance
 from memories import derivation
 from memories.derivation import Outcome
@@ -20,15 +19,14 @@ from memories.models import (
     Memory,
     MemoryVersion,
     Origin,
-    Project,
     Source,
 )
-from memories.services import deriving
+from memories.services import beside, deriving
 from memories.services.erasing import texts_of
 from memories.services.resting import current_text, read
 from ops.models import User
 from ops.services import leaves
-from ops.services.remembering import is_long, words_of
+from ops.services.remembering import is_long
 
 WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
@@ -37,13 +35,15 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class Leaving:
     """Texts and rows that go; `staying` are texts that rightly remain of the same memories.
 
-    `along` are the memories that deriving decides about, by key.
+    `along` are the memories that deriving decides about, by key; `emptied` those of them that go
+    or say something else afterwards.
     """
 
     texts: Sequence[str] = ()
     rows: Sequence[QuerySet[Any]] = ()
     staying: Sequence[str] = ()
     along: Collection[int] = ()
+    emptied: Collection[int] = ()
 
 
 def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
@@ -69,6 +69,7 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
         if one.pk not in lost_ids and outcomes[current_text(graph, one).id].changed
     ]
     memories = Memory.everything.filter(user=user, pk__in=lost_ids)
+    emptied = {*lost_ids, *(one.memory_id for one in changed)}
     along = [one.pk for one in graph.memories]
     texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew)]
     return Leaving(
@@ -83,6 +84,7 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
             *_said_by_others(user, texts, without=along),
         ],
         along=along,
+        emptied=emptied,
     )
 
 
@@ -108,8 +110,8 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """What a person or client wrote or chose to keep; what was told anew or learned since.
 
     What is being forgotten can't be read any more since it was asked for: what was learned from
-    then on was said elsewhere, and a project of the same name began anew. What deriving makes of
-    what was there speaks for nothing.
+    then on was said elsewhere, and what was written beside it is about something else. What
+    deriving makes of what was there speaks for nothing.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=deriving.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -121,9 +123,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
         decided = Arbitration.objects.filter(user=user_id, created_at__gt=since).order_by()
         for rows in (merged, decided):
             yield from rows.values_list("candidate_text", flat=True).distinct().iterator()
-        yield from words_of(Project.objects.filter(user=user_id, created_at__gt=since))
-        naming = Turn.objects.filter(user=user_id, user_message__recorded_at__gt=since)
-        yield from naming.exclude(project_key="").values_list("project_key", flat=True).distinct()
+        yield from beside.since(user_id, since)
     for row in own.filter(meant).values_list("content", "summary").distinct().iterator():
         yield from filter(None, row)
 
