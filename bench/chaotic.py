@@ -26,6 +26,7 @@ _TURNS = (
     "我住在{0}，喜欢爬山。",
     "What do you think of {0}?",
 )
+_APP = {"app": "the assistant of the whole company"}  # beside every memory, as clients do
 _MEMORIES = ("Likes the band {0}", "Drinks {0} every morning", "喜欢{0}的书", "Works with {0}")
 
 
@@ -101,9 +102,8 @@ class Person:
     def memory(self, text: str = "", word: str = "", **more: str) -> str:
         word = word or next(self.words)
         content = (text or random.choice(_MEMORIES)).format(word)
-        status, answer = self.post(
-            "/memory/long_term", content=content, tags=[f"tag-{word}"], data={"note": word}, **more
-        )
+        beside = {"tags": [f"tag-{word}"], "data": {"note": word}, "metadata": _APP}
+        status, answer = self.post("/memory/long_term", content=content, **beside, **more)
         if not self.said_yes(status, answer, word):
             return ""
         self.book.memories[word] = answer["id"]
