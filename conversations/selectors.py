@@ -141,13 +141,11 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
     )
 
 
-def whole_turn(user: User, pk: int) -> Turn | None:
-    """A turn with both its messages and its conversation, in one statement."""
-    return next(iter(whole_turns(user, Sql("t.id = %s", (pk,)))), None)
-
-
 def whole_turns(user: User, where: Sql) -> list[Turn]:
-    """The same for each turn of the condition; `t`, `q`, `a` and `c` are the rows it speaks of."""
+    """Turns with both their messages and their conversation, in one statement.
+
+    `t`, `q`, `a` and `c` are the rows that the condition speaks of.
+    """
     found = statements.rows(
         f"SELECT {_whole()} FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"

@@ -9,7 +9,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import psycopg
+from psycopg import sql
+
+from memcenter.embedded.cluster import run_roles_sql
 from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.placement import place
 from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.embedded.redis import EmbeddedRedis
 
@@ -34,6 +39,19 @@ def start() -> None:
     redis_server.start()
     (folder.path / "static").mkdir(exist_ok=True)  # where static files are served from
     _migrate_as_owner()
+
+
+def add(name: str, *, to: EmbeddedPostgres) -> None:
+    """A further database with the same owner, grants and extensions."""
+    url = to.url("superuser", database="postgres")
+    run_roles_sql(to.folder, place(to.folder), url=url, database=name)
+
+
+def drop(name: str, *, of: EmbeddedPostgres) -> None:
+    url = of.url("superuser", database="postgres")
+    with psycopg.connect(url, autocommit=True) as connection:
+        statement = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
+        connection.execute(statement)
 
 
 def _migrate_as_owner() -> None:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,6 @@ from memcenter.lib.errors import Invalid
 LINES_LOOKED_AT = 50
 
 
-class Format(StrEnum):
-    """The API's words for the formats that hold conversations of people."""
-
-    JSONL = "jsonl"
-    MEMORYBANK = "memorybank"
-    LOCOMO = "locomo"
-
-
 def silent(skipped: Skipped) -> None:
     """The report of a caller who doesn't want one."""
 
@@ -31,26 +22,22 @@ def silent(skipped: Skipped) -> None:
 def read(
     path: Path,
     *,
-    format: Format | None = None,
     report: Report = silent,
     now: datetime | None = None,
 ) -> Iterator[ImportedPerson]:
     """The people of the file, one by one; what can't be taken goes to `report`.
 
-    Raises `Invalid` at once, before the first person, when the file is none of the formats or
-    not the one that was named. `now` is what a demo's "days ago" are counted from.
+    Raises `Invalid` at once, before the first person, when the file is in none of the formats
+    that hold conversations of people. `now` is what a demo's "days ago" are counted from.
     """
     if _is_jsonl(path):
-        _expect(Format.JSONL, named=format)
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
     data = _load(path)
     if locomo.matches(data):
-        _expect(Format.LOCOMO, named=format)
         return locomo.read(data, report=report)
     if memorybank.matches(data):
-        _expect(Format.MEMORYBANK, named=format)
         return memorybank.read(data, report=report)
-    raise _unknown()
+    raise unknown()
 
 
 def _is_jsonl(path: Path) -> bool:
@@ -63,13 +50,8 @@ def _load(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise _unknown() from error
+        raise unknown() from error
 
 
-def _expect(found: Format, *, named: Format | None) -> None:
-    if named is not None and named != found:
-        raise Invalid.field("format", f"The file is {found}, not {named}.")
-
-
-def _unknown() -> Invalid:
+def unknown() -> Invalid:
     return Invalid.field("file", "The file is in none of the formats that can be imported.")

@@ -117,7 +117,7 @@ def _detect(path: Path) -> tuple[Format, str]:
         return _of_object(path)
     if _is_markdown(path):
         return Format.MARKDOWN, ""
-    raise unknown()
+    raise detect.unknown()
 
 
 def _of_items(path: Path, prefix: str) -> tuple[Format, str]:
@@ -130,7 +130,7 @@ def _of_items(path: Path, prefix: str) -> tuple[Format, str]:
             return Format.LOCOMO, prefix
         if memorybank.matches([item]):
             return Format.MEMORYBANK, prefix
-    raise unknown()
+    raise detect.unknown()
 
 
 def _of_object(path: Path) -> tuple[Format, str]:
@@ -147,7 +147,7 @@ def _of_object(path: Path) -> tuple[Format, str]:
                 return Format.LOCOMO, ""
         if prefix == "conversation" and event == "map_key" and value in ("speaker_a", "speaker_b"):
             return Format.LOCOMO, ""
-    raise unknown()
+    raise detect.unknown()
 
 
 def _is_markdown(path: Path) -> bool:
@@ -166,7 +166,3 @@ def _lines(path: Path) -> list[str]:
                 message = f"The file is not in UTF-8: line {number} can't be read."
                 raise Invalid.field("file", message) from error
         return found
-
-
-def unknown() -> Invalid:
-    return Invalid.field("file", "The file is in none of the formats that can be imported.")

@@ -173,13 +173,3 @@ def request(*, user: User, conversation_id: int) -> Operation:
         dedupe_key=f"summarize:{conversation_id}",
         serial_key=str(user.subject),
     )
-
-
-def coverage(summary: Summary) -> tuple[str | None, str | None]:
-    """The public ids of the first and last message that it covers."""
-    rows = Message.objects.filter(
-        conversation=summary.conversation_id,
-        number__in=(summary.from_number, summary.through_number),
-    ).order_by("number")
-    ids = [row.public_id for row in rows]
-    return (ids[0], ids[-1]) if ids else (None, None)

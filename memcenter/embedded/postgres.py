@@ -1,4 +1,4 @@
-"""The bundled PostgreSQL: its cluster, its process, and the databases in it."""
+"""The bundled PostgreSQL: its cluster, its process, and the database in it."""
 
 import contextlib
 import hashlib
@@ -11,7 +11,6 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 import psycopg
-from psycopg import sql
 
 from memcenter.embedded.cluster import ROLES_SQL, clean_environment, make_cluster, run_roles_sql
 from memcenter.embedded.folder import DataFolder, EmbeddedError
@@ -22,7 +21,6 @@ from memcenter.embedded.process import PidFile, last_lines, spawn
 Role = Literal["app", "owner", "superuser"]
 
 DATABASE = "memcenter"
-_BLANK = "memcenter_blank"
 _START_SECONDS = 60.0  # crash recovery after a kill may take a while
 _LOGINS: dict[Role, str] = {
     "app": "memcenter_app",
@@ -115,24 +113,6 @@ class EmbeddedPostgres:
         self._pid_file.stop(_STOPPING)
         self._forget_child()
 
-    def create_database(self, name: str) -> str:
-        """A further database with the same owner, grants and extensions; its name."""
-        with self._connect() as connection:
-            if not _exists(connection, _BLANK):
-                self._run_roles_sql(_BLANK)
-            connection.execute(
-                sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER memcenter_owner").format(
-                    sql.Identifier(name), sql.Identifier(_BLANK)
-                )
-            )
-        return name
-
-    def drop_database(self, name: str) -> None:
-        with self._connect() as connection:
-            connection.execute(
-                sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-            )
-
     def _password(self, role: Role) -> str:
         return str(getattr(self.folder.secrets, f"{role}_password"))
 
@@ -187,14 +167,6 @@ class EmbeddedPostgres:
         wanted = hashlib.sha256(ROLES_SQL.read_bytes()).hexdigest()
         if marker.exists() and marker.read_text(encoding="utf-8") == wanted:
             return
-        self._run_roles_sql(DATABASE)
-        self.folder.write_private(marker, wanted)
-
-    def _run_roles_sql(self, database: str) -> None:
         url = self.url("superuser", database="postgres")
-        run_roles_sql(self.folder, self._place, url=url, database=database)
-
-
-def _exists(connection: "psycopg.Connection[tuple[Any, ...]]", database: str) -> bool:
-    query = "SELECT 1 FROM pg_database WHERE datname = %s"
-    return connection.execute(query, [database]).fetchone() is not None
+        run_roles_sql(self.folder, self._place, url=url, database=DATABASE)
+        self.folder.write_private(marker, wanted)

@@ -27,8 +27,6 @@ from ops.access import as_system, as_user
 from ops.models import ApiKey, User
 from ops.services import acting
 
-_PAGING = {"cursor", "limit"}
-
 
 class MemcenterView(APIView):
     """A view whose methods are declared by `@endpoint` and are called as `get(call, **ids)`.

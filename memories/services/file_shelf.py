@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from django.db.models import Count, Max, Q
-from django.db.models.functions import Length
+from django.db.models import Count, Q
 
 from memories.files.paths import CURATED, LEARNINGS, MEMORY
 from memories.models import DailyNote, Memory, MemoryFile, MemoryStatus
@@ -33,7 +32,6 @@ class Own:
 
     id: int
     path: str
-    characters: int
     changed_at: datetime
 
 
@@ -44,7 +42,6 @@ class Day:
     path: str
     day: date
     lines: int
-    last_at: datetime
 
 
 def curated_of(user: User) -> list[Curated]:
@@ -58,15 +55,12 @@ def curated_of(user: User) -> list[Curated]:
 
 def own_of(user: User) -> Sequence[Own]:
     rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
-    fields = rows.annotate(size=Length("content")).values_list("pk", "path", "size", "updated_at")
-    return [Own(*one) for one in fields[:_MOST]]
+    return [Own(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
 
 
 def binned_of(user: User) -> Sequence[Own]:
-    return [
-        Own(file.pk, file.path, len(file.content), file.deleted_at or file.updated_at)
-        for file in own_files.binned(user)[:_MOST]
-    ]
+    rows = own_files.binned(user).only("path", "deleted_at", "updated_at")
+    return [Own(one.pk, one.path, one.deleted_at or one.updated_at) for one in rows[:_MOST]]
 
 
 def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[Day], bool]:
@@ -74,7 +68,7 @@ def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list
     rows = DailyNote.objects.filter(user=user, day__isnull=False)
     if before is not None:
         rows = rows.filter(day__lt=before)
-    counted = rows.values("day").annotate(lines=Count("pk"), last=Max("created_at"))
+    counted = rows.values("day").annotate(lines=Count("pk"))
     found: list[Any] = list(counted.order_by("-day")[: limit + 1])
-    days = [Day(notes.path_of(o["day"]), o["day"], o["lines"], o["last"]) for o in found]
+    days = [Day(notes.path_of(one["day"]), one["day"], one["lines"]) for one in found]
     return days[:limit], len(days) > limit

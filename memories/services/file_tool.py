@@ -26,7 +26,6 @@ from ops.models import User
 from ops.services import users
 
 SURFACE = "tool"
-COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 _APPEND_ONLY = (
     "Daily notes are append-only: insert at the end of today's, or use memory_append. {path}"
     " was not changed."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -84,10 +85,10 @@ def rename(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> No
     _told(user, "file.renamed", files)
 
 
-def binned(user: User) -> list[MemoryFile]:
+def binned(user: User) -> QuerySet[MemoryFile]:
     """What lies in the recycle bin, the last first."""
     rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
-    return list(rows.filter(deleted_at__isnull=False).order_by("-deleted_at"))
+    return rows.filter(deleted_at__isnull=False).order_by("-deleted_at")
 
 
 def _hold(user: User) -> None:

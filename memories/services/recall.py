@@ -61,22 +61,6 @@ class Recall:
     missed: Sequence[RecalledMemory] = ()
 
 
-def recall_memories(
-    prepared: PreparedQuery,
-    *,
-    user: User,
-    project: Project | None = None,
-    kinds: Sequence[str] = (),
-    top_k: int | None = None,
-) -> list[RecalledMemory]:
-    """All active constraints, pinned and important first, then the `top_k` others by score.
-
-    The others must pass the relevance floor; pinned ones lead them. Candidates are the person's
-    own memories and those of the project that was named.
-    """
-    return list(recall(prepared, user=user, project=project, kinds=kinds, top_k=top_k).memories)
-
-
 def recall(
     prepared: PreparedQuery,
     *,
@@ -86,7 +70,12 @@ def recall(
     top_k: int | None = None,
     misses: int = 0,
 ) -> Recall:
-    """What `recall_memories` gives, and the `misses` that came nearest to being among it."""
+    """All active constraints, pinned and important first, then the `top_k` others by score.
+
+    The others must pass the relevance floor; pinned ones lead them. Candidates are the person's
+    own memories and those of the project that was named. With them come the `misses` that were
+    nearest to being among them.
+    """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds)
     shelf = memory_shelf(user, filters=filters, nearest=_CONSIDERED, also=_CONSTRAINTS)

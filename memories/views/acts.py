@@ -21,7 +21,6 @@ from memories.services import curating
 from memories.views.rows import act, is_row, row_again
 
 _KEPT_UNDOS = 5
-View = Callable[..., HttpResponse]
 
 
 @require_POST

@@ -50,10 +50,6 @@ class Layer:
     text: str = ""
     items: Sequence[Recalled] = ()
 
-    @property
-    def is_full(self) -> bool:
-        return self.tokens > self.most
-
 
 @dataclass(frozen=True)
 class Likeness:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -165,9 +165,3 @@ def _names(model: Any) -> set[str]:
 
 def columns_in(place: Place) -> tuple[str, ...]:
     return (*place.named, *place.listed, *place.mentioned, *place.rest)
-
-
-def columns_of(found: Sequence[Place]) -> Iterator[str]:
-    for place in found:
-        for column in columns_in(place):
-            yield f"{place.table}.{column}"

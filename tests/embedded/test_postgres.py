@@ -11,6 +11,7 @@ from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.embedded.placement import place as place_of
 from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.embedded.process import PidFile, spawn
+from tests import databases
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 NOBODY = 65534
@@ -103,12 +104,13 @@ def test_row_security_holds_for_the_app_and_not_for_the_system(running: Embedded
 
 
 def test_a_further_database_has_the_same_grants_and_extensions(running: EmbeddedPostgres) -> None:
-    name = running.create_database("further")
+    name = "further"
+    databases.add(name, to=running)
     _do(running.url("owner", database=name), "CREATE TABLE v (id bigserial, v halfvec(3))")
     _do(running.url("app", database=name), "INSERT INTO v (v) VALUES ('[1,2,3]')", "VACUUM v")
     extensions = "SELECT array_agg(extname::text ORDER BY 1) FROM pg_extension"
     assert _ask(running.url(database=name), extensions) == _ask(running.url(), extensions)
-    running.drop_database(name)
+    databases.drop(name, of=running)
     with pytest.raises(psycopg.OperationalError, match="does not exist"):
         psycopg.connect(running.url(database=name))
 

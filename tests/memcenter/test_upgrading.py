@@ -23,14 +23,15 @@ TEA, CHINESE = "I drink green tea", "我住在杭州"
 @pytest.fixture
 def other_database(transactional_db: None) -> Iterator[None]:
     """An empty one, as its owner, in the place of the tests' own."""
-    name = databases.postgres.create_database("upgraded")
+    name = "upgraded"
+    databases.add(name, to=databases.postgres)
     before, owner = dict(connection.settings_dict), env.database("MEMCENTER_OWNER_DATABASE_URL")
     connection.close()
     connection.settings_dict.update(NAME=name, USER=owner["USER"], PASSWORD=owner["PASSWORD"])
     yield
     connection.close()
     connection.settings_dict.update(before)
-    databases.postgres.drop_database(name)
+    databases.drop(name, of=databases.postgres)
 
 
 def put_in(apps: Any) -> None:

@@ -118,7 +118,6 @@ _COMPILED = {
     "zh": [re.compile(_CHINESE[name]) for name in _ENGLISH],
 }
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?|[\"“?!]", re.IGNORECASE)
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _SIGN = re.compile(r"[\u4e00-\u9fff]|[a-z0-9]+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d|[一二两三四五六七八九十百千]+(?=[个只岁年月号点天元块])")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")

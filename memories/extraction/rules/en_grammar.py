@@ -47,11 +47,6 @@ _MY_THING = re.compile(
     r"'s|runs?|begins?|opens?|happens?)\b.*)$",
     re.DOTALL,
 )
-_ONE_OF = re.compile(
-    r"(?:[Oo]ne of my|[Aa] (?:good |close )?friend of mine|"
-    rf"[Aa]n? (?P<who>{RELATIONS}) of mine) .*$",
-    re.DOTALL,
-)
 _POSSESSED = re.compile(
     r"^'s (?P<thing>name|birthday|favou?rite(?: [\w'\-]+){1,3}|job|wedding|school|"
     r"dog|cat|husband|wife|"

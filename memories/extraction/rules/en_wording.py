@@ -80,7 +80,6 @@ _RELATION = re.compile(
     r"patients|clients|animals|books|films|movies|songs?)\b",
     re.IGNORECASE,
 )
-_THEIRS = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 MARK = "[redacted]"
 _SECRETS = re.compile(rf"{SECRET}+")
 

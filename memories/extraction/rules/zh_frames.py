@@ -47,7 +47,6 @@ _NOT_BEING = (
     r"非常|挺|对|错|好事|坏事|缘|命|梦|"
     r"问题|意外|误会|事实|道理|玩笑|第一次|最后)"
 )
-_BARE_NO = {"bare": False}
 
 # fmt: off
 FRAMES = table(

@@ -93,29 +93,6 @@ def test_an_unknown_file_is_refused_before_the_first_person(file: Path, content:
     assert list(refused.value.fields) == ["file"]
 
 
-@pytest.mark.parametrize(
-    ("data", "named"),
-    [
-        (BANK, detect.Format.LOCOMO),
-        (DIALOGUE, detect.Format.JSONL),
-        (LINE, detect.Format.MEMORYBANK),
-    ],
-)
-def test_a_file_that_is_not_what_it_is_called_is_refused(
-    file: Path, data: Any, named: detect.Format
-) -> None:
-    with pytest.raises(Invalid) as refused:
-        detect.read(written(file, data), format=named)
-
-    assert list(refused.value.fields) == ["format"]
-
-
-def test_a_file_that_is_what_it_is_called_is_read(file: Path) -> None:
-    people = detect.read(written(file, BANK), format=detect.Format.MEMORYBANK)
-
-    assert [one.name for one in people] == ["小雨"]
-
-
 def test_now_can_be_given(file: Path) -> None:
     row = LINE | {"days_ago": 2, "time": "07:00"}
 
