@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from tests import databases
+from tests.deploy.compose import COMPOSE, given
 from tests.live import ROOT
 
-COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 _START_SECONDS = 300
-_DEFAULT = re.compile(r"\$\{\w+:-([^}]*)\}")
 _SECRETS: dict[str, Callable[[], str]] = {
     "DATABASE_URL_FILE": lambda: databases.postgres.url("app"),
     "MEMCENTER_OWNER_DATABASE_URL_FILE": lambda: databases.postgres.url("owner"),
@@ -30,32 +25,34 @@ _SECRETS: dict[str, Callable[[], str]] = {
 
 def environment(name: str, place: Path, **more: str) -> dict[str, str]:
     """What Compose would give a service; secrets are files below `place`, as it mounts them."""
-    given = {
-        key: _DEFAULT.sub(r"\1", str(value))
-        for key, value in COMPOSE["services"][name]["environment"].items()
-    }
-    for key in _SECRETS.keys() & given.keys():
-        secret = place / Path(given[key]).name
+    ours = given(name)
+    for key in _SECRETS.keys() & ours.keys():
+        secret = place / Path(ours[key]).name
         secret.write_text(_SECRETS[key](), encoding="utf-8")
-        given[key] = str(secret)
-    ours = {"DATABASE_URL", "REDIS_URL", "MEMCENTER_OWNER_DATABASE_URL", "MEMCENTER_SECRET_KEY"}
-    inherited = {key: value for key, value in os.environ.items() if key not in ours}
+        ours[key] = str(secret)
+    tests = {key.removesuffix("_FILE") for key in _SECRETS}
+    inherited = {key: value for key, value in os.environ.items() if key not in tests}
     path = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
     data = str(databases.folder.path)
-    return {**inherited, **given, "PATH": path, "MEMCENTER_DATA_DIR": data, **more}
+    return {**inherited, **ours, "PATH": path, "MEMCENTER_DATA_DIR": data, **more}
 
 
 @contextmanager
 def started(name: str, place: Path, **more: str) -> Iterator[subprocess.Popen[bytes]]:
     """The service's own command, from the checkout, until the end of this."""
-    with (place / f"{name}.log").open("wb") as log:
+    command = COMPOSE["services"][name]["command"]
+    with running(command, place / f"{name}.log", environment(name, place, **more)) as process:
+        yield process
+
+
+@contextmanager
+def running(
+    command: list[str], log: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is told to end in the end, and killed with its children if it doesn't."""
+    with log.open("wb") as said:
         process = subprocess.Popen(
-            COMPOSE["services"][name]["command"],
-            cwd=ROOT,
-            env=environment(name, place, **more),
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+            command, cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True
         )
     try:
         yield process

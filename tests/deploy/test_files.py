@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
-from tests.deploy.services import COMPOSE
+from tests.deploy.compose import COMPOSE
 from tests.live import ROOT
 from tests.rules.test_settings import documented
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.services import COMPOSE, environment, started, until_it_answers
+from tests.deploy.compose import COMPOSE
+from tests.deploy.services import environment, started, until_it_answers
 from tests.live import ROOT, free_port
 
 
