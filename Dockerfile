@@ -6,12 +6,14 @@ RUN python -m venv /venv
 COPY requirements.txt .
 RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.txt
 COPY . .
-RUN /venv/bin/python -m compileall -q /app /venv/lib \
+# Whoever checked this out may have kept it to himself; those who run it are others.
+RUN chmod -R a+rX /app \
+ && /venv/bin/python -m compileall -q /app /venv/lib \
  && MEMCENTER_DATA_DIR=/build /venv/bin/python manage.py collectstatic --no-input --verbosity 0
 
 FROM python:3.11-slim
-RUN groupadd --system --gid 10001 memcenter \
- && useradd --system --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent memcenter \
+RUN groupadd --gid 10001 memcenter \
+ && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent memcenter \
  && install -d -o memcenter -g memcenter -m 0700 /data /data-ledger
 COPY --from=build /venv /venv
 COPY --from=build /app /app

@@ -13,5 +13,7 @@ keep database_url "postgresql://memcenter_app:$(cat secrets/app_password)@databa
 keep owner_database_url "postgresql://memcenter_owner:$(cat secrets/owner_password)@database/memcenter"
 keep redis_url "redis://:$(cat secrets/redis_password)@redis:6379/0"
 keep redis_conf "requirepass $(cat secrets/redis_password)"
-# Containers read them as another user than the one who made them.
-chmod 0711 secrets && chmod 0644 secrets/*
+# Containers read what is mounted into them as another user than the one who made it. The folder
+# isn't mounted, and nobody else of this machine may enter it.
+chmod 0700 secrets
+chmod a+r secrets/* Caddyfile database.sh ../memcenter/roles.sql

@@ -1,10 +1,10 @@
 """The image without Docker: the steps of the `Dockerfile`, each stage a layer over this machine.
 
-    python -m tests.deploy.image PLACE [BASE [pip]]
+    python -m tests.deploy.image PLACE [--base BASE] [--pip]
 
 builds it in PLACE, which must lie on another file system than BASE (`/`), as overlayfs wants it.
 In the place of `python:3.11-slim` stands BASE with the Python that runs this in `/usr/local`; in
-the place of what pip would download, the packages that this Python has, unless `pip` is said.
+the place of what pip would download, the packages that this Python has, unless `--pip` is said.
 Linux and root; everything is mounted where nobody else sees it, and gone with the process.
 """
 
@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from argparse import ArgumentParser
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -121,6 +123,7 @@ class Stage:
         subprocess.run([*before, "/bin/sh", "-c", said], check=True)
 
     def _copy(self, said: str) -> None:
+        """What comes from the checkout comes with its modes: those under the strictest umask."""
         *sources, target = said.split()
         origin = sources.pop(0) if sources[0].startswith("--from=") else None
         into = self._inside(target)
@@ -129,9 +132,9 @@ class Stage:
                 other = self.place / f"{origin.removeprefix('--from=')}.root"
                 _copy_tree(other / source.lstrip("/"), into)
             elif source == ".":
-                _copy_context(into)
+                _copy_context(context(ROOT), into)
             else:
-                shutil.copy2(ROOT / source, into)
+                _copy_context([Path(source)], into)
 
     def _inside(self, path: str) -> Path:
         return self.root / os.path.normpath(Path(self.folder) / path).lstrip("/")
@@ -139,6 +142,7 @@ class Stage:
 
 def build(place: Path, base: str, packages: Path | None) -> None:
     """Leave the last stage's layer in `place`, and in `image.json` what is run of it and how."""
+    os.umask(0o022)  # Docker's
     stages: list[Stage] = []
     for step in steps((ROOT / "Dockerfile").read_text(encoding="utf-8")):
         print(step.word, step.said, flush=True)  # noqa: T201 - what `docker build` says too
@@ -159,17 +163,22 @@ def _copy_tree(source: Path, target: Path) -> None:
     subprocess.run(["cp", "-a", "-x", "-T", source, target], check=True)
 
 
-def _copy_context(target: Path) -> None:
-    for one in context(ROOT):
+def _copy_context(paths: Iterable[Path], target: Path) -> None:
+    for one in paths:
         source, there = ROOT / one, target / one
         if source.is_dir() and not source.is_symlink():
             there.mkdir(exist_ok=True)
-            shutil.copystat(source, there)
         else:
             shutil.copy2(source, there, follow_symlinks=False)
         os.chown(there, 0, 0, follow_symlinks=False)
+        if not there.is_symlink():
+            there.chmod(there.stat().st_mode & 0o700)
 
 
 if __name__ == "__main__":
-    place, base, *rest = [*sys.argv[1:], "/"][: max(2, len(sys.argv) - 1)]
-    build(Path(place), base, None if rest else Path(sysconfig.get_paths()["purelib"]))
+    parser = ArgumentParser()
+    parser.add_argument("place", type=Path)
+    parser.add_argument("--base", default="/")
+    parser.add_argument("--pip", action="store_true")
+    said = parser.parse_args()
+    build(said.place, said.base, None if said.pip else Path(sysconfig.get_paths()["purelib"]))

@@ -20,6 +20,8 @@ from tests.live import ROOT
 from tests.rules.test_settings import documented
 
 OURS = [name for name, one in COMPOSE["services"].items() if one["image"] == "memory-center"]
+VOLUMES = [volume for one in COMPOSE["services"].values() for volume in one.get("volumes", [])]
+MOUNTED = [volume.split(":")[0] for volume in VOLUMES if volume.startswith("./")]
 SCRIPTS = sorted((ROOT / "deploy").glob("*.sh"))
 UNITS = sorted((ROOT / "deploy/systemd").iterdir())
 FILES = [ROOT / "docker-compose.yml", ROOT / "Dockerfile", *SCRIPTS, *UNITS]
@@ -65,10 +67,9 @@ def test_every_secret_that_is_read_is_made() -> None:
 
 
 def test_files_that_are_mounted_or_run_are_there() -> None:
+    named = {volume.split(":")[0] for volume in VOLUMES} - set(MOUNTED)
+    assert named <= set(COMPOSE["volumes"]) and all((ROOT / name).is_file() for name in MOUNTED)
     for one in COMPOSE["services"].values():
-        for volume in one.get("volumes", []):
-            source = volume.split(":")[0]
-            assert (ROOT / source).exists() if source[0] == "." else source in COMPOSE["volumes"]
         for word in one.get("command", []):
             assert not word.endswith((".sh", ".py")) or (ROOT / word).is_file()
 
@@ -92,14 +93,34 @@ def test_scripts_can_be_read_by_any_shell(script: Path) -> None:
     assert subprocess.run(["sh", "-n", script], capture_output=True).stderr == b""
 
 
-def test_secrets_are_made_once(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "deploy/make-secrets.sh", tmp_path)
-    subprocess.run(["sh", tmp_path / "make-secrets.sh"], check=True)
-    first = {one.name: one.read_text() for one in (tmp_path / "secrets").iterdir()}
-    subprocess.run(["sh", tmp_path / "make-secrets.sh"], check=True)
-    assert first == {one.name: one.read_text() for one in (tmp_path / "secrets").iterdir()}
+@pytest.fixture
+def make_secrets(tmp_path: Path) -> Path:
+    """In a checkout that its owner kept to himself."""
+    for name in ("./deploy/make-secrets.sh", *MOUNTED):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+        (tmp_path / name).chmod(0o600)
+    return tmp_path / "deploy/make-secrets.sh"
+
+
+def test_secrets_are_made_once(make_secrets: Path) -> None:
+    made = make_secrets.parent / "secrets"
+    subprocess.run(["sh", make_secrets], check=True)
+    first = {one.name: one.read_text() for one in made.iterdir()}
+    subprocess.run(["sh", make_secrets], check=True)
+    assert first == {one.name: one.read_text() for one in made.iterdir()}
     assert set(first) == {*COMPOSE["secrets"], "redis_password"}
     assert first["app_password"] in first["database_url"] and len(set(first.values())) == len(first)
+
+
+def test_containers_can_read_what_is_mounted_and_others_not_the_secrets(
+    make_secrets: Path, tmp_path: Path
+) -> None:
+    subprocess.run(["sh", make_secrets], check=True)
+    made = make_secrets.parent / "secrets"
+    assert made.stat().st_mode & 0o777 == 0o700
+    mounted = [*made.iterdir(), *(tmp_path / name for name in MOUNTED)]
+    assert [one for one in mounted if not one.stat().st_mode & 0o004] == []
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd isn't here")
