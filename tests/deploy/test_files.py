@@ -60,6 +60,13 @@ def test_their_settings_exist_and_no_secret_stands_among_them(name: str) -> None
         assert not re.search(r"KEY$|PASSWORD$|DATABASE_URL$|REDIS_URL$", key)
 
 
+def test_the_database_is_well_only_once_others_reach_it_and_keeps_no_old_log() -> None:
+    """Being made for the first time, the image's server answers on its socket and ends again."""
+    database = COMPOSE["services"]["database"]
+    assert "-h 127.0.0.1" in database["healthcheck"]["test"][-1]
+    assert "wal_recycle=off" in database["command"]
+
+
 def test_every_secret_that_is_read_is_made() -> None:
     made = (ROOT / "deploy/make-secrets.sh").read_text(encoding="utf-8")
     for name, secret in COMPOSE["secrets"].items():
