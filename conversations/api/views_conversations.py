@@ -7,10 +7,10 @@ from functools import partial
 from rest_framework.response import Response
 
 from conversations import owners, selectors
-from conversations.api import serializers, shown
+from conversations.api import leaving, serializers, shown
 from conversations.api.finding import thread_for_writing, thread_of
 from conversations.api.views_turns import unless_temporary
-from conversations.services import forgetting, temporary, threads
+from conversations.services import temporary, threads
 from conversations.services.temporary import TemporaryConversation
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
@@ -106,14 +106,4 @@ class ConversationView(MemcenterView):
         owners=_OWNERS,
     )
     def delete(self, call: Call, conversation_id: str) -> Response:
-        thread = thread_of(call, conversation_id)
-        if isinstance(thread, TemporaryConversation):
-            temporary.erase(thread)
-            return Passing(shown.accepted(None), status=202)
-        operation = forgetting.forget_conversation(
-            user=call.user,
-            conversation=thread,
-            forget_memories=call.data.get("forget_memories", True),
-            requested_by_key=call.key_id,
-        )
-        return Response(shown.accepted(operation.public_id), status=202)
+        return leaving.forget(call, conversation_id)

@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping
 from rest_framework.response import Response
 
 from conversations import owners, selectors
-from conversations.api import serializers, shown
-from conversations.api.finding import thread_of
-from conversations.services import forgetting, temporary
-from conversations.services.temporary import TemporaryConversation
+from conversations.api import leaving, serializers, shown
+from conversations.services import forgetting
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
 from memcenter.rest.idempotency import Passing
@@ -66,17 +64,7 @@ def _forget_message(call: Call) -> Response:
 
 
 def _forget_conversation(call: Call) -> Response:
-    thread = thread_of(call, call.data["conversation_id"])
-    if isinstance(thread, TemporaryConversation):
-        temporary.erase(thread)
-        return Passing(shown.accepted(None), status=202)
-    operation = forgetting.forget_conversation(
-        user=call.user,
-        conversation=thread,
-        forget_memories=call.data.get("forget_memories", True),
-        requested_by_key=call.key_id,
-    )
-    return Response(shown.accepted(operation.public_id), status=202)
+    return leaving.forget(call, call.data["conversation_id"])
 
 
 def _forget_project(call: Call) -> Response:
@@ -112,14 +100,4 @@ class ClearView(MemcenterView):
         owners=_OWNERS,
     )
     def post(self, call: Call) -> Response:
-        thread = thread_of(call, call.data["conversation_id"])
-        if isinstance(thread, TemporaryConversation):
-            temporary.erase(thread, messages_only=True)
-            return Passing(shown.accepted(None), status=202)
-        operation = forgetting.clear_conversation(
-            user=call.user,
-            conversation=thread,
-            forget_memories=call.data.get("forget_memories", True),
-            requested_by_key=call.key_id,
-        )
-        return Response(shown.accepted(operation.public_id), status=202)
+        return leaving.clear(call, call.data["conversation_id"])

@@ -13,10 +13,10 @@ from conversations.forms import MessageForm
 from conversations.services import asking, asking_in_passing
 from conversations.services.asking import Kept
 from conversations.services.asking_in_passing import Passing
-from conversations.views import answers, going, listing, showing
+from conversations.views import answers, listing, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import is_htmx, is_streamed, own_transaction, person, personal_page
+from memcenter.lib.pages import is_htmx, is_streamed, leave, own_transaction, person, personal_page
 from ops.models import User
 
 
@@ -75,11 +75,11 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
             form.refuse(error)
             return _refused(request, found, form)
         if found.row is None and is_streamed(request):  # its page asks for the answer
-            return going.leave(request, _page_of(thread))
+            return leave(request, _page_of(thread))
         held.pop_all()
     response = answers.give(request, thread, place, was_untitled=was_untitled)
     if found.row is None and is_htmx(request):
-        return going.leave(request, _page_of(thread))
+        return leave(request, _page_of(thread))
     return response
 
 

@@ -19,11 +19,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from conversations import selectors
 from conversations.models import Conversation, Episode, Summary
 from conversations.services import layers
-from conversations.views import going
-from memcenter.lib.pages import own_transaction, person, personal_page, target
+from memcenter.lib.pages import leave, own_transaction, person, personal_page, target
 from memories.models import Memory
 from memories.services import forgetting
 from ops.models import User
+from ops.views.saying import forgotten
 
 _A_PAGE = 20
 _LONGEST = 200
@@ -105,8 +105,8 @@ def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
             context = _what_goes(found, person(request), layer)
             return render(request, f"ops/layer_delete.html{part}", context)
         found.delete(person(request))
-    messages.success(request, going.forgotten())
-    return going.leave(request, reverse("data_management"))
+    messages.success(request, forgotten())
+    return leave(request, reverse("data_management"))
 
 
 def _what_goes(layer: Layer, user: User, name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from conversations.models import Conversation, Message
 from conversations.services.consequences import Consequences
 from conversations.services.temporary import TemporaryConversation
-from memcenter.lib.pages import is_htmx, target
+from memcenter.lib.pages import target
 from memcenter.lib.quotes import inner
 from memories.models import Memory
 
@@ -26,17 +26,6 @@ def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     part = "#dialog" if target(request) == "dialogs" else ""
     context |= {"section": "chat"}
     return render(request, f"conversations/forget_confirm.html{part}", context)
-
-
-def leave(request: HttpRequest, address: str) -> HttpResponse:
-    return HttpResponse(headers={"HX-Redirect": address}) if is_htmx(request) else redirect(address)
-
-
-def forgotten() -> str:
-    return _(
-        "Forgotten: from now on nothing shows or uses it. "
-        "Erasing every trace takes a moment; the receipt will be under Data management."
-    )
 
 
 def cleared() -> str:

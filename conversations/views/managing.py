@@ -16,8 +16,9 @@ from conversations.models import Conversation
 from conversations.services import consequences, forgetting, temporary, threads
 from conversations.views import going, showing
 from conversations.views.showing import Opened
-from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page, target
+from memcenter.lib.pages import is_htmx, leave, own_transaction, person, personal_page, target
 from ops.models import User
+from ops.views.saying import forgotten
 
 RENAME = "conversations/conversation_rename.html"
 
@@ -62,7 +63,7 @@ def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpRespon
             user=user, conversation=kept, forget_memories=bool(request.POST.get("memories"))
         )
     messages.success(request, going.cleared())
-    return going.leave(request, reverse("conversation", args=[conversation_id]))
+    return leave(request, reverse("conversation", args=[conversation_id]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -81,9 +82,9 @@ def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpRespo
                 conversation=found.kept,
                 forget_memories=bool(request.POST.get("memories")),
             )
-    words = _("The temporary chat is gone.") if found.is_temporary else going.forgotten()
+    words = _("The temporary chat is gone.") if found.is_temporary else forgotten()
     messages.success(request, words)
-    return going.leave(request, reverse("chat_home"))
+    return leave(request, reverse("chat_home"))
 
 
 def _what_goes(found: Opened, user: User) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
 from memories.models import Memory
+from ops.views.saying import forgotten
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,7 +34,7 @@ def message_forget(request: HttpRequest, message_id: str) -> HttpResponse:
             found = consequences.of_message(message, user=user)
             return going.ask(request, going.of_message(message, found))
         forgetting.forget_message(user=user, message=message, cascade=True)
-    messages.success(request, going.forgotten())
+    messages.success(request, forgotten())
     if not is_htmx(request):
         return redirect("conversation", message.conversation.public_id)
     with own_transaction(request):

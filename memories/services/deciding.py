@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from memcenter.lib import statements
+from memcenter.providers.base import Vectors
 from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
 from memories.models import (
     Arbitration,
@@ -18,9 +19,11 @@ from memories.models import (
     MemoryStatus,
     Origin,
 )
-from memories.services import indexing, relating, similar, writing
+from memories.services import indexing, providers, relating, revising, similar, writing
 from memories.services.writing import Draft, SourceInput
 from ops.models import User
+
+_WORDS_OF = 8_000  # characters whose words are looked for among what is known
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,37 @@ def apply(
     if verdict != Verdict.SKIP:
         superseded = relating.settle_beside(memory, meeting.decision.beside, known=meeting.known)
     return Decided(memory, result, verdict, superseded)
+
+
+def at_once(
+    candidate: Candidate,
+    draft: Draft,
+    near: Vectors,
+    *,
+    user: User,
+    source: SourceInput,
+    turn: Turn | None = None,
+    always_review: bool = False,
+) -> Decided:
+    """Decide and write in the caller's transaction: by the rules, and a model looks at it later.
+
+    `near` is what it is held against others by.
+    """
+    known = similar.similar_to(
+        near, user=user, content=draft.content[:_WORDS_OF], project=draft.project
+    )
+    meeting = meet(candidate, known=known, arbiter=providers.bundled_arbiter())
+    decided = apply(
+        meeting,
+        draft,
+        user=user,
+        source=source,
+        turn=turn,
+        always_review=always_review,
+        merged=_merged_later(meeting, draft),
+    )
+    revising.ask_later(decided.memory, verdict=decided.verdict)
+    return decided
 
 
 def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
@@ -193,7 +227,7 @@ def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
     return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
 
 
-def merged_later(meeting: Meeting, draft: Draft) -> Draft | None:
+def _merged_later(meeting: Meeting, draft: Draft) -> Draft | None:
     """Like `merged_draft`, inside a transaction: an operation embeds the combined text."""
     decision = meeting.decision
     if decision.verdict != Verdict.MERGE or not decision.content:

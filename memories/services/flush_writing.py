@@ -18,11 +18,8 @@ from memories.services import (
     ingest,
     listening,
     notes,
-    providers,
     refusals,
     remembering,
-    revising,
-    similar,
 )
 from memories.services.deciding import Decided
 from memories.services.flushing import Proposed
@@ -117,22 +114,16 @@ def _decided(ready: Ready, draft: Draft, *, user: User, turn: Turn | None) -> De
         source = ingest.source_of(turn, candidate)
         draft = replace(draft, project=listening.project_of(turn))
     assert draft.vectors is not None
-    known = similar.similar_to(
-        draft.vectors[0], user=user, content=draft.content, project=draft.project
-    )
-    meeting = deciding.meet(candidate, known=known, arbiter=providers.bundled_arbiter())
     confirms = users.settings_held(user).confirm_before_remembering
-    decided = deciding.apply(
-        meeting,
+    return deciding.at_once(
+        candidate,
         draft,
+        draft.vectors[0],
         user=user,
         source=source,
         turn=turn,
         always_review=confirms and not (turn and candidate.explicit),
-        merged=deciding.merged_later(meeting, draft),
     )
-    revising.ask_later(decided.memory, verdict=decided.verdict)
-    return decided
 
 
 def _noted(decided: Decided, text: str, *, user: User, turn: Turn | None) -> Written:

@@ -12,24 +12,15 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memories.extraction import noted
 from memories.extraction.types import Candidate, Said, TurnText
-from memories.models import Arbitration, DailyNote, Memory, Origin
-from memories.services import (
-    deciding,
-    flush_writing,
-    indexing,
-    ingest,
-    listening,
-    providers,
-    refusals,
-    similar,
-    tombstones,
-)
+from memories.models import DailyNote, Origin
+from memories.services import flush_writing, ingest, listening, lone, refusals
 from memories.services.deciding import Decided
+from memories.services.lone import Lone
 from memories.services.writing import SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -76,7 +67,7 @@ def _learn(run: Run, user: User, line: DailyNote) -> list[Decided]:
     decided = [
         one
         for candidate in extraction.candidates
-        if (one := _learn_one(run, candidate, user=user, line=line))
+        if (one := lone.learn(run, candidate, user=user, text=_lone(user, line)))
     ]
     with run.applying(user):
         if _still_there(user, line):
@@ -85,37 +76,14 @@ def _learn(run: Run, user: User, line: DailyNote) -> list[Decided]:
     return decided
 
 
-def _learn_one(run: Run, candidate: Candidate, *, user: User, line: DailyNote) -> Decided | None:
-    """Decide on one candidate and apply it in a transaction of its own."""
-    vectors, pieces = indexing.embed_memory(candidate.content)
-    with as_user(user):
-        if not _is_new(user, line, candidate):
+def _lone(user: User, line: DailyNote) -> Lone:
+    def hold(candidate: Candidate) -> SourceInput | None:
+        if not _still_there(user, line):
             return None
-        known = similar.similar_to(vectors[0], user=user, content=candidate.content)
-    meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
-    draft = ingest.draft_of(candidate, vectors, pieces, None)
-    merged = deciding.merged_draft(meeting, draft)
-    with run.applying(user):
-        own = users.settings_held(user)
-        if not _still_there(user, line) or not own.longterm_enabled:
-            return None
-        return deciding.apply(
-            meeting,
-            draft,
-            user=user,
-            source=SourceInput(origin=Origin.EXTRACTED, quote=line.text, reference=line.public_id),
-            always_review=own.confirm_before_remembering,
-            merged=merged,
-        )
+        return SourceInput(origin=Origin.EXTRACTED, quote=line.text, reference=line.public_id)
 
-
-def _is_new(user: User, line: DailyNote, candidate: Candidate) -> bool:
-    text, ids = candidate.content, [line.public_id]
-    if tombstones.is_forgotten(user=user, text=text, message_ids=ids):
-        return False
-    learned = Memory.everything.filter(user=user, sources__reference=line.public_id)
-    decided = Arbitration.objects.filter(user=user, memory__in=learned, candidate_text=text)
-    return not decided.exists()
+    taught = Q(sources__reference=line.public_id)
+    return Lone(line.public_id, taught, hold, confirms_all=True)
 
 
 def _still_there(user: User, line: DailyNote) -> bool:

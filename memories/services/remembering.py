@@ -10,13 +10,12 @@ from typing import Any
 import orjson
 from django.conf import settings
 
-from memcenter.lib import segment, tokens
+from memcenter.lib import tokens
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.providers.base import Vectors
 from memories.extraction.sensitive import screen
-from memories.extraction.types import Candidate
 from memories.models import Kind, Memory, MemoryStatus, Origin, Project
-from memories.services import deciding, indexing, projects, providers, revising, similar, writing
+from memories.services import deciding, indexing, projects, revising, writing
 from memories.services.deciding import Decided
 from memories.services.writing import Draft, SourceInput
 from ops.models import User
@@ -26,7 +25,6 @@ _WRITTEN_IMPORTANCE = 0.7
 _WRITTEN_CONFIDENCE = 0.95
 # So much is embedded while the caller waits: about a second's work.
 _AT_ONCE_TOKENS = 4_000
-_WORDS_OF = 8_000  # characters whose words are looked for among what is known
 MAX_TAGS, MAX_TAG = 20, 50
 
 
@@ -133,23 +131,17 @@ def remember(
     """
     own = users.settings_of(user)
     check_on(user)
-    project = _project(prepared.given, user=user)
-    draft = replace(prepared.draft, project=project)
-    known = similar.similar_to(
-        prepared.vector, user=user, content=draft.content[:_WORDS_OF], project=project
-    )
-    meeting = deciding.meet(_candidate(draft), known=known, arbiter=providers.bundled_arbiter())
+    draft = replace(prepared.draft, project=_project(prepared.given, user=user))
     by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
     waits = own.confirm_before_remembering and by_program
-    decided = deciding.apply(
-        meeting,
+    decided = deciding.at_once(
+        revising.as_candidate(draft),
         draft,
+        prepared.vector,
         user=user,
         source=SourceInput(origin=draft.origin, reference=reference),
         always_review=waits,
-        merged=deciding.merged_later(meeting, draft),
     )
-    revising.ask_later(decided.memory, verdict=decided.verdict)
     return Written(decided.memory, decided.result, prepared.redacted, decided)
 
 
@@ -197,16 +189,3 @@ def _project(given: MemoryInput, *, user: User) -> Project | None:
     if given.project_key is None and given.project_name is None:
         return None
     return projects.find_or_create(user=user, key=given.project_key, name=given.project_name)
-
-
-def _candidate(draft: Draft) -> Candidate:
-    return Candidate(
-        kind=draft.kind,
-        content=draft.content,
-        importance=draft.importance,
-        confidence=draft.confidence,
-        quote=draft.content,
-        explicit=True,
-        corrects=draft.origin == Origin.USER,
-        language=segment.language(draft.content),
-    )

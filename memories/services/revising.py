@@ -46,6 +46,20 @@ def ask_later(memory: Memory, *, verdict: Verdict) -> None:
     )
 
 
+def as_candidate(one: Draft | Memory) -> Candidate:
+    """What was written on purpose, as an arbiter is asked about it."""
+    return Candidate(
+        kind=one.kind,
+        content=one.content,
+        importance=one.importance,
+        confidence=one.confidence,
+        quote=one.content,
+        explicit=True,
+        corrects=one.origin == Origin.USER,
+        language=segment.language(one.content),
+    )
+
+
 def find(user: User, *, memory_id: int, version: int) -> Memory | None:
     """The memory, while it still says what was written; None when there is nothing to revise."""
     found = Memory.objects.filter(
@@ -61,7 +75,7 @@ def look(user: User, memory: Memory, vector: Vectors) -> Written:
     before = set(
         older.values_list("public_id", flat=True).filter(public_id__in=[one.id for one in known])
     )
-    return Written(memory, _candidate(memory), [one for one in known if one.id in before])
+    return Written(memory, as_candidate(memory), [one for one in known if one.id in before])
 
 
 def decide(written: Written) -> Decision:
@@ -135,19 +149,6 @@ def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None
         similarity=met.similarity,
         decided_by=providers.arbiter().name,
         reasons=[reason[:60] for reason in (*decision.reasons, "revised")],
-    )
-
-
-def _candidate(memory: Memory) -> Candidate:
-    return Candidate(
-        kind=memory.kind,
-        content=memory.content,
-        importance=memory.importance,
-        confidence=memory.confidence,
-        quote=memory.content,
-        explicit=True,
-        corrects=memory.origin == Origin.USER,
-        language=segment.language(memory.content),
     )
 
 

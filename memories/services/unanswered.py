@@ -9,22 +9,15 @@ from __future__ import annotations
 
 import zoneinfo
 
+from django.db.models import Q
+
 from conversations.models import Conversation, Learning, Message
 from memcenter.lib import statements
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
-from memories.models import Arbitration, Memory, Origin
-from memories.services import (
-    deciding,
-    indexing,
-    ingest,
-    listening,
-    providers,
-    refusals,
-    requests,
-    similar,
-    tombstones,
-)
+from memories.models import Origin
+from memories.services import ingest, listening, lone, refusals, requests
 from memories.services.deciding import Decided
+from memories.services.lone import Lone
 from memories.services.writing import SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -62,7 +55,7 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
     decided = [
         one
         for candidate in extraction.candidates
-        if (one := _learn_one(run, candidate, user=user, message=message))
+        if (one := lone.learn(run, candidate, user=user, text=_lone(user, message)))
     ]
     with run.applying(user):
         if still := _still_there(user, message):
@@ -95,39 +88,12 @@ def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: E
             requests.forget(meant, user=user)
 
 
-def _learn_one(run: Run, candidate: Candidate, *, user: User, message: Message) -> Decided | None:
-    """Decide on one candidate and apply it in a transaction of its own."""
-    vectors, pieces = indexing.embed_memory(candidate.content)
-    with as_user(user):
-        if not _is_new(user, message, candidate):
-            return None
-        known = similar.similar_to(vectors[0], user=user, content=candidate.content)
-    meeting = deciding.meet(candidate, known=known, arbiter=providers.arbiter())
-    draft = ingest.draft_of(candidate, vectors, pieces, None)
-    merged = deciding.merged_draft(meeting, draft)
-    with run.applying(user):
+def _lone(user: User, message: Message) -> Lone:
+    def hold(candidate: Candidate) -> SourceInput | None:
         still = _still_there(user, message)
-        own = users.settings_held(user)
-        if still is None or not own.longterm_enabled:
-            return None
-        return deciding.apply(
-            meeting,
-            draft,
-            user=user,
-            source=_source(still, candidate),
-            always_review=own.confirm_before_remembering and not candidate.explicit,
-            merged=merged,
-        )
+        return _source(still, candidate) if still else None
 
-
-def _is_new(user: User, message: Message, candidate: Candidate) -> bool:
-    if tombstones.is_forgotten(user=user, text=candidate.content, message_ids=[message.public_id]):
-        return False
-    learned = Memory.everything.filter(user=user, sources__message=message)
-    decided = Arbitration.objects.filter(
-        user=user, memory__in=learned, candidate_text=candidate.content
-    )
-    return not decided.exists()
+    return Lone(message.public_id, Q(sources__message=message), hold)
 
 
 def _still_there(user: User, message: Message) -> Message | None:

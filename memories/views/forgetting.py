@@ -21,6 +21,7 @@ from memories import selectors
 from memories.models import Memory, Project
 from memories.selectors import BIN, MemoryFilter
 from memories.services import forgetting, projects
+from ops.views.saying import forgotten
 
 _SHOWN = 80
 
@@ -37,7 +38,7 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
         forgetting.forget_memory(user=memory.user, memory=memory)
         for turn in turns if request.POST.get("turns") else ():
             saying.forget_message(user=memory.user, message=turn.assistant_message, cascade=True)
-    messages.success(request, _forgotten())
+    messages.success(request, forgotten())
     return leave(request, way_back(request, default=reverse("memory_list")))
 
 
@@ -52,15 +53,8 @@ def bin_empty(request: HttpRequest) -> HttpResponse:
             return render_page(request, "memories/memory_forget.html", context)
         if memories:
             forgetting.forget_memories(user=person(request), memories=memories)
-            messages.success(request, _forgotten())
+            messages.success(request, forgotten())
     return leave(request, reverse("memory_bin"))
-
-
-def _forgotten() -> str:
-    return _(
-        "Forgotten: from now on nothing shows or uses it. "
-        "Erasing every trace takes a moment; the receipt will be under Data management."
-    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -73,7 +67,7 @@ def project_forget(request: HttpRequest, key: str) -> HttpResponse:
             context = _what_goes_of_a_project(project)
             return render_page(request, "memories/memory_forget.html", context)
         forgetting.forget_project(user=person(request), project=project)
-    messages.success(request, _forgotten())
+    messages.success(request, forgotten())
     return leave(request, reverse("memory_list"))
 
 

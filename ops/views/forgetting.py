@@ -18,8 +18,8 @@ from ops import selectors
 from ops.access import as_system
 from ops.forms import ForgetEverythingForm
 from ops.models import Operation, Receipt
-from ops.services import attempts, forgetting, keys
-from ops.views import happening, receipts, signing, stored
+from ops.services import forgetting, keys
+from ops.views import happening, proof, receipts, stored
 
 
 @sensitive_post_parameters("password")
@@ -60,25 +60,8 @@ def _problem(request: HttpRequest, form: ForgetEverythingForm) -> str:
     """What keeps it from being done; checked in this order, and nothing is done before."""
     if not form.is_valid():
         return str(next(iter(form.errors.values()))[0])
-    return _problem_with_proof(request, form.cleaned_data["password"])
-
-
-def _problem_with_proof(request: HttpRequest, password: str) -> str:
-    user = person(request)
-    if not user.has_usable_password():
-        if signing.is_fresh(request):
-            return ""
-        return _(
-            "Please sign in anew by a fresh link, then come back within ten minutes. "
-            "Nothing was deleted."
-        )
-    name, address = f"forget:{user.pk}", request.META.get("REMOTE_ADDR", "")
-    if attempts.are_used_up(name, address=address):
-        return _("The password was wrong too often. Please wait a quarter of an hour.")
-    if user.check_password(password):
-        return ""
-    attempts.note_failure(name, address=address)
-    return _("The password is not right. Nothing was deleted.")
+    problem = proof.problem(request, password=form.cleaned_data["password"], purpose="forget")
+    return _("%(problem)s Nothing was deleted.") % {"problem": problem} if problem else ""
 
 
 @require_safe

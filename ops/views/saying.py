@@ -101,6 +101,14 @@ _TROUBLES = {
 }
 
 
+def forgotten() -> str:
+    """After anything but the account was asked to be forgotten."""
+    return _(
+        "Forgotten: from now on nothing shows or uses it. "
+        "Erasing every trace takes a moment; the receipt will be under Data management."
+    )
+
+
 def said_of_trouble(trouble: Trouble) -> str:
     return _(_TROUBLES[trouble])
 

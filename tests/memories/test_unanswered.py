@@ -13,7 +13,7 @@ from conversations.services import forgetting, threads, turns
 from conversations.services.turns import MessageInput
 from memories import tasks
 from memories.models import Arbitration, Memory, Refusal, Source
-from memories.services import unanswered
+from memories.services import lone
 from ops.access import as_user
 from ops.models import Kind, Operation, Status, User
 from ops.services import users, worker
@@ -117,7 +117,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with as_user(user):
         conversation = threads.find_or_create(user=user, reference="c1")
         say(conversation, f"{HOME} I play the cello.")
-    real = unanswered._learn_one
+    real = lone.learn
     calls: list[int] = []
 
     def deadly(*args: object, **more: object) -> object:
@@ -126,7 +126,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Kill
         return real(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(unanswered, "_learn_one", deadly)
+    monkeypatch.setattr(lone, "learn", deadly)
     with pytest.raises(Kill):
         falls_quiet(conversation)
     revive(monkeypatch)

@@ -32,6 +32,10 @@ def test_everything_that_is_marked_stands_in_the_catalog() -> None:
     assert sorted(marked() - known) == []
 
 
+def test_nothing_stands_in_the_catalog_that_nobody_says() -> None:
+    assert sorted({entry.key for entry in CATALOG} - marked()) == []
+
+
 def test_nothing_stands_in_the_catalog_twice() -> None:
     keys = [entry.key for entry in CATALOG]
     assert len(keys) == len(set(keys))

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from conversations.management.operating import finish
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_user
+from ops.management.operating import finish
 from ops.services import exporting, stored_files, users
 
 

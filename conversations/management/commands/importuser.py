@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.importing.opening import Format
-from conversations.management.operating import finish
 from conversations.services import bringing_in
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system, as_user
+from ops.management.operating import finish
 from ops.models import Import
 from ops.services import users
 

@@ -147,7 +147,8 @@ def some_ago(match: re.Match[str], today: date, past: bool) -> When | None:
     return When(words=f"{match['some'].lower()} {unit}s before {before}", preposition="", day=today)
 
 
-def _year_for(month: int, day: int, today: date, past: bool) -> int:
+def year_for(month: int, day: int, today: date, past: bool) -> int:
+    """The nearest year in which that day lies behind today or, without `past`, ahead of it."""
     if past:
         return today.year - 1 if (month, day) > (today.month, today.day) else today.year
     return today.year + 1 if (month, day) < (today.month, today.day) else today.year
@@ -155,7 +156,7 @@ def _year_for(month: int, day: int, today: date, past: bool) -> int:
 
 def calendar_day(match: re.Match[str], today: date, past: bool) -> When | None:
     month, day = _SHORT[match["month"].lower().rstrip(".")[:3]], int(match["date"])
-    year = int(match["year"]) if match["year"] else _year_for(month, day, today, past)
+    year = int(match["year"]) if match["year"] else year_for(month, day, today, past)
     return _safe_day(year, month, day)
 
 
@@ -171,9 +172,9 @@ def bare_month(match: re.Match[str], today: date, past: bool) -> When | None:
     which = (match["which"] or "").lower()
     if not (which or match["prep"] or match["year"]):  # "may", "march": more often verbs
         return None
-    year = int(match["year"]) if match["year"] else _year_for(month, 28, today, past)
+    year = int(match["year"]) if match["year"] else year_for(month, 28, today, past)
     if which in ("last", "next") and not match["year"]:
-        year = _year_for(month, 28, today, which == "last")
+        year = year_for(month, 28, today, which == "last")
     return _month(date(year, month, 1))
 
 

@@ -8,7 +8,7 @@ from datetime import date
 _CN_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
-def _always(text: str) -> bool:
+def always(text: str) -> bool:
     return True
 
 
@@ -46,14 +46,14 @@ def social_security(text: str) -> bool:
     return area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
 
 
-def _mixed(text: str) -> bool:
+def mixed(text: str) -> bool:
     """Letters and digits together, as in keys and unlike words."""
     return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
 
 
 def _key_like(text: str) -> bool:
     upper = any(sign.isupper() for sign in text)
-    return _mixed(text) and upper and any(sign.islower() for sign in text)
+    return mixed(text) and upper and any(sign.islower() for sign in text)
 
 
 def _telling(text: str) -> bool:
@@ -67,14 +67,14 @@ class Shape:
 
     category: str
     pattern: re.Pattern[str]
-    check: Callable[[str], bool] = _always
+    check: Callable[[str], bool] = always
 
 
-def _shape(category: str, pattern: str, check: Callable[[str], bool] = _always) -> Shape:
+def _shape(category: str, pattern: str, check: Callable[[str], bool] = always) -> Shape:
     return Shape(category, re.compile(pattern, re.IGNORECASE | re.ASCII), check)
 
 
-def _exact(category: str, pattern: str, check: Callable[[str], bool] = _always) -> Shape:
+def _exact(category: str, pattern: str, check: Callable[[str], bool] = always) -> Shape:
     return Shape(category, re.compile(pattern, re.ASCII), check)
 
 
@@ -164,7 +164,7 @@ SHAPES: tuple[Shape, ...] = (
         r"bot[- _]?tokens?|client[- _]?secrets?|\btokens?|\bsecrets?|license key|"
         r"recovery (?:key|code|phrase)|seed phrase|"
         rf"webhook secret){_OF}{_IS}[\"'“`]?(?P<s>[A-Za-z0-9_./+=~-]{{8,500}})",
-        _mixed,
+        mixed,
     ),
     _shape(
         "api_key",
@@ -255,7 +255,7 @@ SHAPES: tuple[Shape, ...] = (
         rf"{_PASSWORD}[^\n]{{0,80}}?(?:\bit'?s|\bit is|\bso|=|->|"
         rf":)\s+[\"'“]?(?P<s>(?=[^\s]{{0,40}}\d)"
         rf"(?=[^\s]{{0,40}}[A-Za-z]){_TOKEN}{{5,64}})(?<![.!?:,])",
-        _mixed,
+        mixed,
     ),
     _shape(
         "password",

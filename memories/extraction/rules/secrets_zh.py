@@ -6,7 +6,7 @@ The rows see plain and simplified characters. They come after those of secrets.p
 import re
 from collections.abc import Callable
 
-from memories.extraction.rules.secrets import Shape, chinese_identity
+from memories.extraction.rules.secrets import Shape, always, chinese_identity, mixed
 
 _PASSWORD = (
     r"(?:(?:支付|取款|交易|登录|登陆|开机|锁屏|解锁|门锁|门禁|保险[箱柜]|动态|初始|管理员)?密码|"
@@ -26,14 +26,6 @@ _COUNTED = r"(?![\d]*\s?(?:年|月|日|位|次|个|天|分|遍|点|块|元|人|�
 _NUMBERED = r"(?:\d{1,5}|[一二三四五六七八九十百]{1,4})"
 
 
-def _always(text: str) -> bool:
-    return True
-
-
-def _mixed(text: str) -> bool:
-    return any(sign.isdigit() for sign in text) and any(sign.isalpha() for sign in text)
-
-
 def _identity(text: str) -> bool:
     return chinese_identity(re.sub(r"[ -]", "", text))
 
@@ -43,7 +35,7 @@ def _of_a_home(text: str) -> bool:
     return any(word in text for word in "室房户元栋幢") or "号楼" in text
 
 
-def _shape(category: str, pattern: str, check: Callable[[str], bool] = _always) -> Shape:
+def _shape(category: str, pattern: str, check: Callable[[str], bool] = always) -> Shape:
     return Shape(category, re.compile(pattern), check)
 
 
@@ -95,7 +87,7 @@ CHINESE_SHAPES: tuple[Shape, ...] = (
         "password",
         rf"{_PASSWORD}[^。！？\n]{{0,24}}[，,]\s?(?P<s>[A-Za-z0-9!@#$%^&*_.+-]{{6,40}})(?=$|"
         rf"[\s，。！])",
-        _mixed,
+        mixed,
     ),
     _shape(
         "address",

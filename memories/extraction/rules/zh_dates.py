@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from memories.extraction.rules import recurring
-from memories.extraction.rules.en_calendar import month_on
+from memories.extraction.rules.en_calendar import month_on, year_for
 
 _DIGITS = {sign: index for index, sign in enumerate("零一二三四五六七八九十")} | {"两": 2, "半": 0}
 _WEEKDAYS = {sign: index for index, sign in enumerate("一二三四五六日")} | {"天": 6, "末": 5}
@@ -110,22 +110,16 @@ def _year(match: re.Match[str], today: date, past: bool) -> tuple[str, date] | N
     return (_month_written(day) if match["month"] else f"{year}年"), day
 
 
-def _guess_year(month: int, day: int, today: date, past: bool) -> int:
-    if past:
-        return today.year - 1 if (month, day) > (today.month, today.day) else today.year
-    return today.year + 1 if (month, day) < (today.month, today.day) else today.year
-
-
 def _calendar(match: re.Match[str], today: date, past: bool) -> tuple[str, date] | None:
     month, day = number(match["month"]), number(match["date"])
-    return _day_in(_guess_year(month, day, today, past), month, day)
+    return _day_in(year_for(month, day, today, past), month, day)
 
 
 def _bare_month(match: re.Match[str], today: date, past: bool) -> tuple[str, date] | None:
     month = number(match["month"])
     if not 1 <= month <= 12:
         return None
-    day = date(_guess_year(month, 28, today, past), month, 1)
+    day = date(year_for(month, 28, today, past), month, 1)
     return _month_written(day), day
 
 
@@ -163,7 +157,7 @@ _HOLIDAYS = {"元旦": (1, 1), "五一": (5, 1), "国庆": (10, 1), "圣诞": (1
 
 def _holiday(match: re.Match[str], today: date, past: bool) -> tuple[str, date]:
     month, day = _HOLIDAYS[match["holiday"]]
-    found = date(_guess_year(month, day, today, past), month, day)
+    found = date(year_for(month, day, today, past), month, day)
     return f"{found.year}年{match['holiday']}", found
 
 

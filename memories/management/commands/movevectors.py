@@ -1,14 +1,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from memories.services import moving
-from ops.access import as_system
-from ops.models import Operation, Status
-from ops.services import worker
-
-_OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+from ops.management.operating import do_here
 
 
 class Command(BaseCommand):
@@ -27,16 +23,5 @@ class Command(BaseCommand):
         operation = moving.request(afresh=options["afresh"], lost=options["lost"])
         print(operation.public_id)
         if options["wait"]:
-            self._wait(operation)
-
-    def _wait(self, operation: Operation) -> None:
-        while self._refreshed(operation).status not in _OVER and worker.drain(limit=1):
-            continue
-        if self._refreshed(operation).status != Status.SUCCEEDED:
-            raise CommandError(f"Not done yet: {operation.last_error or operation.status}")
-        print(f"{operation.result['moved']} vectors, searched in {operation.payload['to']}")
-
-    def _refreshed(self, operation: Operation) -> Operation:
-        with as_system():
-            operation.refresh_from_db()
-        return operation
+            do_here(operation)
+            print(f"{operation.result['moved']} vectors, searched in {operation.payload['to']}")

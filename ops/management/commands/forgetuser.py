@@ -5,10 +5,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system, as_user
-from ops.models import Operation, Status
-from ops.services import forgetting, users, worker
-
-_OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+from ops.management.operating import do_here
+from ops.services import forgetting, users
 
 
 class Command(BaseCommand):
@@ -30,17 +28,5 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         print(f"{operation.public_id} {token}")
         if options["wait"]:
-            self._wait(operation)
-
-    def _wait(self, operation: Operation) -> None:
-        """Forgetting is claimed first, so this does little else on its way."""
-        while self._refreshed(operation).status not in _OVER and worker.drain(limit=1):
-            continue
-        if self._refreshed(operation).status != Status.SUCCEEDED:
-            raise CommandError(f"Not erased yet: {operation.last_error or operation.status}")
-        print("erased")
-
-    def _refreshed(self, operation: Operation) -> Operation:
-        with as_system():
-            operation.refresh_from_db()
-        return operation
+            do_here(operation, undone="Not erased yet")
+            print("erased")
