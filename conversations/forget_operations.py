@@ -152,7 +152,7 @@ def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) ->
         elsewhere = [
             *leaving.said_elsewhere(user=user, texts=texts, without=found.along),
             *beside.staying(
-                user=user, texts=texts, without=found.emptied, conversation=target.conversation
+                user=user, texts=texts, leaving=found, conversation=target.conversation
             ),
         ]
         known_erasing.blank_questions_about(user=user, texts=texts)

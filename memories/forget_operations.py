@@ -66,7 +66,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
         nonlocal found, written
         found = leaving.of(user=user, resting=resting, gone=gone)
         texts = [*found.texts, *remembering.words_of(own)]
-        written = beside.staying(user=user, texts=texts, without=found.emptied)
+        written = beside.staying(user=user, texts=texts, leaving=found)
         copied.blank_questions_about(user=user, texts=texts)
         return texts
 
@@ -96,6 +96,7 @@ def _erase_project(user: User, pk: int, until: datetime) -> Counts:
 
 
 known_places.vouches(leaving.vouching)
+known_places.vouches(beside.vouching)
 known_places.personal_folders(file_copies.STORAGE)
 known_places.elsewhere(vector_changes.InMilvus())
 known_places.caches(

@@ -6,7 +6,7 @@ a title says what a memory says. It is theirs, made from nothing that a forget t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from django.db.models import Q
@@ -14,34 +14,35 @@ from django.db.models import Q
 from conversations.models import Conversation, Turn
 from memcenter.lib.shingles import Resemblance
 from memories.models import Memory, Project
+from memories.services.leaving import Leaving
 from ops.models import User
 from ops.services import leaves
 
 
 def staying(
-    *,
-    user: User,
-    texts: Sequence[str],
-    without: Collection[int] = (),
-    conversation: int | None = None,
+    *, user: User, texts: Sequence[str], leaving: Leaving, conversation: int | None = None
 ) -> list[str]:
     """What of it says as these texts do and stays, told before anything is erased.
 
-    What goes must be hidden already. Left out are the memories in `without`, for deriving empties
-    what is beside them, and the title of the `conversation` that loses messages.
+    What goes must be hidden already, but for memories: a forget hides those too that it shows
+    again. The title of the `conversation` that loses messages isn't among it.
     """
     wanted = Resemblance(texts)
     if not wanted:
         return []
-    written = _written(user.pk, memories=~Q(pk__in=without), conversations=~Q(pk=conversation or 0))
-    return list(filter(wanted.held_by, written))
+    kept = ~Q(pk__in=[*leaving.emptied, *leaving.renewed])
+    written = _written(user.pk, memories=kept, conversations=~Q(pk=conversation or 0))
+    renewed = Memory.everything.filter(user=user, pk__in=set(leaving.renewed) - {*leaving.emptied})
+    labels = renewed.order_by().values_list("metadata")
+    return list(filter(wanted.held_by, (*written, *leaves.of(list(labels)))))
 
 
-def since(user_id: int, moment: datetime) -> Iterator[str]:
-    """What was written after a moment."""
-    made = Q(created_at__gt=moment)
-    told = Q(user_message__recorded_at__gt=moment)
-    return _written(user_id, memories=made, turns=told, conversations=made, projects=made)
+def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    """What was written since: what is being forgotten couldn't be read any more."""
+    if since is None:
+        return
+    made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)
+    yield from _written(user_id, memories=made, turns=told, conversations=made, projects=made)
 
 
 _ALL = Q()
@@ -57,7 +58,7 @@ def _written(
 ) -> Iterator[str]:
     own = {"user": user_id}
     plain = {"tags": [], "data": {}, "metadata": {}, "feedback_reason": ""}
-    marked = Memory.objects.filter(memories, **own).exclude(**plain)
+    marked = Memory.everything.filter(memories, **own).exclude(**plain)
     labelled = Turn.objects.filter(turns, **own).exclude(project_key="", labels={}, tools=[])
     for rows in (
         marked.values_list(*plain),

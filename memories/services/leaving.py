@@ -21,7 +21,7 @@ from memories.models import (
     Origin,
     Source,
 )
-from memories.services import beside, deriving
+from memories.services import deriving
 from memories.services.erasing import texts_of
 from memories.services.resting import current_text, read
 from ops.models import User
@@ -35,8 +35,8 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 class Leaving:
     """Texts and rows that go; `staying` are texts that rightly remain of the same memories.
 
-    `along` are the memories that deriving decides about, by key; `emptied` those of them that go
-    or say something else afterwards.
+    `along` are the memories that deriving decides about, by key. Of these deriving takes away what
+    is beside the `emptied` ones, and beside the `renewed` all but the metadata.
     """
 
     texts: Sequence[str] = ()
@@ -44,6 +44,7 @@ class Leaving:
     staying: Sequence[str] = ()
     along: Collection[int] = ()
     emptied: Collection[int] = ()
+    renewed: Collection[int] = ()
 
 
 def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
@@ -69,7 +70,8 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
         if one.pk not in lost_ids and outcomes[current_text(graph, one).id].changed
     ]
     memories = Memory.everything.filter(user=user, pk__in=lost_ids)
-    emptied = {*lost_ids, *(one.memory_id for one in changed)}
+    touched = {one.memory_id for one in changed}
+    learned = {one.pk for one in graph.memories if one.origin == Origin.EXTRACTED}
     along = [one.pk for one in graph.memories]
     texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew)]
     return Leaving(
@@ -84,7 +86,8 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
             *_said_by_others(user, texts, without=along),
         ],
         along=along,
-        emptied=emptied,
+        emptied={*lost_ids, *(touched & learned)},
+        renewed=[one.pk for one in anew],
     )
 
 
@@ -110,8 +113,7 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
     """What a person or client wrote or chose to keep; what was told anew or learned since.
 
     What is being forgotten can't be read any more since it was asked for: what was learned from
-    then on was said elsewhere, and what was written beside it is about something else. What
-    deriving makes of what was there speaks for nothing.
+    then on was said elsewhere. What deriving makes of what was there speaks for nothing.
     """
     told = Q(change__in=WRITTEN) | Q(sources__comment=deriving.KEPT)
     meant = told & ~Q(actor=Origin.EXTRACTED)
@@ -123,7 +125,6 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
         decided = Arbitration.objects.filter(user=user_id, created_at__gt=since).order_by()
         for rows in (merged, decided):
             yield from rows.values_list("candidate_text", flat=True).distinct().iterator()
-        yield from beside.since(user_id, since)
     for row in own.filter(meant).values_list("content", "summary").distinct().iterator():
         yield from filter(None, row)
 
@@ -139,7 +140,8 @@ def _said_by_others(user: User, texts: Sequence[str], *, without: Collection[int
     Told before anything is derived again, so that it never speaks for what deriving leaves behind.
     """
     wanted = Resemblance(texts)
-    others = Memory.objects.filter(user=user, origin=Origin.EXTRACTED).exclude(pk__in=without)
+    there = Memory.everything.filter(user=user, hidden_at__isnull=True)  # those in the bin as well
+    others = there.filter(origin=Origin.EXTRACTED).exclude(pk__in=without)
     for content in others.order_by().values_list("content", flat=True).iterator():
         if wanted.held_by(content):
             yield content

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from conversations.models import Conversation
 from conversations.services import erasing as said
@@ -38,11 +40,18 @@ def two_that_say_the_same(user: User) -> tuple[Memory, Memory]:
     return first, second
 
 
-def test_another_memory_that_was_taught_the_same_elsewhere_is_no_residue(alice: User) -> None:
+@pytest.mark.parametrize("binned", [False, True])
+def test_another_memory_that_was_taught_the_same_elsewhere_is_no_residue(
+    alice: User, binned: bool
+) -> None:
     first, second = two_that_say_the_same(alice)
+    if binned:
+        Memory.objects.filter(pk=second.pk).update(
+            deleted_at=timezone.now(), purge_at=timezone.now() + timedelta(days=9)
+        )
     operation = drained(first)
     assert operation.status == Status.SUCCEEDED, operation.last_error
-    assert list(Memory.objects.values_list("pk", flat=True)) == [second.pk]
+    assert list(Memory.everything.values_list("pk", flat=True)) == [second.pk]
     second.refresh_from_db()
     assert second.content == PEANUTS
 
@@ -69,16 +78,21 @@ def test_what_deriving_leaves_behind_by_mistake_is_residue_all_the_same(
 APP = {"app": "the assistant of our whole company", "env": ["production-eu-west"]}
 
 
+@pytest.mark.parametrize("binned", [False, True])
 @pytest.mark.parametrize(
     "beside", [{"metadata": APP}, {"data": APP}, {"feedback_reason": "Please, in fewer words."}]
 )
 def test_what_also_stands_beside_another_memory_is_no_residue(
-    alice: User, beside: dict[str, Any]
+    alice: User, beside: dict[str, Any], binned: bool
 ) -> None:
     first, second = (make_memory(alice, text, **beside) for text in (PEANUTS, "Likes chess"))
+    if binned:
+        Memory.objects.filter(pk=second.pk).update(
+            deleted_at=timezone.now(), purge_at=timezone.now() + timedelta(days=9)
+        )
     operation = drained(first)
     assert operation.status == Status.SUCCEEDED, operation.last_error
-    again = Memory.objects.get()
+    again = Memory.everything.get()
     assert all(getattr(again, name) == value for name, value in beside.items())
     assert drained(second).status == Status.SUCCEEDED
 
