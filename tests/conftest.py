@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import connections
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, connections
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
@@ -30,6 +31,16 @@ def django_db_setup(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     yield
     with django_db_blocker.unblock():
         connections.close_all()
+
+
+@pytest.fixture
+def one_connection(db: None) -> Iterator[None]:
+    """A handler of requests would end each by closing what a test's transaction lives in."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture(scope="session", autouse=True)

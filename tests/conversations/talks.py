@@ -6,8 +6,7 @@ from conversations.models import Conversation, Feedback, Message, Rating, Turn
 from conversations.services import forgetting
 from memories.models import Arbitration, Memory, Refusal
 from ops.access import as_user
-from ops.models import Operation, Status, User
-from ops.services import worker
+from ops.models import Operation, User
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -76,10 +75,3 @@ def clear(conversation: Conversation, *, memories: bool = True) -> Operation:
         return forgetting.clear_conversation(
             user=user, conversation=conversation, forget_memories=memories
         )
-
-
-def drained(operation: Operation) -> Operation:
-    worker.drain()
-    operation.refresh_from_db()
-    assert operation.status == Status.SUCCEEDED, operation.last_error
-    return operation

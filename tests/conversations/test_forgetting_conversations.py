@@ -9,7 +9,8 @@ from memcenter.lib.errors import NotFound
 from memories.models import LexicalEntry, Memory, Origin, RecallTrace, Source, Vector
 from ops.access import as_user
 from ops.models import Receipt, User
-from tests.conversations.talks import Talk, clear, drained, forget_conversation
+from tests.conversations.talks import Talk, clear, forget_conversation
+from tests.draining import drained
 from tests.factories import make_conversation, make_memory, make_message, make_turn
 from tests.rows import rows_of
 

@@ -9,11 +9,11 @@ from ops.models import Kind, Operation, Receipt, Status, User
 from tests.conversations.talks import (
     Talk,
     clear,
-    drained,
     forget_conversation,
     forget_message,
     make_talk,
 )
+from tests.draining import drained
 from tests.killing import Kill, kill_at, revive
 from tests.rows import rows_of
 

@@ -21,7 +21,8 @@ from memories.models import (
 from ops.access import as_user
 from ops.models import Kind, Operation, Receipt, Status, User
 from ops.services import outbox, worker
-from tests.conversations.talks import TEA, Talk, drained, forget_message
+from tests.conversations.talks import TEA, Talk, forget_message
+from tests.draining import drained
 from tests.factories import (
     make_conversation,
     make_memory,

@@ -46,11 +46,6 @@ def extractor(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     return one
 
 
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
-
-
 def candidate(content: str, quote: str, **fields: object) -> Candidate:
     values: dict[str, object] = {
         "kind": "preference",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -15,10 +14,10 @@ from conversations.services import context, threads, turns
 from conversations.services.turns import MessageInput
 from memories import tasks
 from memories.models import Memory
-from memories.services import listening, providers, search
+from memories.services import listening, search
 from ops.models import User
 from ops.services import worker
-from tests.chat_server import Answer, ChatServer, said, serving
+from tests.chat_server import Answer, ChatServer, said
 
 pytestmark = pytest.mark.django_db
 MODEL_TURNS = 100
@@ -83,18 +82,6 @@ def test_a_pasted_block_is_blanked_and_what_stands_behind_it_is_heard(alice: Use
 
 
 # --- By a model, which answers with what we told it ---------------------------------------------
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[ChatServer]:
-    with serving() as one:
-        settings.LANGUAGE_METHOD = "model"
-        settings.MODEL_BASE_URL = one.url
-        settings.MODEL_NAME = "tiny"
-        settings.MODEL_RETRIES = 0
-        yield one
-        providers.chat_model(providers.endpoint()).close()
-        providers.chat_model.cache_clear()
 
 
 def parroted(block: str) -> Answer:

@@ -4,29 +4,17 @@ import pytest
 from django.db import OperationalError
 
 from conversations.models import Conversation, Episode
-from conversations.services import threads
 from memories.extraction.types import Extraction, ForgetRequest, Refused, TurnText
 from memories.models import Arbitration, Memory, Refusal, Source, TargetKind, Vector
 from memories.services import ingest, learning, providers
 from ops.models import Kind, Operation, Status, User
 from ops.services import along, users, worker
 from tests.memories.test_ingest import Scripted, candidate, say
+from tests.memories.test_ingest import extractor as extractor
 
 pytestmark = pytest.mark.django_db
 TEA = ("Likes tea", "I like tea")
 LEEDS = ("Lives in Leeds", "I live in Leeds")
-
-
-@pytest.fixture
-def extractor(monkeypatch: pytest.MonkeyPatch) -> Scripted:
-    one = Scripted()
-    monkeypatch.setattr(providers, "extractor", lambda: one)
-    return one
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
 
 
 def operations(kind: Kind = Kind.EXTRACT_TURN) -> list[Operation]:

@@ -17,13 +17,14 @@ from conversations.services import threads, turns
 from conversations.services.turns import MessageInput
 from memories import tasks
 from memories.models import Memory, MemoryStatus, MemoryVersion, Origin, Source
-from memories.services import consolidation, providers, remembering
+from memories.services import consolidation, remembering
 from memories.services.remembering import MemoryInput
 from ops.access import as_user
 from ops.models import Attempt, Kind, ModelCall, Operation, Status, User
 from ops.services import outbox, worker
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving
 from tests.factories import make_conversation, make_memory, make_turn
+from tests.memories.language_model import forget_model
 
 pytestmark = pytest.mark.django_db
 
@@ -193,12 +194,7 @@ def server(settings: Settings) -> Iterator[ChatServer]:
         settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 2, 4
         one.by_step = dict(NOTHING)
         yield one
-        forget_breaker()
-
-
-def forget_breaker() -> None:
-    providers.chat_model(providers.endpoint()).close()
-    providers.chat_model.cache_clear()
+        forget_model()
 
 
 def begin(step: Step, user: User, server: ChatServer) -> set[str]:
@@ -212,7 +208,7 @@ def begin(step: Step, user: User, server: ChatServer) -> set[str]:
 
 def run_again() -> None:
     """What failed is retried by hand, what waits is due."""
-    forget_breaker()
+    forget_model()
     for failed in Operation.objects.filter(status=Status.FAILED):
         outbox.retry(failed)
     waiting = Operation.objects.filter(status=Status.PENDING)

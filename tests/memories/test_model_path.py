@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
@@ -11,14 +10,15 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Conversation, Summary
-from conversations.services import chat, threads, turns
+from conversations.services import chat, turns
 from conversations.services.turns import MessageInput
 from memories.models import Arbitration, Memory, MemoryStatus, Refusal, Source
 from memories.services import providers
-from ops.models import Attempt, Kind, ModelCall, Operation, Outcome, Status, User
+from ops.models import Attempt, Kind, ModelCall, Operation, Outcome, Status
 from ops.services import worker
-from tests.chat_server import Answer, ChatServer, refused, said, serving
+from tests.chat_server import Answer, ChatServer, refused, said
 from tests.factories import make_turn
+from tests.memories.language_model import forget_model
 
 pytestmark = pytest.mark.django_db
 
@@ -34,28 +34,6 @@ TEA = {
     "corrects": False,
 }
 NOTHING = said({"memories": []})
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[ChatServer]:
-    with serving() as one:
-        settings.LANGUAGE_METHOD = "model"
-        settings.MODEL_BASE_URL = one.url
-        settings.MODEL_NAME = "tiny"
-        settings.MODEL_RETRIES = 0
-        settings.MODEL_TIMEOUT = 5
-        yield one
-        forget_model(settings)
-
-
-def forget_model(settings: Settings) -> None:
-    providers.chat_model(providers.endpoint()).close()
-    providers.chat_model.cache_clear()
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
 
 
 def say(conversation: Conversation, text: str, reply: str = "I see.") -> turns.RecordedTurn:
@@ -158,7 +136,7 @@ def test_a_server_that_is_down_loses_nothing(
     assert learning().status == Status.PENDING
     assert "can't be reached" in learning().last_error
     assert ModelCall.objects.get().outcome == "failed"
-    forget_model(settings)
+    forget_model()
     settings.MODEL_BASE_URL = server.url
     server.answers = [said({"memories": [TEA]})]
     time_passes()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from pytest_django import Settings
 
 from memories.models import (
     Arbitration,
@@ -16,27 +13,14 @@ from memories.models import (
     Relation,
     Source,
 )
-from memories.services import providers, remembering
+from memories.services import remembering
 from memories.services.remembering import MemoryInput
 from ops.access import as_user
 from ops.models import Kind, Operation, Status, User
 from ops.services import worker
-from tests.chat_server import ChatServer, refused, said, serving
+from tests.chat_server import ChatServer, refused, said
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[ChatServer]:
-    with serving() as one:
-        settings.LANGUAGE_METHOD = "model"
-        settings.MODEL_BASE_URL = one.url
-        settings.MODEL_NAME = "tiny"
-        settings.MODEL_RETRIES = 0
-        settings.MODEL_TIMEOUT = 5
-        yield one
-        providers.chat_model(providers.endpoint()).close()
-        providers.chat_model.cache_clear()
 
 
 def write(user: User, text: str, *, reference: str) -> Memory:

@@ -16,19 +16,15 @@ from memories.models import Memory, MemoryStatus, Source
 from memories.services import forgetting as known
 from memories.services import providers, sessions
 from ops.access import as_user
-from ops.models import Kind, Operation, Status, User
+from ops.models import Kind, Operation, Status
 from ops.services import users, worker
 from tests.killing import Kill, revive
+from tests.memories.quiet import falls_quiet, texts
 
 pytestmark = pytest.mark.django_db
 
 TRIP = ("I'm planning a trip to Kyoto.", "It's on May 3rd.")
 JOINED = "Is planning a trip to Kyoto on "
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
 
 
 def say(conversation: Conversation, *texts: str, reply: str = "I see.") -> list[turns.RecordedTurn]:
@@ -41,19 +37,6 @@ def say(conversation: Conversation, *texts: str, reply: str = "I see.") -> list[
         )
         for text in texts
     ]
-
-
-def falls_quiet(conversation: Conversation) -> None:
-    """Half an hour passes, beat comes by, and the worker does what is due."""
-    worker.drain()
-    then = timezone.now() - timedelta(minutes=31)
-    Conversation.objects.filter(pk=conversation.pk).update(last_message_at=then)
-    tasks.request_examinations()
-    worker.drain()
-
-
-def texts() -> list[str]:
-    return list(Memory.objects.order_by("pk").values_list("content", flat=True))
 
 
 def test_a_plan_gets_the_date_that_was_told_later(conversation: Conversation) -> None:

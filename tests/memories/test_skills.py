@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation
-from conversations.services import forgetting, threads, turns
+from conversations.services import forgetting, turns
 from conversations.services.turns import MessageInput
 from memories.extraction.workflows import confidence, workflow_of
 from memories.models import Kind, Memory, MemoryStatus, Source
 from memories.services import forgetting as known
-from ops.models import Status, User
+from ops.models import Status
 from ops.services import users, worker
 
 pytestmark = pytest.mark.django_db
@@ -29,11 +29,6 @@ FLIGHT = [
 FAILED = [FLIGHT[0], FLIGHT[1] | {"ok": False}]
 ASKED = ("Book me a flight to Paris.", "Book a flight to Rome please.", "Book me a flight to Oslo.")
 ASKED_ZH = ("帮我订去巴黎的机票。", "帮我订去罗马的机票。", "帮我订去奥斯陆的机票。")
-
-
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
 
 
 def ask(

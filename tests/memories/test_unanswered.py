@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Conversation, Learning, Message
 from conversations.services import forgetting, threads, turns
 from conversations.services.turns import MessageInput
-from memories import tasks
 from memories.models import Arbitration, Memory, Refusal, Source
 from memories.services import lone
 from ops.access import as_user
-from ops.models import Kind, Operation, Status, User
+from ops.models import Kind, Operation, Status
 from ops.services import users, worker
 from tests.killing import Kill, revive
 from tests.memories.pages import address, signed_in, text_of
+from tests.memories.quiet import falls_quiet, texts
 
 pytestmark = pytest.mark.django_db
 
 HOME = "I live in Leeds."
 
 
-@pytest.fixture
-def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
-
-
 def say(conversation: Conversation, text: str, *, role: str = "user") -> Message:
     given = MessageInput(text, role=role)
     found = turns.record_message(user=conversation.user, conversation=conversation, message=given)
     return found.message
-
-
-def falls_quiet(conversation: Conversation) -> None:
-    worker.drain()
-    then = timezone.now() - timedelta(minutes=31)
-    Conversation.objects.filter(pk=conversation.pk).update(last_message_at=then)
-    tasks.request_examinations()
-    worker.drain()
-
-
-def texts() -> list[str]:
-    return list(Memory.objects.order_by("pk").values_list("content", flat=True))
 
 
 def state_of(message: Message) -> str:

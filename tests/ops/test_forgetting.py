@@ -38,6 +38,7 @@ from ops.models import (
 )
 from ops.services import audit, forgetting, keys, outbox, users, worker
 from tests.conftest import key_row
+from tests.draining import drained
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -102,13 +103,6 @@ def everything(alice: User, mallory: User) -> None:
 def forget(user: User) -> tuple[Operation, str]:
     with as_user(user):
         return forgetting.forget_user(user=user)
-
-
-def drained(operation: Operation) -> Operation:
-    worker.drain()
-    operation.refresh_from_db()
-    assert operation.status == Status.SUCCEEDED, operation.last_error
-    return operation
 
 
 def test_everything_of_a_person_is_hidden_at_once(alice: User, everything: None) -> None:

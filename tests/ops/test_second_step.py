@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pyotp
 import pytest
 from django.conf import LazySettings
-from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 
@@ -16,16 +14,11 @@ from ops.access import as_system, as_user
 from ops.models import AuditEvent, SecondFactor, User
 from ops.services import attempts, second_factors, signin_links, users
 
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
+
 PASSWORD = "correct-horse-battery"
 APP = pyotp.random_base32()
 SPARE = "abcd-efgh-ijkm-npqr"
-
-
-@pytest.fixture(autouse=True)
-def no_attempts(db: None) -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

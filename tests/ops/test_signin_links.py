@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -15,15 +13,8 @@ from ops.models import AuditEvent, SignInLink, User
 from ops.services import attempts, keys, leftovers, signin_links, users
 from tests.memcenter.rest.client import Api, answer, error, refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
 PASSWORD = "correct-horse-battery"
-
-
-@pytest.fixture(autouse=True)
-def no_attempts() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def path(key: str, **body: Any) -> str:

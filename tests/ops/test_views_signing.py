@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from django.core.cache import cache
 from django.test import Client
@@ -11,14 +9,9 @@ from redis.exceptions import ConnectionError as RedisGone
 from ops.models import User
 from ops.services import attempts, users
 
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
+
 PASSWORD = "correct-horse-battery"
-
-
-@pytest.fixture(autouse=True)
-def no_attempts(db: None) -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

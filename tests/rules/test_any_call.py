@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as how
 from hypothesis import strategies as st
@@ -53,16 +51,6 @@ def in_passing(alice: User) -> Iterator[None]:
     """Erase the temporary conversations that were begun: Redis knows no transaction to undo."""
     yield
     temporary.erase_all(alice)
-
-
-@pytest.fixture
-def one_connection(db: None) -> Iterator[None]:
-    """Keep the test's transaction open: as Django's own test client does."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
 
 
 @functools.cache

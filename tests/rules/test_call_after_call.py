@@ -22,7 +22,6 @@ from ops.models import Scope
 from ops.services import addresses, keys
 from tests.memcenter.rest.test_schema import generated
 from tests.rules.test_any_call import HELD, SHAPE, TRIES, product
-from tests.rules.test_any_call import one_connection as one_connection
 
 LONGER = TRIES or 8
 _STORIES = itertools.count()

@@ -20,7 +20,6 @@ from ops.services import addresses, keys, worker
 from tests.memcenter.rest.test_schema import generated
 from tests.memcenter.rest.test_schema import world as world
 from tests.rules.test_any_call import HELD, SHAPE, product
-from tests.rules.test_any_call import one_connection as one_connection
 
 # What ends a thing comes after all that needs it.
 _ORDER = ("get", "patch", "put", "post", "delete")

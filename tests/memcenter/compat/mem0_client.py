@@ -8,14 +8,11 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import httpx
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
 
 os.environ["MEM0_TELEMETRY"] = "False"
 os.environ["MEM0_DIR"] = tempfile.mkdtemp(prefix="mc-mem0-")
@@ -44,14 +41,3 @@ def app() -> Callable[..., Any]:
 def client(key: str) -> Any:
     transport = httpx.WSGITransport(app=app())
     return mem0.MemoryClient(api_key=key, host=HOST, client=httpx.Client(transport=transport))
-
-
-@contextmanager
-def one_connection() -> Iterator[None]:
-    """The handler ends a request by closing what a test's transaction lives in."""
-    signals = (request_started, request_finished)
-    for signal in signals:
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in signals:
-        signal.connect(close_old_connections)

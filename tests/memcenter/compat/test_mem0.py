@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,16 +12,10 @@ from memories.models import Memory, RecallTrace
 from ops.models import User
 from ops.services import keys, users, worker
 from tests.factories import make_memory
-from tests.memcenter.compat.mem0_client import client, mem0_errors, mem0_types, one_connection
+from tests.memcenter.compat.mem0_client import client, mem0_errors, mem0_types
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_connection")]
 Call = Callable[[], Any]
-
-
-@pytest.fixture(autouse=True)
-def same_connection() -> Iterator[None]:
-    with one_connection():
-        yield
 
 
 @pytest.fixture

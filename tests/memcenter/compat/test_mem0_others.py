@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import Queue
@@ -19,15 +19,9 @@ from ops.services import keys, worker
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_memory
 from tests.memcenter.compat import mem0_client
-from tests.memcenter.compat.mem0_client import client, mem0_errors, one_connection
+from tests.memcenter.compat.mem0_client import client, mem0_errors
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def same_connection() -> Iterator[None]:
-    with one_connection():
-        yield
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_connection")]
 
 
 @pytest.fixture

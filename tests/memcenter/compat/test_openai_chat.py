@@ -8,9 +8,7 @@ from typing import Any
 import httpx2
 import openai
 import pytest
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
 from pytest_django import Settings
 from rest_framework.exceptions import Throttled
 
@@ -27,20 +25,9 @@ from ops.services import keys, users, worker
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving, streamed
 from tests.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_connection")]
 
 ASKS: list[Any] = [{"role": "user", "content": "What may I eat tonight?"}]
-
-
-@pytest.fixture(autouse=True)
-def one_connection() -> Iterator[None]:
-    """The handler ends a request by closing what this test's transaction lives in."""
-    signals = (request_started, request_finished)
-    for signal in signals:
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in signals:
-        signal.connect(close_old_connections)
 
 
 @pytest.fixture

@@ -1,41 +1,12 @@
 """The bundled extractor: orders, corrections, persons, times, and whose words they are."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 
 import pytest
 
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
-
-ZONE = timezone(timedelta(hours=8))
-SPOKEN_AT = datetime(2026, 11, 21, 10, 0, tzinfo=ZONE)
-
-
-def _said(text: str, speaker: str = "") -> Said:
-    return Said(text, SPOKEN_AT, speaker)
-
-
-def _extract(
-    text: str, *, speaker: str = "", before: tuple[str, ...] = (), asked: str = "", known: str = ""
-) -> Extraction:
-    turn = TurnText(
-        _said(text, speaker),
-        _said("I see."),
-        before=tuple(_said(earlier) for earlier in before),
-        before_assistant=asked,
-        known_block=known,
-    )
-    return BundledExtractor().extract(turn)
-
-
-def _contents(extraction: Extraction) -> list[str]:
-    return [candidate.content for candidate in extraction.candidates]
-
-
-def _only(extraction: Extraction) -> Candidate:
-    (candidate,) = extraction.candidates
-    return candidate
-
+from memories.extraction.types import TurnText
+from tests.memories.extraction.bundled_reading import ZONE, contents, extract, only, spoken
 
 # --- "remember" and "forget"
 
@@ -59,7 +30,7 @@ def _only(extraction: Extraction) -> Candidate:
     ],
 )
 def test_what_the_user_asks_to_remember_is_taken(said: str, content: str, kind: str) -> None:
-    candidate = _only(_extract(said))
+    candidate = only(extract(said))
 
     assert candidate.content == content
     assert candidate.kind == kind
@@ -70,9 +41,9 @@ def test_what_the_user_asks_to_remember_is_taken(said: str, content: str, kind: 
 
 
 def test_a_list_that_should_be_remembered_is_explicit_line_by_line() -> None:
-    extraction = _extract("Please remember the following:\n- I live in Ghent\n- I'm vegan")
+    extraction = extract("Please remember the following:\n- I live in Ghent\n- I'm vegan")
 
-    assert _contents(extraction) == ["Lives in Ghent", "Vegan"]
+    assert contents(extraction) == ["Lives in Ghent", "Vegan"]
     assert all(candidate.explicit for candidate in extraction.candidates)
 
 
@@ -91,7 +62,7 @@ def test_a_list_that_should_be_remembered_is_explicit_line_by_line() -> None:
     ],
 )
 def test_forget_is_a_request_and_not_a_memory(said: str, about: str) -> None:
-    extraction = _extract(said)
+    extraction = extract(said)
 
     assert [request.about for request in extraction.forget] == [about]
     assert extraction.candidates == ()
@@ -112,7 +83,7 @@ def test_forget_is_a_request_and_not_a_memory(said: str, about: str) -> None:
     ],
 )
 def test_idioms_of_forgetting_ask_for_nothing(said: str) -> None:
-    assert _extract(said).forget == ()
+    assert extract(said).forget == ()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +91,7 @@ def test_idioms_of_forgetting_ask_for_nothing(said: str) -> None:
     ["Do you remember my name?", "你还记得我住在哪里吗？", "I remember my first day at school."],
 )
 def test_asking_what_is_remembered_stores_nothing(said: str) -> None:
-    assert _extract(said).candidates == ()
+    assert extract(said).candidates == ()
 
 
 # --- corrections
@@ -141,14 +112,14 @@ def test_asking_what_is_remembered_stores_nothing(said: str) -> None:
     ],
 )
 def test_a_correction_states_the_new_truth(said: str, content: str) -> None:
-    corrected = {c.content: c for c in _extract(said).candidates}
+    corrected = {c.content: c for c in extract(said).candidates}
 
     assert corrected[content].corrects
 
 
 def test_a_plain_statement_corrects_nothing() -> None:
     for said in ("I live in Ghent", "我住在苏州", "Actually, I love jazz"):
-        assert not _only(_extract(said)).corrects
+        assert not only(extract(said)).corrects
 
 
 # --- several facts, third persons, names, time
@@ -156,9 +127,9 @@ def test_a_plain_statement_corrects_nothing() -> None:
 
 def test_each_fact_of_a_message_has_its_own_quote() -> None:
     said = "Well, I'm a midwife and I live in Cork. My dog is called Rex 🐶 and I can't stand dill!"
-    extraction = _extract(said)
+    extraction = extract(said)
 
-    assert _contents(extraction) == [
+    assert contents(extraction) == [
         "Is a midwife",
         "Lives in Cork",
         "Dog is called Rex",
@@ -174,9 +145,9 @@ def test_each_fact_of_a_message_has_its_own_quote() -> None:
 
 
 def test_a_chinese_message_with_many_clauses_yields_each_fact() -> None:
-    extraction = _extract("我叫苏晴，是一名兽医，住在厦门，家里养了两只猫，对尘螨过敏。")
+    extraction = extract("我叫苏晴，是一名兽医，住在厦门，家里养了两只猫，对尘螨过敏。")
 
-    assert _contents(extraction) == [
+    assert contents(extraction) == [
         "名字叫苏晴",
         "是一名兽医",
         "住在厦门",
@@ -186,41 +157,41 @@ def test_a_chinese_message_with_many_clauses_yields_each_fact() -> None:
 
 
 def test_she_is_resolved_to_the_person_just_named() -> None:
-    english = _extract("My sister Anna is vegan and she lives in Oslo. She loves climbing.")
-    chinese = _extract("我有个妹妹，她在北京上大学。")
+    english = extract("My sister Anna is vegan and she lives in Oslo. She loves climbing.")
+    chinese = extract("我有个妹妹，她在北京上大学。")
 
-    assert _contents(english) == [
+    assert contents(english) == [
         "Sister Anna is vegan",
         "Sister Anna lives in Oslo",
         "Sister Anna loves climbing",
     ]
-    assert _contents(chinese) == ["有个妹妹", "妹妹在北京上大学"]
+    assert contents(chinese) == ["有个妹妹", "妹妹在北京上大学"]
 
 
 def test_she_is_resolved_to_somebody_of_an_earlier_message() -> None:
-    assert _contents(_extract("She is a doctor.", before=("My aunt is visiting us.",))) == [
+    assert contents(extract("She is a doctor.", before=("My aunt is visiting us.",))) == [
         "Aunt is a doctor"
     ]
 
 
 def test_nobody_is_guessed_for_a_pronoun_without_a_person() -> None:
     for said in ("She lives in Madrid.", "他住在上海", "They are vegan."):
-        assert _extract(said).candidates == ()
+        assert extract(said).candidates == ()
 
 
 def test_a_named_speaker_stands_in_the_statement() -> None:
-    english = _extract("I work as a counselor. My son is five.", speaker="Caroline")
-    chinese = _extract("我住在上海，我女儿叫小米", speaker="李雪")
+    english = extract("I work as a counselor. My son is five.", speaker="Caroline")
+    chinese = extract("我住在上海，我女儿叫小米", speaker="李雪")
 
-    assert _contents(english) == [
+    assert contents(english) == [
         "Caroline works as a counselor",
         "Caroline's son is five (as of 2026-11)",
     ]
-    assert _contents(chinese) == ["李雪住在上海", "李雪的女儿叫小米"]
+    assert contents(chinese) == ["李雪住在上海", "李雪的女儿叫小米"]
 
 
 def test_between_two_named_people_both_are_heard() -> None:
-    turn = TurnText(_said("I play the flute.", "Ann"), _said("Nice! I run a bakery.", "Bo"))
+    turn = TurnText(spoken("I play the flute.", "Ann"), spoken("Nice! I run a bakery.", "Bo"))
     extraction = BundledExtractor().extract(turn)
 
     assert [(c.content, c.quoted_role) for c in extraction.candidates] == [
@@ -230,14 +201,14 @@ def test_between_two_named_people_both_are_heard() -> None:
 
 
 def test_what_an_assistant_says_of_itself_is_never_learned() -> None:
-    turn = TurnText(_said("Hello!"), _said("I live in the cloud and I love helping you."))
+    turn = TurnText(spoken("Hello!"), spoken("I live in the cloud and I love helping you."))
 
     assert BundledExtractor().extract(turn).candidates == ()
 
 
 def test_times_become_dates_and_events_have_their_moment() -> None:
-    candidate = _only(_extract("I adopted a cat named Miso yesterday."))
-    event = _only(_extract("I got promoted last Friday."))
+    candidate = only(extract("I adopted a cat named Miso yesterday."))
+    event = only(extract("I got promoted last Friday."))
 
     assert candidate.content == "Adopted a cat named Miso on 2026-11-20"
     assert event.content == "Got promoted on 2026-11-20"
@@ -246,8 +217,8 @@ def test_times_become_dates_and_events_have_their_moment() -> None:
 
 
 def test_a_hedge_lowers_confidence() -> None:
-    sure = _only(_extract("I'm allergic to cats"))
-    unsure = _only(_extract("I think I'm allergic to cats"))
+    sure = only(extract("I'm allergic to cats"))
+    unsure = only(extract("I think I'm allergic to cats"))
 
     assert unsure.content == sure.content
     assert unsure.confidence < sure.confidence
@@ -270,24 +241,24 @@ def test_a_hedge_lowers_confidence() -> None:
     ],
 )
 def test_code_quotations_and_material_are_not_the_users_words(said: str) -> None:
-    assert _extract(said).candidates == ()
+    assert extract(said).candidates == ()
 
 
 def test_a_statement_beside_code_is_still_heard() -> None:
     said = "I'm a nurse from Leeds.\n```\nI live in Paris\n```\nI play the harp."
 
-    assert _contents(_extract(said)) == ["Is a nurse from Leeds", "Plays the harp"]
+    assert contents(extract(said)) == ["Is a nurse from Leeds", "Plays the harp"]
 
 
 def test_what_the_prompt_told_already_is_not_learned_again() -> None:
     known = "## What you know\n- Lives in Ghent\n- 对花生过敏\n- Has a dog named Rex"
 
-    assert _extract("As you know, I live in Ghent.", known=known).candidates == ()
-    assert _extract("我对花生过敏", known=known).candidates == ()
-    assert _contents(_extract("I live in Bruges", known=known)) == ["Lives in Bruges"]
+    assert extract("As you know, I live in Ghent.", known=known).candidates == ()
+    assert extract("我对花生过敏", known=known).candidates == ()
+    assert contents(extract("I live in Bruges", known=known)) == ["Lives in Bruges"]
 
 
 def test_between_two_people_a_reminder_is_meant_for_the_other_one() -> None:
-    turn = TurnText(_said("Remember to rest, Bo.", "Ann"), _said("Will do!", "Bo"))
+    turn = TurnText(spoken("Remember to rest, Bo.", "Ann"), spoken("Will do!", "Bo"))
 
     assert BundledExtractor().extract(turn).candidates == ()

@@ -1,43 +1,11 @@
 """The bundled extractor on secrets, on short replies, and on anything at all."""
 
-from datetime import datetime, timedelta, timezone
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
-
-ZONE = timezone(timedelta(hours=8))
-SPOKEN_AT = datetime(2026, 11, 21, 10, 0, tzinfo=ZONE)
-
-
-def _said(text: str, speaker: str = "") -> Said:
-    return Said(text, SPOKEN_AT, speaker)
-
-
-def _extract(
-    text: str, *, speaker: str = "", before: tuple[str, ...] = (), asked: str = "", known: str = ""
-) -> Extraction:
-    turn = TurnText(
-        _said(text, speaker),
-        _said("I see."),
-        before=tuple(_said(earlier) for earlier in before),
-        before_assistant=asked,
-        known_block=known,
-    )
-    return BundledExtractor().extract(turn)
-
-
-def _contents(extraction: Extraction) -> list[str]:
-    return [candidate.content for candidate in extraction.candidates]
-
-
-def _only(extraction: Extraction) -> Candidate:
-    (candidate,) = extraction.candidates
-    return candidate
-
+from memories.extraction.types import Extraction
+from tests.memories.extraction.bundled_reading import contents, extract, only
 
 # --- what the assistant asked
 
@@ -54,7 +22,7 @@ def _only(extraction: Extraction) -> Candidate:
 def test_an_accepted_claim_is_learned_from_the_assistants_words(
     asked: str, said: str, content: str
 ) -> None:
-    candidate = _only(_extract(said, asked=asked))
+    candidate = only(extract(said, asked=asked))
 
     assert candidate.content == content
     assert candidate.quoted_role == "assistant"
@@ -75,7 +43,7 @@ def test_an_accepted_claim_is_learned_from_the_assistants_words(
     ],
 )
 def test_a_refused_claim_or_an_offer_is_not_learned(asked: str, said: str) -> None:
-    assert _extract(said, asked=asked).candidates == ()
+    assert extract(said, asked=asked).candidates == ()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +57,7 @@ def test_a_refused_claim_or_an_offer_is_not_learned(asked: str, said: str) -> No
     ],
 )
 def test_a_short_answer_is_read_with_its_question(asked: str, said: str, content: str) -> None:
-    candidate = _only(_extract(said, asked=asked))
+    candidate = only(extract(said, asked=asked))
 
     assert candidate.content == content
     assert candidate.quote in said
@@ -100,25 +68,25 @@ def test_a_short_answer_is_read_with_its_question(asked: str, said: str, content
 
 def test_a_secret_never_becomes_a_memory() -> None:
     for said in ("Remember that my password is hunter2", "记住我的密码是hunter2", "My PIN is 4821"):
-        extraction = _extract(said)
+        extraction = extract(said)
         assert extraction.candidates == ()
         assert [refused.category for refused in extraction.refused] == ["password"]
         assert not extraction.refused[0].redacted
 
 
 def test_a_good_statement_is_kept_without_its_secret() -> None:
-    extraction = _extract("Remember that the cabin key safe code is 7734 and it hangs by the door")
-    chinese = _extract("请记住我家门禁密码是8842#，在左边的大门")
+    extraction = extract("Remember that the cabin key safe code is 7734 and it hangs by the door")
+    chinese = extract("请记住我家门禁密码是8842#，在左边的大门")
 
-    assert "[redacted]" in _contents(extraction)[0]
-    assert "[已隐去]" in _contents(chinese)[0]
+    assert "[redacted]" in contents(extraction)[0]
+    assert "[已隐去]" in contents(chinese)[0]
     assert extraction.refused[0].redacted and chinese.refused[0].redacted
 
 
 def test_facts_beside_a_secret_are_learned_and_the_secret_refused() -> None:
-    extraction = _extract("I live in Ghent. My card is 4111 1111 1111 1111.")
+    extraction = extract("I live in Ghent. My card is 4111 1111 1111 1111.")
 
-    assert _contents(extraction) == ["Lives in Ghent"]
+    assert contents(extraction) == ["Lives in Ghent"]
     assert [(r.category, r.redacted) for r in extraction.refused] == [("card", False)]
 
 
@@ -152,7 +120,7 @@ _PLANTED = [
 @given(frame=st.sampled_from(_FRAMES), secret=st.sampled_from(_PLANTED), tail=st.text(max_size=30))
 def test_no_candidate_contains_a_planted_secret(frame: str, secret: str, tail: str) -> None:
     said = f"{frame.format(secret)} {tail}"
-    extraction = _extract(said)
+    extraction = extract(said)
 
     assert secret not in repr(extraction)
     assert extraction.refused
@@ -203,7 +171,7 @@ _TEXTS = st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=40).map("".
 @settings(max_examples=300, deadline=None)
 @given(said=_TEXTS, asked=_TEXTS)
 def test_any_text_is_read_without_error_and_every_quote_is_in_place(said: str, asked: str) -> None:
-    for candidate in _extract(said, asked=asked, before=(asked,)).candidates:
+    for candidate in extract(said, asked=asked, before=(asked,)).candidates:
         source = asked if candidate.quoted_role == "assistant" else said
         end = candidate.quote_start + len(candidate.quote)
         assert candidate.quote
@@ -237,11 +205,11 @@ def test_any_text_is_read_without_error_and_every_quote_is_in_place(said: str, a
     ],
 )
 def test_the_longest_message_of_repetitions_is_read_to_its_end(unit: str) -> None:
-    extraction = _extract((unit * 32_000)[:32_000])
+    extraction = extract((unit * 32_000)[:32_000])
 
     assert len(extraction.candidates) <= 40
 
 
 def test_empty_messages_yield_nothing() -> None:
-    assert _extract("") == Extraction()
-    assert _extract(" \n\t ") == Extraction()
+    assert extract("") == Extraction()
+    assert extract(" \n\t ") == Extraction()

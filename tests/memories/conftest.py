@@ -1,0 +1,29 @@
+"""A conversation of Alice's own, and a model that is asked what her words teach."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from conversations.models import Conversation
+from conversations.services import threads
+from ops.models import User
+from tests.chat_server import ChatServer, serving
+from tests.memories.language_model import forget_model
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return threads.find_or_create(user=alice, reference="c1")
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[ChatServer]:
+    with serving() as one:
+        settings.LANGUAGE_METHOD = "model"
+        settings.MODEL_BASE_URL = one.url
+        settings.MODEL_NAME = "tiny"
+        settings.MODEL_RETRIES = 0
+        settings.MODEL_TIMEOUT = 5
+        yield one
+        forget_model()
