@@ -43,6 +43,8 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
         return
     made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)
     yield from _written(user_id, memories=made, turns=told, conversations=made, projects=made)
+    # Of the turns before, those that name a forgotten project will name it no longer.
+    yield from Turn.objects.filter(told, user=user_id).values_list("project_key", flat=True)
 
 
 _ALL = Q()
@@ -59,10 +61,10 @@ def _written(
     own = {"user": user_id}
     plain = {"tags": [], "data": {}, "metadata": {}, "feedback_reason": ""}
     marked = Memory.everything.filter(memories, **own).exclude(**plain)
-    labelled = Turn.objects.filter(turns, **own).exclude(project_key="", labels={}, tools=[])
+    labelled = Turn.objects.filter(turns, **own).exclude(labels={}, tools=[])
     for rows in (
         marked.values_list(*plain),
-        labelled.values_list("project_key", "labels", "tools"),
+        labelled.values_list("labels", "tools"),
         Conversation.objects.filter(conversations, **own).exclude(title="").values_list("title"),
         Project.objects.filter(projects, **own).values_list("key", "name", "path", "machines"),
     ):

@@ -70,7 +70,6 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
         if one.pk not in lost_ids and outcomes[current_text(graph, one).id].changed
     ]
     memories = Memory.everything.filter(user=user, pk__in=lost_ids)
-    touched = {one.memory_id for one in changed}
     learned = {one.pk for one in graph.memories if one.origin == Origin.EXTRACTED}
     along = [one.pk for one in graph.memories]
     texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew)]
@@ -86,7 +85,7 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
             *_said_by_others(user, texts, without=along),
         ],
         along=along,
-        emptied={*lost_ids, *(touched & learned)},
+        emptied={*lost_ids, *(one.memory_id for one in changed if one.memory_id in learned)},
         renewed=[one.pk for one in anew],
     )
 
