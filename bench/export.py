@@ -48,7 +48,7 @@ def main() -> None:
 
 def connection(product: Product) -> psycopg.Connection[Any]:
     folder = DataFolder(product.environment["MEMCENTER_DATA_DIR"])
-    return psycopg.connect(EmbeddedPostgres(folder).url("app"), autocommit=True)
+    return psycopg.connect(EmbeddedPostgres(folder).url("owner"), autocommit=True)
 
 
 def fill(product: Product, count: int) -> None:
