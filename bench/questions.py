@@ -46,6 +46,7 @@ class Bystanders:
     hashes: dict[str, str]
 
 
+_SWEPT_SECONDS = 90
 # Until then the next sweep renders somebody's memory files once more.
 _TO_BE_RENDERED = """
 SELECT count(*) FROM ops_user u
@@ -180,7 +181,14 @@ def _not_findable(store: Store) -> list[str]:
 
 
 def _left_files(chaos: Chaos) -> list[str]:
-    """Files that no row knows, and parts of anything."""
+    """Files that no row knows, and parts of anything, when the sweep of uploads had its turn."""
+    until = time.monotonic() + _SWEPT_SECONDS
+    while (left := _unknown_files(chaos)) and time.monotonic() < until:
+        time.sleep(1)
+    return left
+
+
+def _unknown_files(chaos: Chaos) -> list[str]:
     rows = chaos.store.rows(
         "SELECT path FROM ops_export WHERE sha256 <> '' UNION SELECT path FROM ops_import"
         " WHERE finished_at IS NULL"

@@ -152,6 +152,7 @@ CELERY_BEAT_SCHEDULE = {
             20,
         ),
         ("vectors", "memories.tasks.request_vector_syncs", 60.0, 60),
+        ("uploads", "ops.tasks.clear_uploads", 20.0, 20),
         ("cleanup", "ops.tasks.request_cleanup", 3600.0, 600),
         ("own-indexes", "memories.tasks.request_own_indexes", 3600.0, 3600),
         (

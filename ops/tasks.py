@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from ops.access import as_system
 from ops.models import Kind, Priority
-from ops.services import broker, outbox, worker
+from ops.services import broker, leftovers, outbox, worker
 
 HEARTBEAT_KEY = "worker-heartbeat"
 _ROUND_SECONDS = 15
@@ -50,6 +50,11 @@ def request_cleanup() -> None:
             dedupe_key="cleanup",
             serial_key="cleanup",
         )
+
+
+@shared_task(ignore_result=True)
+def clear_uploads() -> None:
+    leftovers.erase_abandoned_uploads()
 
 
 @shared_task(ignore_result=True)

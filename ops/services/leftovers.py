@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from django.core.files.storage import storages
 
+from memcenter.lib import statements
+from ops.access import as_system
 from ops.models import Export, Import, Status, User
 from ops.services import events, exporting, sign_ins, signin_links, stored_files
 from ops.services.stored_files import EXPORTS, IMPORTS, PARTS
 
 _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 _STRAY_SECONDS = 600
+_ARRIVED_SECONDS = 15
+_CLOCKS_APART = 5
+_LONGEST_AT_WORK = """
+SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 def erase_expired() -> dict[str, int]:
@@ -25,6 +34,37 @@ def erase_expired() -> dict[str, int]:
         "sessions": sign_ins.erase_expired(),
         "deliveries": events.erase_old(),
     }
+
+
+def erase_abandoned_uploads() -> int:
+    """Erase what arrived for an import that nobody asked for: its process died between the two.
+
+    Who is still at it has had a transaction open since before the file was there. To be called
+    outside any transaction, as the app's role, which sees its own at work. Gives how many.
+    """
+    arrived = {
+        path.name: at
+        for path in _files_in(IMPORTS)
+        if (at := _changed_at(path)) is not None and time.time() - at > _ARRIVED_SECONDS
+    }
+    if not arrived:
+        return 0
+    [(begun,)] = statements.rows(_LONGEST_AT_WORK)
+    with as_system():
+        named = {*Import.objects.filter(path__in=arrived).values_list("path", flat=True)}
+    gone = [
+        name
+        for name, at in arrived.items()
+        if name not in named and (begun is None or begun > at + _CLOCKS_APART)
+    ]
+    return stored_files.delete(IMPORTS, gone)
+
+
+def _changed_at(path: Path) -> float | None:
+    """None where it went meanwhile."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime
+    return None
 
 
 def erase_imports(user: User | None = None) -> int:

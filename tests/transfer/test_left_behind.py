@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.db import connection
+from psycopg.conninfo import make_conninfo
 
-from ops.services import leftovers, stored_files
+from ops.access import as_user
+from ops.models import Import, Kind, User
+from ops.services import leftovers, outbox, stored_files
 from ops.services.stored_files import IMPORTS
 
 pytestmark = pytest.mark.django_db
@@ -34,3 +40,45 @@ def test_a_file_that_no_row_names_is_private_and_goes_with_the_next_cleanup() ->
         assert (left.exists(), at_work.exists()) == (False, True)
     finally:
         at_work.unlink()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file that came just now; it counts as old enough to be looked at."""
+    monkeypatch.setattr(leftovers, "_ARRIVED_SECONDS", -60)
+    path = arrived("sent.upload", minutes_ago=0)
+    yield path
+    path.unlink(missing_ok=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_still_works_at_a_file_keeps_it_and_after_a_death_it_goes(sent: Path) -> None:
+    with psycopg.connect(address_of_the_database()) as other:
+        other.execute("SELECT 1")  # a transaction that is open from here on
+        os.utime(sent)
+        assert leftovers.erase_abandoned_uploads() == 0 and sent.exists()
+        other.rollback()
+        assert leftovers.erase_abandoned_uploads() == 1 and not sent.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_began_after_a_file_had_come_does_not_keep_it(sent: Path) -> None:
+    os.utime(sent, (time.time() - 60, time.time() - 60))
+    with psycopg.connect(address_of_the_database()) as other:
+        other.execute("SELECT 1")
+        assert leftovers.erase_abandoned_uploads() == 1 and not sent.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_an_import_names_stays(sent: Path, alice: User) -> None:
+    with as_user(alice):
+        operation = outbox.enqueue(Kind.IMPORT, subject=alice.subject, payload={})
+        Import.objects.create(user=alice, operation=operation, path=sent.name)
+    assert leftovers.erase_abandoned_uploads() == 0 and sent.exists()
+
+
+def address_of_the_database() -> str:
+    """As the app reaches it."""
+    given = connection.get_connection_params()
+    names = ("dbname", "user", "password", "host", "port")
+    return make_conninfo(**{name: given[name] for name in names if given.get(name)})
