@@ -1,14 +1,16 @@
-"""One exchange with the demo assistant in one go: recall, answer, record."""
+"""One exchange with the demo assistant in one go: recall, answer, and record or keep for a day."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conversations.models import Conversation
-from conversations.services import speaking, threads, turns
+from conversations.models import Conversation, Role
+from conversations.services import speaking, temporary, threads, turns
 from conversations.services.context import Context
-from conversations.services.preparing import prepare
+from conversations.services.preparing import prepare, prepare_in_passing
+from conversations.services.temporary import TemporaryConversation
+from conversations.services.threads import title_from
 from conversations.services.turns import MessageInput, RecordedTurn
 from memories.services import traces
 from ops.access import as_user
@@ -44,3 +46,17 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
         request_id = prepared.found.request_id
         traces.answered(user=user, request_id=request_id, answer=turn.assistant_message)
     return Exchange(turn, prepared.found, prepared.forgotten or [])
+
+
+def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConversation) -> None:
+    """Answer `text` with the demo assistant and keep both in Redis; nothing else is written.
+
+    "Forget that …" is done all the same: it was asked for, and the answer says what went. It opens
+    its own transactions; call it outside of any.
+    """
+    prepared = prepare_in_passing(text, user=user, conversation=conversation)
+    reply = speaking.demo_answer(prepared)
+    if not conversation.title:
+        conversation = temporary.rename(conversation, title=title_from(text))
+    said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)
+    temporary.append(conversation, messages=said)

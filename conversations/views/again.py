@@ -20,8 +20,8 @@ from conversations.services.asking_in_passing import Passing
 from conversations.views import answers, going, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
 from ops.models import User
+from ops.pages import is_htmx, own_transaction, person, personal_page
 
 EDIT = "conversations/message_edit.html"
 

@@ -24,15 +24,15 @@ from conversations.services.temporary import TemporaryMessage
 from conversations.views import bubbles, endings, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import Conflict, NotFound
-from memcenter.lib.pages import (
+from memcenter.lib.richtext import as_html
+from memcenter.rest.sharing import Place, long_answers
+from ops.pages import (
     Surroundings,
     is_htmx,
     is_streamed,
     own_transaction,
     person,
 )
-from memcenter.lib.richtext import as_html
-from memcenter.rest.sharing import Place, long_answers
 
 _QUIET_SECONDS = 2.0  # then a sign of life, by which a lost connection is noticed too
 _OFTEN = 0.08

@@ -16,8 +16,8 @@ from conversations.services.asking_in_passing import Passing
 from conversations.views import answers, listing, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import is_htmx, is_streamed, leave, own_transaction, person, personal_page
 from ops.models import User
+from ops.pages import is_htmx, is_streamed, leave, own_transaction, person, personal_page
 
 
 @require_safe

@@ -19,10 +19,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from conversations import selectors
 from conversations.models import Conversation, Episode, Summary
 from conversations.services import layers
-from memcenter.lib.pages import leave, own_transaction, person, personal_page, target
 from memories.models import Memory
 from memories.services import forgetting
 from ops.models import User
+from ops.pages import leave, own_transaction, person, personal_page, target
 from ops.views.saying import forgotten
 
 _A_PAGE = 20

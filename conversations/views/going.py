@@ -14,9 +14,9 @@ from django.utils.translation import ngettext
 from conversations.models import Conversation, Message
 from conversations.services.consequences import Consequences
 from conversations.services.temporary import TemporaryConversation
-from memcenter.lib.pages import target
 from memcenter.lib.quotes import inner
 from memories.models import Memory
+from ops.pages import target
 
 _NAMED = 3
 _SHORT = 60

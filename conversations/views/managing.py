@@ -16,8 +16,8 @@ from conversations.models import Conversation
 from conversations.services import consequences, forgetting, temporary, threads
 from conversations.views import going, showing
 from conversations.views.showing import Opened
-from memcenter.lib.pages import is_htmx, leave, own_transaction, person, personal_page, target
 from ops.models import User
+from ops.pages import is_htmx, leave, own_transaction, person, personal_page, target
 from ops.views.saying import forgotten
 
 RENAME = "conversations/conversation_rename.html"

@@ -23,8 +23,8 @@ from conversations.views.endings import Ending
 from conversations.views.learning import Lessons
 from conversations.views.listing import Row
 from memcenter.lib.errors import NotFound
-from memcenter.lib.pages import is_htmx, own_transaction, person, target
 from ops.models import User
+from ops.pages import is_htmx, own_transaction, person, target
 from ops.services import users
 
 Given = ParamSpec("Given")

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from conversations.services import bringing_in, threads
 from conversations.views import listing
 from memcenter.lib.errors import ApplicationError
-from memcenter.lib.pages import leave, own_transaction, person, personal_page, render_page
 from memcenter.uploads import is_too_large
+from ops.pages import leave, own_transaction, person, personal_page, render_page
 from ops.sending import as_attachment
 from ops.services import audit, exporting
 from ops.services.exporting import FORMATS

@@ -18,8 +18,8 @@ from conversations.services import consequences, feedback, forgetting, undoing
 from conversations.views import bubbles, going, learning, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
 from memories.models import Memory
+from ops.pages import is_htmx, own_transaction, person, personal_page
 from ops.views.saying import forgotten
 
 

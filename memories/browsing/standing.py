@@ -5,10 +5,10 @@ from typing import cast
 
 from django.http import HttpRequest
 
-from memcenter.lib.pages import own_settings
 from memories.browsing.survey import Survey, survey_of
 from memories.selectors import Totals
 from ops.models import User
+from ops.pages import own_settings
 
 
 @dataclass(frozen=True)

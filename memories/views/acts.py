@@ -14,11 +14,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import here, is_htmx, own_transaction, person, personal_page, way_back
 from memories import selectors
 from memories.models import Memory
 from memories.services import curating
 from memories.views.rows import act, is_row, row_again
+from ops.pages import here, is_htmx, own_transaction, person, personal_page, way_back
 
 _KEPT_UNDOS = 5
 

@@ -18,12 +18,12 @@ from conversations.selectors import Window
 from conversations.services.context import Context
 from conversations.services.preview import preview
 from memcenter.lib.errors import NotFound
-from memcenter.lib.pages import own_settings, own_transaction, person, personal_page, target
 from memories.services import recall
 from memories.services.pool import PreparedQuery
 from memories.services.search import prepare_query
 from memories.views import stacking
 from ops.models import User
+from ops.pages import own_settings, own_transaction, person, personal_page, target
 
 _CHOICE = 30
 _EPISODES = 5

@@ -13,10 +13,10 @@ from django.utils.translation import pgettext
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memories.files import merging
 from memories.models import FileVersion
 from memories.services import file_syncing, memory_files
+from ops.pages import own_transaction, person, personal_page
 
 
 @require_safe

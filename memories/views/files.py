@@ -15,7 +15,6 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, NotFound, Stale
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memories.file_forms import FileText, NewFile, NoteLine
 from memories.files import merging, noting
 from memories.files.parse import parse
@@ -32,6 +31,7 @@ from memories.services import (
 )
 from memories.services.file_edits import Done
 from memories.services.memory_files import Applied, Shown
+from ops.pages import own_transaction, person, personal_page
 
 _DAYS = 30  # on one page
 _LINES = 200  # of a file, on one page

@@ -15,12 +15,12 @@ from django.views.decorators.http import require_http_methods
 
 from conversations.models import Turn
 from conversations.services import forgetting as saying
-from memcenter.lib.pages import leave, own_transaction, person, personal_page, render_page, way_back
 from memcenter.lib.quotes import inner
 from memories import selectors
 from memories.models import Memory, Project
 from memories.selectors import BIN, MemoryFilter
 from memories.services import forgetting, projects
+from ops.pages import leave, own_transaction, person, personal_page, render_page, way_back
 from ops.views.saying import forgotten
 
 _SHOWN = 80

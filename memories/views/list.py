@@ -16,15 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.pages import (
-    here,
-    is_htmx,
-    own_settings,
-    own_transaction,
-    person,
-    personal_page,
-    target,
-)
 from memories.browsing import finding, paging
 from memories.browsing.paging import Page
 from memories.browsing.standing import standing_for
@@ -36,6 +27,15 @@ from memories.services.search import prepare_query
 from memories.views.choices import bulk_actions, choices_of
 from memories.views.rows import rows_of
 from ops.models import User
+from ops.pages import (
+    here,
+    is_htmx,
+    own_settings,
+    own_transaction,
+    person,
+    personal_page,
+    target,
+)
 
 _FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
 

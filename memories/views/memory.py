@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memories import selectors
 from memories.models import Memory, MemoryStatus, Source
 from memories.views import explaining
 from memories.views.rows import is_row, row_again
 from ops.models import User
+from ops.pages import own_transaction, person, personal_page
 
 _SHOWN_REASONS = 5
 _SHOWN_USES = 20

@@ -15,12 +15,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memories.browsing import pictures
 from memories.browsing.pictures import CLASSES, Growth, Latency
 from memories.browsing.standing import standing_for
 from memories.browsing.survey import Facet
 from memories.models import Kind
+from ops.pages import own_transaction, person, personal_page
 
 _WIDE, _HIGH = 600, 160
 

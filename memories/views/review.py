@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memories import selectors
 from memories.models import Memory, MemoryStatus
 from memories.selectors import MemoryFilter
@@ -24,6 +23,7 @@ from memories.services.review import ReviewInput
 from memories.views import explaining
 from memories.worddiff import diff_words
 from ops.models import User
+from ops.pages import own_transaction, person, personal_page
 from ops.services import users
 
 _ALSO_WAITING = 20

@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from conversations.models import Conversation
-from memcenter.lib.pages import here, person, target
 from memories.browsing import paging
 from memories.browsing.paging import Listed
 from memories.models import Memory, MemoryStatus, Source
+from ops.pages import here, person, target
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from memcenter.lib.pages import is_htmx, own_transaction, person, personal_page
 from memories import selectors
 from memories.browsing.paging import page_by
 from memories.selectors import BIN, MemoryFilter
+from ops.pages import is_htmx, own_transaction, person, personal_page
 
 
 @require_safe

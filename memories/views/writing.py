@@ -12,14 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
-from memcenter.lib.pages import (
-    leave,
-    own_transaction,
-    person,
-    personal_page,
-    render_page,
-    way_back,
-)
 from memories import selectors
 from memories.forms import AddForm, MemoryForm
 from memories.models import Memory, MemoryStatus, Origin
@@ -28,6 +20,14 @@ from memories.services import writing as versions
 from memories.services.kinds import kind_of
 from memories.services.remembering import MemoryInput, Written
 from memories.views.rows import is_row, row_again
+from ops.pages import (
+    leave,
+    own_transaction,
+    person,
+    personal_page,
+    render_page,
+    way_back,
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

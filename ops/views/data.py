@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import Conflict, NotFound
-from memcenter.lib.pages import own_settings, own_transaction, person, personal_page, target
 from ops import selectors
 from ops.forms import PreferencesForm
 from ops.models import Operation, Receipt, User
+from ops.pages import own_settings, own_transaction, person, personal_page, target
 from ops.services import outbox
 from ops.views import happening, stored, switches, transfers
 

@@ -13,11 +13,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from memcenter.lib.errors import NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page, target
 from ops import selectors
 from ops.access import as_system
 from ops.forms import ForgetEverythingForm
 from ops.models import Operation, Receipt
+from ops.pages import own_transaction, person, personal_page, target
 from ops.services import forgetting, keys
 from ops.views import happening, proof, receipts, stored
 

@@ -15,12 +15,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, Conflict, ProviderError
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memcenter.providers import openid
 from memcenter.providers.openid import Told
 from ops.access import as_system
 from ops.forms import ProofForm, SignInForm
 from ops.models import User
+from ops.pages import own_transaction, person, personal_page
 from ops.services import audit, identities
 from ops.views import second_step, signing
 

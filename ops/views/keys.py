@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page, render_page
 from ops.forms import KeyForm, add_problems, scope_words
 from ops.models import ApiKey, User
+from ops.pages import own_transaction, person, personal_page, render_page
 from ops.services import keys
 
 _SHOWN = 100

@@ -12,7 +12,9 @@ from django.views import i18n
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import Invalid
-from memcenter.lib.pages import (
+from ops.forms import PreferencesForm, add_problems
+from ops.models import Theme
+from ops.pages import (
     own_transaction,
     person,
     personal_page,
@@ -20,8 +22,6 @@ from memcenter.lib.pages import (
     target,
     way_back,
 )
-from ops.forms import PreferencesForm, add_problems
-from ops.models import Theme
 from ops.services import users
 from ops.views import data, stored, switches
 

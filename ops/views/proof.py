@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from memcenter.lib.pages import person
+from ops.pages import person
 from ops.services import attempts
 from ops.views import signing
 

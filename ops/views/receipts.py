@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from memcenter.lib.errors import NotFound
-from memcenter.lib.pages import own_transaction, person, personal_page
 from ops.models import Receipt, User
+from ops.pages import own_transaction, person, personal_page
 from ops.views import stored
 
 _SCOPES = {

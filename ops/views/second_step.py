@@ -17,11 +17,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memcenter.lib.errors import Invalid
-from memcenter.lib.pages import own_transaction, person, personal_page
 from memcenter.providers import openid
 from ops.access import as_system, as_user
 from ops.forms import CodeForm, ProofForm, SecondFactorForm, add_problems
 from ops.models import Identity, SecondFactor, User
+from ops.pages import own_transaction, person, personal_page
 from ops.services import attempts, audit, second_factors
 from ops.views import proof, signing
 

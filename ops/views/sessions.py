@@ -14,10 +14,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import Invalid
-from memcenter.lib.pages import SEEN, own_transaction, person, personal_page
 from ops.access import as_user
 from ops.forms import PasswordForm, add_problems
 from ops.models import SignIn, User
+from ops.pages import SEEN, own_transaction, person, personal_page
 from ops.services import attempts, sign_ins, users
 
 

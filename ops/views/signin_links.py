@@ -12,9 +12,9 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_GET, require_http_methods
 
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.lib.pages import leave, own_transaction, person, personal_page
 from ops.access import as_system
 from ops.forms import RegisterForm, add_problems
+from ops.pages import leave, own_transaction, person, personal_page
 from ops.services import attempts, signin_links, users
 from ops.views import signing
 

@@ -18,11 +18,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memcenter.lib.errors import Invalid
-from memcenter.lib.pages import way_back
 from memcenter.providers import openid
 from ops.access import as_system, as_user
 from ops.forms import RegisterForm, SignInForm, add_problems
 from ops.models import User
+from ops.pages import way_back
 from ops.services import attempts, audit, second_factors, sign_ins, users
 from ops.views import sessions
 

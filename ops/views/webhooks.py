@@ -15,8 +15,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import Conflict, Invalid
-from memcenter.lib.pages import own_transaction, person, personal_page, render_page
 from ops.models import Delivery, User, Webhook
+from ops.pages import own_transaction, person, personal_page, render_page
 from ops.services import webhooks
 from ops.services.events import Event
 from ops.templatetags.webhooks import event_word

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
 from conversations import demo_assistant
-from conversations.services import chat, temporary, temporary_chat, threads
+from conversations.services import chat, temporary, threads
 from memcenter.compat.openai_chat.base import streaming
 from memcenter.compat.openai_chat.memory import Exchange
 from memcenter.lib import ids, tokens
@@ -51,7 +51,7 @@ def _in_passing(exchange: Exchange) -> str:
     if exchange.user.pk is None:
         return demo_assistant.answer(exchange.said.text, remembered=[], remembering=False)
     thread = temporary.create(user=exchange.user, external_id=exchange.thread, kind=exchange.kind)
-    temporary_chat.exchange(exchange.said.text, user=exchange.user, conversation=thread)
+    chat.exchange_in_passing(exchange.said.text, user=exchange.user, conversation=thread)
     reply = temporary.read(thread)[-1].content
     if not exchange.kept:
         temporary.erase(thread)
