@@ -1,6 +1,6 @@
 """Does memory stay flat over an hour's worth of operations?
 
-    .venv/bin/python bench/hour.py [--turns 8000] [--users 10000] [--memories 20000] [--clients 8]
+    .venv/bin/python bench/hour.py [--turns 8000] [--users 10000] [--clients 8]
 
 Ten thousand people who say twenty things a day each are 8,300 turns an hour. They are recorded here
 as fast as they are answered, with as many questions between them, and learned by two workers:
@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psycopg
 
-from bench.load import Fleet, ask, fill, fleet, learned, together, turn, warm
+from bench.load import Fleet, ask, fleet, learned, together, turn, warm
 from bench.product import Product, print_result
-from bench.scale import OTHER
+from bench.scale import OTHER, make_people
 
 _PARTS = 10
 
@@ -36,14 +36,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--turns", type=int, default=8_000)
     parser.add_argument("--users", type=int, default=10_000)
-    parser.add_argument("--memories", type=int, default=20_000)
     parser.add_argument("--clients", type=int, default=8)
     wanted = parser.parse_args()
     with (
         fleet() as (found, instance),
         psycopg.connect(instance.postgres.url("owner"), autocommit=True) as owner,
     ):
-        fill(found, owner, wanted)
+        make_people(found.product(0), wanted.users)
         found.grow()
         warm(found)
         print_result(measure(found, owner, wanted))
