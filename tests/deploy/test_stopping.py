@@ -14,6 +14,7 @@ import pytest
 from tests import databases
 from tests.deploy.services import started, until_it_answers
 from tests.live import free_port
+from tests.scenarios.caller import until
 
 BODY = b'{"user_id": "nobody", "query": "tea"}'
 HEAD = (
@@ -36,6 +37,17 @@ def whole(one: socket.socket) -> bytes:
     return b"".join(iter(lambda: one.recv(65_536), b""))
 
 
+def being_read(port: int) -> int:
+    """How many connections the server has taken up and read all that was sent of.
+
+    One that only the kernel has accepted belongs to no process: its inode is 0 (proc(5)).
+    """
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    own = [line for line in lines if int(line[1].rpartition(":")[2], 16) == port]
+    established = [line for line in own if line[3] == "01"]
+    return sum(line[9] != "0" and int(line[4].rpartition(":")[2], 16) == 0 for line in established)
+
+
 def test_whoever_is_being_answered_when_it_stops_is_answered(
     stream: tuple[subprocess.Popen[bytes], int],
 ) -> None:
@@ -48,6 +60,7 @@ def test_whoever_is_being_answered_when_it_stops_is_answered(
         for one in callers:
             one.settimeout(60)
             one.sendall(HEAD + BODY[:9])
+        until(lambda: being_read(port) == MANY, what="the server to begin with all of them")
         process.send_signal(signal.SIGTERM)
         for one in callers:
             one.sendall(BODY[9:])
