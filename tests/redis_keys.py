@@ -14,7 +14,7 @@ from redis.connection import AbstractConnection
 
 from ops import known_places
 
-_BROKER = ("celery", "unacked", "_kombu", "reply.celery")
+BROKER = ("celery", "unacked", "_kombu", "reply.celery")
 _PLANTED = ("planted",)
 _WRITING = {
     *("SET", "SETEX", "SETNX", "PSETEX", "GETSET", "APPEND", "INCR", "INCRBY", "DECR", "DECRBY"),
@@ -27,7 +27,7 @@ def check(command: tuple[Any, ...]) -> None:
     for key in _written(command):
         name = key.removeprefix(_DJANGOS)
         known = tuple(one.prefix for one in known_places.cached())
-        assert name.startswith((*known, *_BROKER, *_PLANTED)), f"nobody knows of the key {key!r}"
+        assert name.startswith((*known, *BROKER, *_PLANTED)), f"nobody knows of the key {key!r}"
 
 
 def _written(command: tuple[Any, ...]) -> list[str]:

@@ -19,6 +19,7 @@ from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.embedded.redis import EmbeddedRedis
 from tests.chat_server import Answer, ChatServer, refused, said, streamed
 from tests.live import Product, server
+from tests.redis_keys import BROKER
 from tests.scenarios.caller import until
 from tests.scenarios.planted import Words
 from tests.scenarios.planting import (
@@ -38,7 +39,6 @@ from memcenter.celery import app
 for entry in settings.CELERY_BEAT_SCHEDULE.values():
     app.send_task(entry["task"])
 """
-_BROKER = ("celery", "unacked", "_kombu")
 
 
 class Parrot(ChatServer):
@@ -83,7 +83,7 @@ class Overheard:
         with suppress(redis.RedisError, OSError, ValueError):
             for heard in self._monitor.listen():
                 command = str(heard["command"])
-                if any(name in command for name in _BROKER):
+                if any(name in command for name in BROKER):
                     self.commands.append(command)
 
 
