@@ -11,8 +11,10 @@ import pytest
 from tests.live import Product, Server, server
 from tests.scenarios.caller import Caller, until
 
-PEOPLE = 2
+MOST_PEOPLE = 20  # to be told of until learning is met amid its work
 ALLERGENS = ("peanuts", "walnuts", "shellfish", "sesame", "soy", "mustard")
+
+Told = tuple[Caller, list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -29,32 +31,37 @@ def alive(own_server: Server) -> Product:
     return own_server.product()
 
 
-def people(product: Product, name: str) -> list[Caller]:
-    return [Caller(product, f"{name}-{number}") for number in range(PEOPLE)]
+def told(one: Caller) -> Told:
+    """They, and their operations; nobody waits for them."""
+    return one, [
+        op_id
+        for what in ALLERGENS
+        for op_id in one.record(f"I'm allergic to {what}.", conversation=what)["op_ids"]
+    ]
 
 
-def told(callers: list[Caller]) -> dict[str, list[str]]:
-    """Everybody's operations; nobody waits for them."""
-    return {
-        one.user_id: [
-            op_id
-            for what in ALLERGENS
-            for op_id in one.record(f"I'm allergic to {what}.", conversation=what)["op_ids"]
-        ]
-        for one in callers
-    }
+def told_into_the_middle(product: Product, name: str) -> list[Told]:
+    """One person after another, until some of it is learned and some is not.
+
+    A person's waiting turns are learned together: of a few people, all may be learned between two
+    looks.
+    """
+    told_of: list[Told] = []
+
+    def in_the_middle() -> bool:
+        if len(told_of) < MOST_PEOPLE:
+            told_of.append(told(Caller(product, f"{name}-{len(told_of)}")))
+        learned = sum(len(one.memories()) for one, _ in told_of)
+        return 0 < learned < len(told_of) * len(ALLERGENS)
+
+    until(in_the_middle, what="some of it to be learned and some not")
+    return told_of
 
 
-def in_the_middle(callers: list[Caller]) -> bool:
-    """Some of it is learned, and some is not."""
-    learned = [len(one.memories()) for one in callers]
-    return 0 < sum(learned) < len(callers) * len(ALLERGENS)
-
-
-def assert_each_learned_once(callers: list[Caller], op_ids: dict[str, list[str]]) -> None:
+def assert_each_learned_once(told_of: list[Told]) -> None:
     wanted = sorted(f"Allergic to {what}" for what in ALLERGENS)
-    for one in callers:
-        one.finished(op_ids[one.user_id])
+    for one, op_ids in told_of:
+        one.finished(op_ids)
         assert sorted(one.memories()) == wanted
         for memory in one.get("/memory/long_term", limit=100)["results"]:
             assert memory["version"] == 1 and len(memory["sources"]) == 1
@@ -68,22 +75,18 @@ def assert_each_learned_once(callers: list[Caller], op_ids: dict[str, list[str]]
 def test_a_worker_killed_while_learning_leaves_everything_learned_once(
     own_server: Server, alive: Product
 ) -> None:
-    callers = people(alive, "worker")
-    op_ids = told(callers)
-    until(lambda: in_the_middle(callers), what="some of it to be learned")
+    told_of = told_into_the_middle(alive, "worker")
     worker = own_server.pid("worker")
     assert worker is not None
     os.killpg(worker, signal.SIGKILL)  # with its children: nobody is left to finish anything
     await_another(own_server, "worker", worker)
-    assert_each_learned_once(callers, op_ids)
+    assert_each_learned_once(told_of)
 
 
 def test_a_killed_supervisor_and_a_second_start_lose_nothing_and_double_nothing(
     own_server: Server, alive: Product
 ) -> None:
-    callers = people(alive, "supervisor")
-    op_ids = told(callers)
-    until(lambda: in_the_middle(callers), what="some of it to be learned")
+    told_of = told_into_the_middle(alive, "supervisor")
     own_server.kill()
     again = own_server.start()
     assert (again.login, again.password, again.api_key) == (
@@ -91,21 +94,20 @@ def test_a_killed_supervisor_and_a_second_start_lose_nothing_and_double_nothing(
         alive.password,
         alive.api_key,
     )
-    assert_each_learned_once(callers, op_ids)
+    assert_each_learned_once(told_of)
 
 
 def test_killed_databases_lose_no_turn_that_was_answered(
     own_server: Server, alive: Product
 ) -> None:
-    callers = people(alive, "databases")
-    op_ids = told(callers)
+    told_of = [told(Caller(alive, f"databases-{number}")) for number in range(2)]
     for name in ("postgres", "redis"):
         before = own_server.pid(name)
         assert before is not None
         os.kill(before, signal.SIGKILL)
         await_another(own_server, name, before)
-    until(lambda: reads(callers[0]), what="the product to read again")
-    assert_each_learned_once(callers, op_ids)
+    until(lambda: reads(told_of[0][0]), what="the product to read again")
+    assert_each_learned_once(told_of)
 
 
 def test_learning_that_may_not_have_reached_the_disk_is_there_once(
@@ -115,12 +117,10 @@ def test_learning_that_may_not_have_reached_the_disk_is_there_once(
     what no other commit took along is lost with the database, and is done again.
     """
     os.kill(part_of_postgres(own_server, "walwriter"), signal.SIGSTOP)
-    callers = people(alive, "disk")
-    op_ids = told(callers)
-    until(lambda: in_the_middle(callers), what="some of it to be learned")
+    told_of = told_into_the_middle(alive, "disk")
     kill_postgres(own_server)
-    until(lambda: reads(callers[0]), what="the product to read again")
-    assert_each_learned_once(callers, op_ids)
+    until(lambda: reads(told_of[0][0]), what="the product to read again")
+    assert_each_learned_once(told_of)
 
 
 def part_of_postgres(own_server: Server, name: str) -> int:
