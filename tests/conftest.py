@@ -8,13 +8,14 @@ import pytest
 from django.conf import settings
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connections
+from django.utils import translation
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from memcenter.lib import afterwards
 from ops.access import as_system
 from ops.models import ApiKey, User
-from ops.services import keys, users
+from ops.services import acting, keys, users
 from tests import databases, redis_keys
 from tests.live import product as product
 
@@ -85,6 +86,13 @@ def nothing_of_other_tests() -> Iterator[None]:
     if databases.redis_server.is_running():
         with Redis.from_url(databases.redis_server.url()) as client:
             client.flushdb()
+
+
+@pytest.fixture(autouse=True)
+def nobody_acts_yet() -> None:
+    """A request leaves its thread with who acted and with a language, until the next one comes."""
+    acting.comes_in("operator", "command")
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)
