@@ -1,6 +1,6 @@
 """Ten thousand random forgets of all scopes by many people who go on writing; what is left of it.
 
-    .venv/bin/python -m bench.forgets [--forgets 10000] [--processes 2] [--seconds 3000]
+    .venv/bin/python bench/forgets.py [--forgets 10000] [--processes 2] [--seconds 3000]
 
 Everything that anybody says holds a word of its own. Each forget is the product's own operation
 with its own residue scan; processes with people of their own ask for 25 at a time and drain

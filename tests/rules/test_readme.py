@@ -8,6 +8,7 @@ import pytest
 from django.core.management import get_commands
 from django.urls import Resolver404, resolve
 
+from bench.__main__ import programs
 from tests.live import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -76,3 +77,8 @@ def test_both_readmes_show_the_same_commands() -> None:
         for name in ("README.md", "README.zh.md")
     )
     assert english == chinese and len(english) >= 4
+
+
+def test_every_benchmark_is_told_of() -> None:
+    told = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert [one.name for one in programs() if f"| `{one.name}" not in told] == []
