@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
@@ -37,6 +38,13 @@ class Row:
         """When it was said, where somebody said it; else when it was written down."""
         message = self.source.message if self.source else None
         return message.created_at if message else self.memory.created_at
+
+    @property
+    def changed_at(self) -> datetime | None:
+        """When it was changed last, where that was on a later day than it began on."""
+        began = max(self.at, self.memory.created_at)
+        changed = self.memory.updated_at
+        return changed if localdate(changed) > localdate(began) else None
 
     @property
     def is_off(self) -> bool:

@@ -1,10 +1,11 @@
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
 
 from memories.browsing import survey
-from memories.models import Kind, MemoryStatus, Origin, RecallTrace, Refusal
+from memories.models import Kind, Memory, MemoryStatus, Origin, RecallTrace, Refusal
 from memories.services.projects import find_or_create
 from ops.models import User
 from ops.services import users
@@ -58,6 +59,25 @@ def test_a_row_shows_the_words_it_came_from(alice: User) -> None:
     assert "“keep it short please”" in page
     assert "from “Weekly report”" in page
     assert "used 40×" in page
+
+
+def test_a_row_says_when_it_was_changed_on_a_later_day(alice: User) -> None:
+    memory = make_memory(alice, "Prefers tea")
+    assert "changed" not in row_text(alice)
+    began = datetime(2024, 3, 5, 12, tzinfo=UTC)
+    Memory.objects.filter(pk=memory.pk).update(
+        created_at=began, updated_at=began + timedelta(hours=6)
+    )
+    assert "changed" not in row_text(alice)
+    Memory.objects.filter(pk=memory.pk).update(updated_at=began + timedelta(days=9))
+    assert "changed 14 Mar 2024 5 Mar 2024" in row_text(alice)
+
+
+def row_text(user: User) -> str:
+    """The words of the list's rows, without markup."""
+    found = signed_in(user).get(address("memory_list"))
+    rows = re.findall(r'<div class="row__meta">.*?</div>', text_of(found), re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", " ".join(rows)).split())
 
 
 def test_text_of_a_memory_can_not_become_markup(alice: User) -> None:
