@@ -48,6 +48,18 @@ SELECT {values} FROM generate_series(1, %(count)s) AS n
   JOIN bench_base b ON b.place = (n::bigint * 7919 + %(seed)s) %% %(base)s
   CROSS JOIN (SELECT * FROM memories_memory WHERE public_id = %(template)s) t
 """
+# Without a version, a memory can't be changed.
+_VERSIONS = """
+INSERT INTO memories_memoryversion
+       (user_id, memory_id, number, kind, content, summary, candidate_text, change, actor, reason,
+        created_at)
+SELECT m.user_id, m.id, v.number, v.kind, m.content, v.summary, v.candidate_text, v.change, v.actor,
+       v.reason, v.created_at
+  FROM memories_memory m
+ CROSS JOIN (SELECT * FROM memories_memoryversion WHERE memory_id =
+             (SELECT id FROM memories_memory WHERE public_id = %s)) v
+ WHERE m.id > %s
+"""
 _WORDS = """
 INSERT INTO memories_lexicalentry (user_id, target_kind, target_id, terms, length)
 SELECT m.user_id, 'memory', m.id, b.terms || m.id::text, cardinality(b.terms) + 1
@@ -149,7 +161,7 @@ def make_base() -> Base:
 
 
 class Filler:
-    """Copies memories, their words and their vectors into the tables, as the owner."""
+    """Copies memories, their versions, words and vectors into the tables, as the owner."""
 
     def __init__(self, owner: Connection, base: Base) -> None:
         self._owner, self._base, self._seed = owner, base, 0
@@ -192,13 +204,15 @@ class Filler:
                 "template": self._template,
             },
         )
+        self._owner.execute(_VERSIONS, [self._template, last])
         self._owner.execute(_WORDS, [last])
         self._copy_vectors(last)
         self._owner.execute(
             "CREATE INDEX lexical_terms ON memories_lexicalentry USING gin (user_id, terms)"
         )
         self._owner.execute(
-            "VACUUM ANALYZE memories_memory, memories_lexicalentry, memories_vector"
+            "VACUUM ANALYZE memories_memory, memories_memoryversion, memories_lexicalentry,"
+            " memories_vector"
         )
 
     def _columns(self, user: str) -> dict[str, sql.Composable]:
