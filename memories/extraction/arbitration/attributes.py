@@ -17,6 +17,7 @@ from memories.extraction.arbitration.statement import (
     LIKELY_ONE,
     SINGLE_ROLES,
     Statement,
+    Time,
 )
 from memories.extraction.types import Verdict
 
@@ -34,9 +35,16 @@ def same_attribute(pair: Pair) -> Finding:
     return _many_values(pair)
 
 
+# Where one is tells where one is no more.
+_ONE_AFTER_THE_OTHER = frozenset(["home", "employer"])
+
+
 def flip(pair: Pair) -> Finding:
     """One holds and the other doesn't (any more)."""
     new, old = pair.new, pair.old
+    ended = old.time is Time.ENDED and not new.main & old.main
+    if ended and new.holds and new.slot in _ONE_AFTER_THE_OTHER:
+        return Finding(Verdict.REPLACE, "newer_value")
     if _value_overlap(new, old) < 0.6 or differ(new.figures, old.figures):
         return BESIDE
     if pair.overrules:

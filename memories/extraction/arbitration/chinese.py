@@ -48,9 +48,12 @@ _NAMED = re.compile(
 _DETAIL = re.compile(r"[，,；;。]|(?<!^)(?:因为|由于|比如|例如)")
 _DATED = re.compile(
     r"^(?:用户|我)?(?:于|在)?(?:(?:\d{4}年|今年|去年|前年)(?:\d{1,2}|[一二三四五六七八九十]{1,2})?月?份?"
-    r"(?:\d{1,2}[日号])?|(?:\d{1,2}|[一二三四五六七八九十]{1,2})月份?(?:\d{1,2}[日号])?)"
+    r"(?:\d{1,2}[日号])?(?:那一周|那个周末)?"
+    r"|(?:\d{1,2}|[一二三四五六七八九十]{1,2})月份?(?:\d{1,2}[日号])?)"
     r"(?:起|(?=[从搬入生戒换开加辞离结离成转毕升买考]))"
 )
+# 「不住在成都了」 tells what ended; it takes nothing back.
+_LEFT = re.compile(r"^(?:用户|我)?不(?:再)?住在[^，,；;]+了$")
 _JOB = re.compile(
     r"(?:师|经理|总监|教练|主任|医生|店长|研究员|分析员|飞行员|服务员|售货员|保安|司机|顾问|队长|组长|组员|队员|店员|职员|文员|科长|处长|校长|院长|班长|工人|实习生|研究生|留学生|博士生|作家|画家|专家|歌手|助理|秘书|会计|律师|警察|程序员|主播|博主)$"
 )
@@ -64,7 +67,7 @@ _VERB = re.compile(r"^(?:吃|喝|看|听|玩|打|去|做|用|骑|穿|弹|拉|踢
 def read_chinese(text: str) -> Statement:
     text = standard(unicodedata.normalize("NFKC", text))
     plain = reworded(text)
-    denied = DENIED.search(plain)
+    denied = None if _LEFT.match(plain) else DENIED.search(plain)
     told = introduced(DENIED.sub("", plain, count=1)) if denied else plain
     dated = _DATED.match(told)
     told = told[dated.end() :] if dated else told

@@ -116,6 +116,24 @@ _REPORT_OF_ME = re.compile(
 )
 
 
+# "I'm vegan, plan my meals": what follows the comma asks for something.
+_REQUEST = re.compile(
+    r",\s*(?:so |then |now |and )?(?:please |just |quickly |kindly )?(?:"
+    r"(?:suggest|recommend|explain|summari[sz]e|brainstorm|proofread|rewrite|remind me|tell me|"
+    r"give me|show me|help me|teach me|walk me through|advise|come up with)\b|"
+    r"(?P<also_done>make|write|give|plan|draft|create|find|generate|list|describe|design|prepare|"
+    r"propose|build|compare|pick|choose|outline|put together|translate|send|get)"
+    r" (?:me|us|a|an|the|some|my|this|that|\d+|ideas|tips)\b)",
+    re.IGNORECASE,
+)
+# "I like to bake, write a diary and paint" tells what is done.
+_DOINGS = re.compile(
+    r"\b(?:(?:like|love|enjoy|want|need|have|has|got|hope|used|prefer|supposed)s? to|usually|"
+    r"always|often|every|normally|typically|sometimes|each|will|can)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Sentence:
     text: str
@@ -191,10 +209,20 @@ def _pieces(sentence: Sentence) -> Iterator[Piece]:
 
 
 def _piece(sentence: Sentence, begin: int, end: int, linked: bool) -> Iterator[Piece]:
-    raw = sentence.text[begin:end]
+    raw = _without_request(sentence.text[begin:end])
     stripped = raw.strip(" ,.:\t")
     if stripped:
         yield Piece(stripped, sentence.start + begin + raw.index(stripped), linked)
+
+
+def _without_request(clause: str) -> str:
+    asked = _REQUEST.search(clause)
+    if asked is None:
+        return clause
+    told = clause[: asked.start()]
+    if asked["also_done"] and (_DOINGS.search(told) or " and " in clause[asked.end() :]):
+        return clause
+    return told
 
 
 def _before_the_question(pieces: list[Piece]) -> list[Piece]:

@@ -109,7 +109,7 @@ def clauses(sentence: Sentence) -> Iterator[Piece]:
     pieces = list(_pieces(sentence))
     if sentence.question and pieces:
         pieces = _before_the_question(pieces)
-    for piece in _stated(pieces):
+    for piece in _stated(_before_a_request(pieces)):
         if _SUPPOSED.search(piece.text) or _is_report(piece.text):
             return
         if not _ASKS.search(piece.text):
@@ -134,13 +134,34 @@ def _stated(pieces: list[Piece]) -> list[Piece]:
     ]
 
 
+# 晚上煮粥，放什么好？ tells of tonight; 晚上一般煮粥 and 早上七点起 tell of every day.
+_THIS_ONCE = re.compile(
+    r"(?:我们?|咱们?)?(?:这个?|那个?)?(?:周末|工作日|早上|上午|中午|下午|傍晚|晚上|夜里|半夜|睡前|饭后|"
+    r"下班后?|下课后?|放学后?)(?![^，。]{0,8}(?:都|一般|通常|往往|常|总|每|固定|习惯|从来|从不|基本|"
+    r"只|必|雷打不动|不|没|[\d一二两三四五六七八九十]点))"
+)
+_REQUEST = re.compile(
+    r"(?:那|请|麻烦|快|你|能不能|可以)*(?:帮|给|替|教|告诉|推荐|建议|列|来)(?:我|我们|一下|个|一)"
+)
+
+
+def _before_a_request(pieces: list[Piece]) -> list[Piece]:
+    """Without what is only told to say what the request is about."""
+    asked = next((n for n, piece in enumerate(pieces) if _REQUEST.match(piece.text)), 0)
+    return [piece for n, piece in enumerate(pieces) if n >= asked or not _is_once(piece)]
+
+
+def _is_once(piece: Piece) -> bool:
+    return _THIS_ONCE.match(piece.text) is not None
+
+
 def _before_the_question(pieces: list[Piece]) -> list[Piece]:
     last = pieces[-1].text
     if len(pieces) > 1 and (_ASKS.search(last) or _ONLY_ASKS.search(last) or last.startswith("你")):
         # 我住在杭州，对吗？ asks about its statement; 我喜欢画画，你呢？ doesn't.
         if re.match(r"(?:对吧|对吗|是吗|是吧|是不是|对不对)", last):
             return []
-        return pieces[:-1]
+        return [piece for piece in pieces[:-1] if not _is_once(piece)]
     return []
 
 
