@@ -120,6 +120,7 @@ _REPORT_OF_ME = re.compile(
 _REQUEST = re.compile(
     r",\s*(?:so |then |now |and )?(?:please |just |quickly |kindly )?(?:"
     r"(?:suggest|recommend|explain|summari[sz]e|brainstorm|proofread|rewrite|remind me|tell me|"
+    r"any (?:\w+ )?(?:advice|tips?|ideas?|suggestions?|recommendations?|thoughts)|"
     r"give me|show me|help me|teach me|walk me through|advise|come up with)\b|"
     r"(?P<also_done>make|write|give|plan|draft|create|find|generate|list|describe|design|prepare|"
     r"propose|build|compare|pick|choose|outline|put together|translate|send|get)"
@@ -143,11 +144,15 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Piece:
-    """A clause with its place in the message. `linked`: it continues the clause before."""
+    """A clause with its place in the message.
+
+    `linked`: it continues the clause before. `asks`: it asks for something, and states nothing.
+    """
 
     text: str
     start: int
     linked: bool = False
+    asks: bool = False
 
     @property
     def end(self) -> int:
@@ -194,7 +199,7 @@ def clauses(sentence: Sentence) -> Iterator[Piece]:
     reported = False
     for piece in pieces:
         reported = reported or _is_report(piece.text)
-        if not reported and not _SUPPOSED.search(piece.text):
+        if not (reported or piece.asks or _SUPPOSED.search(piece.text)):
             yield piece
         if re.match(r"if\b", piece.text, re.IGNORECASE) or _SUPPOSED.search(piece.text):
             return
@@ -209,26 +214,28 @@ def _pieces(sentence: Sentence) -> Iterator[Piece]:
 
 
 def _piece(sentence: Sentence, begin: int, end: int, linked: bool) -> Iterator[Piece]:
-    raw = _without_request(sentence.text[begin:end])
-    stripped = raw.strip(" ,.:\t")
-    if stripped:
-        yield Piece(stripped, sentence.start + begin + raw.index(stripped), linked)
+    raw = sentence.text[begin:end]
+    told = _told(raw)
+    for at, part, asks in ((0, raw[:told], False), (told, raw[told:], True)):
+        if stripped := part.strip(" ,.:\t"):
+            start = sentence.start + begin + at + part.index(stripped)
+            yield Piece(stripped, start, linked, asks)
 
 
-def _without_request(clause: str) -> str:
+def _told(clause: str) -> int:
+    """Where a request begins in a clause, or its end."""
     asked = _REQUEST.search(clause)
     if asked is None:
-        return clause
-    told = clause[: asked.start()]
-    if asked["also_done"] and (_DOINGS.search(told) or " and " in clause[asked.end() :]):
-        return clause
-    return told
+        return len(clause)
+    goes_on = _DOINGS.search(clause[: asked.start()]) or " and " in clause[asked.end() :]
+    return len(clause) if asked["also_done"] and goes_on else asked.start()
 
 
 def _before_the_question(pieces: list[Piece]) -> list[Piece]:
     """ "I'm a nurse, do you know …?" states its first clause; "I live where?" states nothing."""
     for index, piece in enumerate(pieces):
-        if index and _QUESTION.match(piece.text) and not re.match(r"right$|ok$|okay$", piece.text):
+        asks = piece.asks or _QUESTION.match(piece.text)
+        if index and asks and not re.match(r"right$|ok$|okay$", piece.text):
             return pieces[:index]
     return []
 

@@ -160,6 +160,7 @@ THINGS = (
          r"better|worse|hard|tough|terrible|full|always|important|to (?:you|see)|packed|"
          r"swamped|what|that|how|because|a mess|a bit|a lot|here|there|safe|where|when|"
          r"pretty|broken|busy|crazy|stable|doing|boring|growing|starting|done|"
+         r"delayed|cancell?ed|late|coming|dying|dead|slow|down|missing|stuck|leaking|freezing|"
          r"about you)\b)(?P<x>.{2,140})", who="other", data={"shape": "thing"}),
 )
 
