@@ -29,6 +29,9 @@ _RANK = (
 SURE_ENOUGH = 0.5
 # The rules are made for sentences. What is longer is compared as a whole or not at all.
 LONGEST = 400
+# What is so until it is otherwise, and by which findings a plan would end it.
+_LASTING = frozenset(["home", "employer", "job", "school", "marital", "car"])
+_NEWER = frozenset(["newer_value", "judged_newer"])
 _GONE = frozenset(["superseded", "archived"])
 _readings: ContextVar[dict[str, Statement] | None] = ContextVar("readings", default=None)
 
@@ -100,11 +103,19 @@ def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
                 corrects=candidate.corrects or new.corrects,
             )
         )  # fmt: skip
+        if candidate.kind == "task" and memory.kind != "task":
+            finding = _until_it_is_so(finding, old)
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
     if finding.verdict is Verdict.REPLACE and finding.reason != "says_more" and not decided:
         return _doubted(candidate, finding, memory)
     return finding
+
+
+def _until_it_is_so(finding: Finding, old: Statement) -> Finding:
+    """Who will move next week lives where they live until then."""
+    replaced = finding.verdict is Verdict.REPLACE and finding.reason in _NEWER
+    return BESIDE if replaced and old.slot in _LASTING else finding
 
 
 def _is_document(text: str) -> bool:

@@ -96,6 +96,10 @@ _PET_GONE = re.compile(
 )
 
 
+# 「2026年10月离职了」 tells of a loss as 「离职了」 does.
+_WHEN_ZH = re.compile(r"^\d{4}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?(?:那一周|那个周末)?")
+
+
 def loses(*, new: Statement, old: Statement) -> bool:
     """Whether the new statement tells of losing what the old one says the same person has."""
     if not old.holds or new.language != old.language:
@@ -104,8 +108,9 @@ def loses(*, new: Statement, old: Statement) -> bool:
         return True
     if new.subject != "user":
         return False
+    text = _WHEN_ZH.sub("", new.text)
     return any(
-        (loss.had.search(old.text) or old.slot in loss.slots) and loss.lost.search(new.text)
+        (loss.had.search(old.text) or old.slot in loss.slots) and loss.lost.search(text)
         for loss in _LOSSES
     )
 

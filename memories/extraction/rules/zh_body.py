@@ -11,6 +11,10 @@ CONSTRAINTS = (
     rule("avoid", "constraint", 0.8, 0.85,
          r"(?:不太|不怎么|不大|不是很|不)(?:能|会|敢|适合)(?:吃|喝|碰)(?!这|那|它|饱|亏|苦|完|"
          r"下)(?P<x>[^，。了]{1,12})$"),
+    # Who simply isn't allergic says nothing; who no longer is, or never was, takes it back.
+    rule("no_allergy", "fact", 0.7, 0.85,
+         r"对(?P<x>[^，。不没你]{1,15}?)(?:(?:并|其实|已经|现在|早就)+不(?:再)?过敏(?:了)?|不(?:再)?过敏了)$",
+         say="对{x}不过敏"),
     rule("allergy", "constraint", 0.95, 0.95,
          r"<very>对(?!<mode>)(?P<x>.{1,30}?)(?:有(?:点|些|严重的?)?|<very>|严重|轻度|"
          r"重度)*(?<!不)过敏", say="对{x}过敏"),

@@ -210,6 +210,18 @@ def test_what_was_said_before_the_known_is_not_taken_for_newer() -> None:
     assert (decision.verdict, decision.reasons) == (Verdict.REVIEW, ("said_earlier",))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Lives in Berlin", "Is moving to Munich in the week of 2026-11-23"),
+        ("住在杭州", "2026年11月23日那一周搬去上海"),
+    ],
+)
+def test_what_is_planned_leaves_what_holds_until_then(old: str, new: str) -> None:
+    assert decide(candidate(new, kind="task"), old).verdict is Verdict.KEEP_BOTH
+    assert decide(candidate(new, kind="event"), old).verdict is Verdict.REPLACE
+
+
 @pytest.mark.parametrize(("old", "new"), [("Likes tea", "Hates tea"), ("喜欢喝茶", "讨厌喝茶")])
 def test_an_explicit_request_settles_a_contradiction(old: str, new: str) -> None:
     assert decide(candidate(new), old).verdict is Verdict.REVIEW
