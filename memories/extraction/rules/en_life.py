@@ -130,8 +130,10 @@ FAMILY = (
          r"are getting) (?:married|engaged|divorced|separated|remarried)\b.*"),
     rule("marriage", "event", 0.75, 0.85,
          r"(?:has been (?:married|together|divorced|single|dating|engaged|widowed)|"
-         r"proposed to|broke up|split up|is dating|started dating|met my (?:wife|husband|"
+         r"proposed to|is dating|started dating|met my (?:wife|husband|"
          r"partner|boyfriend|girlfriend)|married) .+"),
+    rule("marriage", "event", 0.75, 0.85,
+         r"(?:has )?(?:just |recently |finally )?(?:broke|broken|split) up(?: .+|$)"),
     rule("birth", "event", 0.75, 0.85,
          r"(?:is (?:expecting|pregnant|due)|was born|gave birth)(?= (?!you|it|that|too much|"
          r"a (?:call|package|delivery))|$).*"),
