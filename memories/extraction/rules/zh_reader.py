@@ -193,7 +193,7 @@ def _found(
     )
     if (rule.dated and when is None) or not is_complete(text):
         return None
-    if when is not None and not _in_its_time(rule, when, setting.today):
+    if when is not None and not _in_its_time(rule, when, setting.today, text):
         return None
     if tells_nothing(guarded_as(rule), text, language="zh", named=bool(parsed.subject.label)):
         return None
@@ -225,8 +225,13 @@ def _as_written(subject: Subject, said: str) -> Subject:
     return subject if simplified(said) == said else Subject(traditional(subject.label))
 
 
-def _in_its_time(rule: Rule, when: date, today: date) -> bool:
-    """A plan lies ahead, what happened lies behind; a month counts as its first day."""
+def _in_its_time(rule: Rule, when: date, today: date, text: str) -> bool:
+    """A plan lies ahead, what happened lies behind; a month counts as its first day.
+
+    「今天不喝咖啡了」 is over tomorrow, 「从今天起不喝酒了」 isn't.
+    """
+    if rule.data.get("shape") == "lasting":
+        return when < today - timedelta(days=6) or "起" in text
     if rule.data.get("shape") == "future":
         return when >= today.replace(day=1)
     if rule.data.get("shape") == "long_past":
