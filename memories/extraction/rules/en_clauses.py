@@ -32,7 +32,7 @@ _SUBJECT = (
     r"(?:I|i|I'm|im|ive|we|my|our|he|she|they|it|it's|you|your|his|her|their|this|that's|"
     r"that is|"
     r"there's|there is|there are|the|what|how|do|does|did|can|could|would|is|"
-    r"are|please|let's)"
+    r"are|should|shall|please|let's)"
 )
 _BASE = (
     "live|work|have|love|like|hate|prefer|am|play|speak|own|study|teach|moved|got|"
@@ -63,7 +63,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^(?:do|does|did|can|could|would|will|should|is|are|am|was|were|what|where|"
+    r"^(?:do|does|did|can|could|would|will|should|shall|is|are|am|was|were|what|where|"
     r"when|who|whose|"
     r"whom|which|why|how|have|has|any|got any|isn't|aren't|don't|doesn't|what's|"
     r"how's|where's|"
@@ -123,8 +123,9 @@ _REQUEST = re.compile(
     r"any (?:\w+ )?(?:advice|tips?|ideas?|suggestions?|recommendations?|thoughts)|"
     r"give me|show me|help me|teach me|walk me through|advise|come up with)\b|"
     r"(?P<also_done>make|write|give|plan|draft|create|find|generate|list|describe|design|prepare|"
-    r"propose|build|compare|pick|choose|outline|put together|translate|send|get)"
-    r" (?:me|us|a|an|the|some|my|this|that|\d+|ideas|tips)\b)",
+    r"propose|build|compare|pick|choose|outline|put together|translate|send|get|polish|edit|fix|"
+    r"check|review|improve|shorten|correct|rephrase|format|convert|solve|debug)"
+    r" (?:me|us|a|an|the|some|my|this|that|it|\d+|ideas|tips)\b)",
     re.IGNORECASE,
 )
 # "I like to bake, write a diary and paint" tells what is done.

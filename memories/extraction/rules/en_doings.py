@@ -105,7 +105,7 @@ EVENTS = (
          r"climbed|received|was awarded|got (?:accepted|into (?=(?-i:[A-Z])|"
          r"(?:the )?(?:\w+ )?(?:team|program\w*|college|university|med\w*|law|grad\w*|art|"
          r"film) ?)|admitted|approved|certified|published|my|our|his|her)|got an? (?:tattoo|"
-         r"offer|place|scholarship|promotion|car|puppy|new)) (?!(?:it|this|that|away|out|"
+         r"offer|place|scholarship|promotion|car|puppy|new)) (?!(?:it|this|that|away|out|step|part|"
          r"into|late|errands|some|to|work|up|a bit|my (?:coffee|lunch|dinner|breakfast|work|"
          r"homework)|by|off|over|in|for (?:a|the)|through)\b).{3,}"),
     rule("joined", "event", 0.55, 0.85,
