@@ -65,7 +65,7 @@ def test_a_message_without_a_reply_is_deleted_alone(
     url = address("message_forget", message.public_id)
     assert "Delete this message and forget it?" in text_of(client.get(url))
     client.post(url)
-    assert list(Message.objects.values_list("content", flat=True)) == [
+    assert list(Message.objects.order_by("pk").values_list("content", flat=True)) == [
         "I keep bees on the roof.",
         "How nice.",
     ]

@@ -40,7 +40,10 @@ def test_lines_of_a_day_are_numbered_in_the_order_of_arriving(alice: User, mallo
     hidden = notes.append("Two.", user=alice).note
     DailyNote.objects.filter(pk=hidden.pk).update(hidden_at=timezone.now())
     assert notes.append("Three.", user=alice).note.number == 3
-    assert [one.text for one in DailyNote.objects.filter(user=alice)] == ["One.", "Three."]
+    assert [one.text for one in DailyNote.objects.filter(user=alice).order_by("pk")] == [
+        "One.",
+        "Three.",
+    ]
 
 
 @pytest.mark.django_db
