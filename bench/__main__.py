@@ -51,10 +51,7 @@ def main(folder: Path) -> int:
 def programs() -> Iterator[Path]:
     """What says how it is run alone; the rest of the folder is what they share or start."""
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        if (
-            path.name != "__main__.py"
-            and f"    .venv/bin/python bench/{path.name}" in path.read_text("utf-8")
-        ):
+        if f"    .venv/bin/python bench/{path.name}" in path.read_text("utf-8"):
             yield path
 
 
