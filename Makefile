@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 # Compiled once, not by each of the processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: up test check audit types style demo bench screenshots lock
+.PHONY: up test check audit types style demo bench train screenshots lock
 .DEFAULT_GOAL := up
 
 up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
@@ -43,6 +43,10 @@ demo: .venv/run.stamp  ## fill the instance with an example person, in Chinese a
 bench: .venv/run.stamp  ## measure against docs/benchmarks.md
 	$(RUN) -m bench
 
+train: .venv-train/stamp  ## the reader, from the rows of training/data; resumes after a stop
+	.venv-train/bin/python -m training fit
+	.venv-train/bin/python -m training export
+
 screenshots: .venv/dev.stamp  ## docs/screenshots, from a running example
 	@chromium=$$(tests/browser/chromium.sh) && \
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m tests.browser.screenshots
@@ -65,6 +69,11 @@ LOCKING := --generate-hashes --no-emit-index-url --no-header --python-version 3.
 
 .venv/dev.stamp: requirements-dev.txt .venv/run.stamp
 	@$(PIP) --requirement requirements-dev.txt
+	@touch $@
+
+.venv-train/stamp: training/requirements.txt
+	@$(PYTHON) -m venv .venv-train
+	@.venv-train/bin/python -m pip --disable-pip-version-check -qq install --requirement $<
 	@touch $@
 
 .venv/lock.stamp: | .venv/bin/python

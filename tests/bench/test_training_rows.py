@@ -1,0 +1,70 @@
+"""The rows that the reader learns from are whole: what they quote stands in what was said."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[2] / "training" / "data"
+MESSAGES = sorted((DATA / "messages").glob("*.jsonl"))
+PAIRS = sorted((DATA / "pairs").glob("*.jsonl"))
+KEEP = {"yes", "no", "unsure"}
+LIVED = {"asserted", "hedged"}
+RELATIONS = {"same", "newer", "contradicts", "refines", "ended", "unrelated"}
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def faults(row: dict[str, Any]) -> list[str]:
+    """What is wrong with one message, in words."""
+    text, at, found = row["text"], 0, []
+    for span in row["spans"]:
+        start = text.find(span["quote"], at)
+        if start < 0:
+            found.append(f"{span['quote']!r} is out of place")
+            continue
+        at = start + len(span["quote"])
+        if span["keep"] not in KEEP:
+            found.append(f"keep is {span['keep']!r}")
+        if span["keep"] != "no" and not span.get("memory"):
+            found.append(f"{span['quote']!r} has no memory")
+        if span["keep"] == "yes" and span["said"] not in LIVED:
+            found.append(f"{span['quote']!r} is kept and only {span['said']}")
+    return found + [f"{one!r} is not in it" for one in row["secrets"] if one not in text]
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+def test_each_row_quotes_what_was_said(path: Path) -> None:
+    broken = {n: found for n, row in enumerate(rows(path), 1) if (found := faults(row))}
+    assert broken == {}
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: path.stem)
+def test_conversations_are_numbered_without_a_gap(path: Path) -> None:
+    seen: Counter[tuple[str, str]] = Counter()
+    for row in rows(path):
+        thread = row["voice"], str(row["conversation"])
+        seen[thread] += 1
+        assert row["n"] == seen[thread], thread
+
+
+@pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)
+def test_each_pair_has_a_relation(path: Path) -> None:
+    for row in rows(path):
+        assert row["relation"] in RELATIONS and row["old"].strip() and row["new"].strip(), row
+
+
+def test_messages_begin_in_many_ways() -> None:
+    """Rows of one mind sound alike: no two first words are favoured over all voices."""
+    first = Counter(
+        row["text"][:2] if row["lang"] in ("zh", "ja") else " ".join(row["text"].split()[:2])
+        for path in MESSAGES
+        for row in rows(path)
+    )
+    assert max(first.values()) <= 0.03 * first.total()

@@ -1,0 +1,206 @@
+"""The trained reader as one ONNX file: vocabulary cut to what is served, 4-bit words, int8 layers.
+
+The graph uses onnxruntime's fused operators. The word table is exact in 4 bits, because training
+leaves it frozen and the base stores it in blocks of 32 with one scale (Q4_0).
+"""
+
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from training.base import HEADS, HIDDEN, Base
+from training.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
+from training.model import Layer, Reader
+
+FUSED = "com.microsoft"
+LETTERS = (
+    *("LATIN", "CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH LATIN"),
+    *("HALFWIDTH KATAKANA", "COMBINING", "MODIFIER LETTER", "VARIATION SELECTOR", "KANGXI"),
+)
+
+
+def write(reader: Reader, base: Base, path: Path) -> None:
+    """Write the model to `path`; the vocabulary and the names of the heads are its metadata."""
+    kept = [n for n, piece in enumerate(base.pieces) if n < 4 or _is_served(piece)]
+    graph = _Graph()
+    graph.build(reader.eval(), base, kept)
+    plain = path.with_suffix(".float")
+    onnx.save(graph.model(), plain)
+    quantize_dynamic(
+        plain,
+        path,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        op_types_to_quantize=["MatMul"],
+        nodes_to_exclude=["token_head", "text_head"],
+        extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT},
+    )
+    plain.unlink()
+    _describe(path, base, kept)
+    print(f"{len(kept):,} pieces, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def _describe(path: Path, base: Base, kept: list[int]) -> None:
+    model = onnx.load(path)
+    normal = [f"{code:x} {text.encode().hex()}" for code, text in base.normal.items()]
+    about = {
+        "pieces": "\n".join(base.pieces[n].replace("\n", " ") for n in kept),
+        "scores": base.scores[kept].astype("<f2").tobytes().hex(),
+        "normal": "\n".join(normal),
+        "tags": " ".join(TAGS),
+        "flags": " ".join(FLAGS),
+        "pairs": " ".join(PAIRS),
+    }
+    about |= {f"head.{name}": " ".join(answers) for name, answers in SPAN_HEADS.items()}
+    helper.set_model_props(model, about)
+    onnx.save(model, path)
+
+
+def _is_served(piece: str) -> bool:
+    return len(piece) == 1 or all(map(_sign_is_served, piece))
+
+
+def _sign_is_served(sign: str) -> bool:
+    kind = unicodedata.category(sign)[0]
+    return kind not in "LM" or unicodedata.name(sign, "").startswith(LETTERS)
+
+
+class _Graph:
+    """Nodes and constants of the ONNX graph under construction."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def build(self, reader: Reader, base: Base, kept: list[int]) -> None:
+        x = self._embedded(reader, base, kept)
+        attend = self.add("Cast", ["mask"], to=TensorProto.INT32)
+        for number, layer in enumerate(reader.layers):
+            assert isinstance(layer, Layer)
+            x = self._layer(x, attend, layer, f"l{number}")
+        weight = self.add("Unsqueeze", [self.add("Cast", ["pooled"], to=1), self.whole("two", [2])])
+        one = self.whole("one", [1])
+        total = self.add("ReduceSum", [self.add("Mul", [x, weight]), one], keepdims=0)
+        mean = self.add("Div", [total, self.add("ReduceSum", [weight, one], keepdims=0)])
+        self._head(x, reader.token_head, "token_head", "token_scores")
+        self._head(mean, reader.text_head, "text_head", "text_scores")
+        self.nodes.append(helper.make_node("Identity", [mean], ["vector"]))
+
+    def model(self) -> onnx.ModelProto:
+        """The graph as a model of opset 21."""
+        inputs = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+            for name in ("ids", "segments", "mask", "pooled")
+        ]
+        shapes: dict[str, list[Any]] = {
+            "token_scores": ["batch", "length", None],
+            "text_scores": ["batch", None],
+            "vector": ["batch", HIDDEN],
+        }
+        outputs = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+            for name, shape in shapes.items()
+        ]
+        graph = helper.make_graph(self.nodes, "reader", inputs, outputs, self.constants)
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid(FUSED, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+    def add(self, op: str, inputs: list[str], outputs: int = 1, **options: Any) -> Any:
+        """A node; returns the name of its output, or a list of them."""
+        name = options.pop("name", None) or f"{op}_{len(self.nodes)}"
+        names = [f"{name}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, inputs, names, name=name, **options))
+        return names[0] if outputs == 1 else names
+
+    def number(self, name: str, value: Any) -> str:
+        """A constant of float32."""
+        array = np.ascontiguousarray(np.asarray(value, np.float32))
+        self.constants.append(numpy_helper.from_array(array, name))
+        return name
+
+    def whole(self, name: str, value: list[int]) -> str:
+        """A constant of int64."""
+        if name not in {c.name for c in self.constants}:
+            self.constants.append(numpy_helper.from_array(np.array(value, np.int64), name))
+        return name
+
+    def _embedded(self, reader: Reader, base: Base, kept: list[int]) -> str:
+        table = base.tensors["emb.word"][kept]
+        packed, scale = _four_bits(table)
+        self.constants += [packed, numpy_helper.from_array(scale, "word_scales")]
+        words = self.add(
+            "GatherBlockQuantized",
+            ["words", "ids", "word_scales"],
+            domain=FUSED,
+            block_size=32,
+            gather_axis=0,
+            quantize_axis=1,
+        )
+        words = self.add("Cast", [words], to=TensorProto.FLOAT)
+        length = self.add("Shape", ["ids"], start=1, end=2)
+        places = self.number("places", reader.places.detach().numpy())
+        first, axis = self.whole("zero", [0]), self.whole("zero", [0])
+        place = self.add("Slice", [places, first, length, axis])
+        segments = self.number("segment_table", reader.segments.detach().numpy())
+        segment = self.add("Gather", [segments, "segments"])
+        x = self.add("Add", [self.add("Add", [words, place]), segment])
+        return str(self._norm(x, reader.eln, "eln"))
+
+    def _norm(self, x: str, norm: Any, name: str) -> str:
+        weights = [
+            self.number(f"{name}.w", norm.weight.detach().numpy()),
+            self.number(f"{name}.b", norm.bias.detach().numpy()),
+        ]
+        return str(self.add("LayerNormalization", [x, *weights], axis=-1, epsilon=1e-12))
+
+    def _layer(self, x: str, attend: str, layer: Layer, name: str) -> str:
+        q, k, v = self.add(
+            "Split", [self._linear(x, layer.qkv, f"{name}.qkv")], 3, axis=-1, num_outputs=3
+        )
+        mixed = self.add("MultiHeadAttention", [q, k, v, "", attend], domain=FUSED, num_heads=HEADS)
+        x = self._skip(x, self._linear(mixed, layer.ao, f"{name}.ao"), layer.aln, f"{name}.aln")
+        inner = self.add("Gelu", [self._linear(x, layer.fi, f"{name}.fi")], approximate="none")
+        return self._skip(x, self._linear(inner, layer.fo, f"{name}.fo"), layer.oln, f"{name}.oln")
+
+    def _skip(self, x: str, added: str, norm: Any, name: str) -> str:
+        weights = [
+            self.number(f"{name}.w", norm.weight.detach().numpy()),
+            self.number(f"{name}.b", norm.bias.detach().numpy()),
+        ]
+        return str(
+            self.add("SkipLayerNormalization", [x, added, *weights], domain=FUSED, epsilon=1e-12)
+        )
+
+    def _linear(self, x: str, linear: Any, name: str) -> str:
+        weight = self.number(f"{name}.w", linear.weight.detach().numpy().T)
+        product = self.add("MatMul", [x, weight], name=f"{name}_product")
+        return str(
+            self.add("Add", [product, self.number(f"{name}.b", linear.bias.detach().numpy())])
+        )
+
+    def _head(self, x: str, linear: Any, name: str, output: str) -> None:
+        weight = self.number(f"{name}.w", linear.weight.detach().numpy().T)
+        product = self.add("MatMul", [x, weight], name=name)
+        bias = self.number(f"{name}.b", linear.bias.detach().numpy())
+        self.nodes.append(helper.make_node("Add", [product, bias], [output]))
+
+
+def _four_bits(table: NDArray[np.float32]) -> tuple[onnx.TensorProto, NDArray[np.float16]]:
+    block = table.reshape(len(table), -1, 32)
+    most = np.take_along_axis(block, np.abs(block).argmax(-1)[..., None], -1)[..., 0]
+    scale = np.where(most == 0, 1, most / -8)
+    levels = np.rint(block / scale[..., None]).astype(np.int8).view(np.uint8) & 15
+    nibbles = levels.reshape(len(table), HIDDEN)
+    packed = TensorProto(
+        name="words",
+        data_type=TensorProto.INT4,
+        dims=[len(table), HIDDEN],
+        raw_data=(nibbles[:, 0::2] | nibbles[:, 1::2] << 4).astype(np.uint8).tobytes(),
+    )
+    return packed, scale.astype(np.float16)

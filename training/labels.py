@@ -1,0 +1,163 @@
+"""What the reader is asked, and the labelled rows it learns from (`training/data/README.md`)."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+TAGS = ("outside", "begin", "inside")
+# One answer of each is asked about every span.
+SPAN_HEADS: dict[str, tuple[str, ...]] = {
+    "keep": ("no", "unsure", "yes"),
+    "kind": ("fact", "preference", "constraint", "task", "pattern", "skill", "event"),
+    "topic": (
+        *("family", "people", "pets", "health", "food", "work", "study"),
+        *("home", "money", "travel", "hobbies", "things", "answers", "self"),
+    ),
+    "whose": ("self", "related", "others"),
+    "holds": ("lasting", "habit", "planned", "past", "passing"),
+    "said": ("asserted", "hedged", "asked", "supposed", "joked", "quoted", "role", "transform"),
+    "change": ("none", "corrects", "ends"),
+}
+# Each is asked about the whole message; several may hold.
+FLAGS = (
+    *("remember", "dont_keep_this", "dont_keep_before", "dont_keep_topic", "forget"),
+    *("role_begins", "role_ends", "role", "pasted", "transform"),
+)
+PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A statement in a message, `text[start:end]`. Heads without a label are not trained on."""
+
+    start: int
+    end: int
+    heads: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A message with what stood before it. `flags` is None where nobody labelled them."""
+
+    voice: str
+    language: str
+    text: str
+    assistant: str = ""
+    before: tuple[str, ...] = ()  # up to three messages of the person, the latest first
+    spans: tuple[Span, ...] = ()
+    secrets: tuple[tuple[int, int], ...] = ()
+    flags: frozenset[str] | None = None
+    tagged: bool = True  # False: the spans are given and where they stand is not learned
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts and how the second stands to the first, or whether it is about it."""
+
+    group: str  # topic and language; whole groups are held out
+    language: str
+    first: str
+    second: str
+    relation: str | None = None  # one of PAIRS
+    about: bool | None = None  # `first` is a request, `second` a memory that it means
+
+
+@dataclass
+class _Thread:
+    texts: list[str] = field(default_factory=list)
+
+
+def read_messages(folder: Path) -> list[Row]:
+    """All rows of `*.jsonl` in `folder`. Raises `ValueError` for a quotation that isn't there."""
+    threads: dict[tuple[str, str, str], _Thread] = {}
+    rows = []
+    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+        thread = threads.setdefault((name, row["voice"], str(row["conversation"])), _Thread())
+        before = tuple(reversed(thread.texts[-3:]))
+        rows.append(_message(name, row, before))
+        thread.texts.append(row["text"])
+    return rows
+
+
+def _message(name: str, row: dict[str, Any], before: tuple[str, ...]) -> Row:
+    text, at, spans = row["text"], 0, []
+    for one in row["spans"]:
+        start = text.find(one["quote"], at)
+        if start < 0:
+            raise ValueError(f"{name}: {one['quote']!r} does not stand in {text!r}")
+        at = start + len(one["quote"])
+        spans.append(Span(start, at, {head: one[head] for head in SPAN_HEADS}))
+    secrets = tuple((text.index(s), text.index(s) + len(s)) for s in row["secrets"])
+    return Row(
+        voice=f"{name}:{row['voice']}",
+        language=row["lang"],
+        text=text,
+        assistant=row["assistant"],
+        before=before,
+        spans=tuple(spans),
+        secrets=secrets,
+        flags=frozenset(row["flags"]),
+    )
+
+
+_WHY_SAID = {
+    "joke": "joked",
+    "quote": "quoted",
+    "hypothetical": "supposed",
+    "question": "asked",
+    "roleplay": "role",
+}
+
+
+def read_clauses(folder: Path) -> list[Row]:
+    """Single clauses with a kind or a reason against keeping: one span each, heads in part."""
+    rows = []
+    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+        heads = {"keep": "no" if row["label"] == "none" else "yes"}
+        if row["label"] != "none":
+            heads |= {"kind": row["label"], "said": "asserted"}
+        elif row["why"] in _WHY_SAID:
+            heads["said"] = _WHY_SAID[row["why"]]
+        if row.get("who") == "self":
+            heads["whose"] = "self"
+        text = row["text"]
+        before = (row["before"],) if row.get("before") else ()
+        span = Span(0, len(text), heads)
+        kept = row["label"] != "none"
+        rows.append(Row(name, name[:2], text, "", before, (span,), tagged=kept))
+    return rows
+
+
+_RELATIONS = {
+    "paraphrase": "same",
+    "same": "same",
+    "update": "newer",
+    "correction": "newer",
+    "contradiction": "contradicts",
+    "refinement": "refines",
+    "different": "unrelated",
+}
+
+
+def read_pairs(folder: Path) -> list[Pair]:
+    """Rows of `{"old", "new", "relation"}` or `{"request", "memory", "about"}`."""
+    found = []
+    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+        group, language = f"{name}:{row.get('topic', '')}", row.get("lang", name[:2])
+        if "request" in row:
+            found.append(
+                Pair(group, language, row["request"], row["memory"], about=bool(row["about"]))
+            )
+        else:
+            relation = _RELATIONS.get(row["relation"], row["relation"])
+            found.append(Pair(group, language, row["old"], row["new"], relation))
+    return found
+
+
+def _lines(paths: Iterable[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.strip():
+                yield path.stem, json.loads(line)

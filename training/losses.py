@@ -1,0 +1,62 @@
+"""The loss of one batch: the sum of what every head misses, each weighted."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as f
+
+from training.batches import Batch
+from training.labels import FLAGS, PAIRS, TAGS
+from training.model import SECRET, head_slices
+
+WEIGHTS = {
+    "tags": 1.0,
+    "secret": 0.5,
+    "keep": 1.0,
+    "kind": 0.3,
+    "topic": 0.2,
+    "whose": 0.5,
+    "holds": 0.3,
+    "said": 0.5,
+    "change": 0.3,
+    "flags": 1.0,
+    "relation": 1.0,
+    "about": 0.5,
+}
+SMOOTHING = 0.05
+
+
+def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
+    """Each head's mean loss over what is labelled for it; heads without a label are left out."""
+    tokens, texts = tokens.float(), texts.float()
+    found = {}
+    if (batch.tags >= 0).any():
+        found["tags"] = _choice(tokens[..., : len(TAGS)].flatten(0, 1), batch.tags.flatten())
+    if (batch.secret >= 0).any():
+        found["secret"] = _yes_or_no(tokens[..., SECRET], batch.secret)
+    if len(batch.spans):
+        means = batch.spans @ tokens.flatten(0, 1)
+        for head, place in head_slices().items():
+            if (batch.heads[head] >= 0).any():
+                found[head] = _choice(means[:, place], batch.heads[head])
+    flags, pairs = texts[:, : len(FLAGS)], texts[:, len(FLAGS) :]
+    if batch.flags.numel() and (batch.flags >= 0).any():
+        found["flags"] = _yes_or_no(flags, batch.flags) * 3
+    if (batch.relation >= 0).any():
+        found["relation"] = _choice(pairs[:, : len(PAIRS)], batch.relation)
+    if (batch.about >= 0).any():
+        found["about"] = _yes_or_no(pairs[:, len(PAIRS)], batch.about)
+    return found
+
+
+def total(found: dict[str, Tensor]) -> Tensor:
+    """The weighted sum."""
+    return torch.stack([WEIGHTS[name] * value for name, value in found.items()]).sum()
+
+
+def _choice(scores: Tensor, answers: Tensor) -> Tensor:
+    return f.cross_entropy(scores, answers, ignore_index=-100, label_smoothing=SMOOTHING)
+
+
+def _yes_or_no(scores: Tensor, answers: Tensor) -> Tensor:
+    known = answers >= 0
+    return f.binary_cross_entropy_with_logits(scores[known], answers[known].float())

@@ -1,0 +1,103 @@
+"""The encoder with its heads, in PyTorch. Word embeddings stay frozen and outside of training.
+
+A message is read as `<s> query: message </s></s> assistant </s></s> earlier … </s>`; a learned
+segment vector tells the parts apart. Post-norm BERT with GELU (Devlin et al., 2019), weights of
+multilingual-e5-small (Wang et al., 2024).
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as f
+
+from training.base import FEED_FORWARD, HEADS, HIDDEN, LAYERS, Base
+from training.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
+
+TOKEN_OUTPUTS = len(TAGS) + 1 + sum(len(answers) for answers in SPAN_HEADS.values())
+TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1
+SEGMENTS = 3  # the message (or the first text of a pair), the assistant's line, earlier messages
+SECRET = len(TAGS)  # the token output that says "part of a secret"
+
+
+def head_slices() -> dict[str, slice]:
+    """Where each span head stands among the token outputs."""
+    found, at = {}, len(TAGS) + 1
+    for name, answers in SPAN_HEADS.items():
+        found[name] = slice(at, at + len(answers))
+        at += len(answers)
+    return found
+
+
+class Layer(nn.Module):
+    """One transformer layer, normalised after each residual."""
+
+    def __init__(self, drop: float) -> None:
+        super().__init__()
+        self.qkv, self.ao = nn.Linear(HIDDEN, 3 * HIDDEN), nn.Linear(HIDDEN, HIDDEN)
+        self.fi, self.fo = nn.Linear(HIDDEN, FEED_FORWARD), nn.Linear(FEED_FORWARD, HIDDEN)
+        self.aln, self.oln = nn.LayerNorm(HIDDEN, 1e-12), nn.LayerNorm(HIDDEN, 1e-12)
+        self.drop = nn.Dropout(drop)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        batch, length, _ = x.shape
+        q, k, v = (
+            part.view(batch, length, HEADS, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)
+        )
+        mixed = f.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None, None, :])
+        mixed = self.ao(mixed.transpose(1, 2).reshape(batch, length, HIDDEN))
+        x = self.aln(x + self.drop(mixed))
+        return self.oln(x + self.drop(self.fo(f.gelu(self.fi(x)))))
+
+
+class Reader(nn.Module):
+    """Token outputs and text outputs of texts given as ids, segments and a mask.
+
+    Returns `(batch, length, TOKEN_OUTPUTS)` and `(batch, TEXT_OUTPUTS)`; the text outputs rest
+    on the mean of the tokens in `pooled`.
+    """
+
+    def __init__(self, base: Base, *, drop: float = 0.1, layers: int = LAYERS) -> None:
+        super().__init__()
+        tensors = base.tensors
+        self.words = nn.Embedding.from_pretrained(torch.from_numpy(tensors["emb.word"]))
+        self.places = nn.Parameter(torch.from_numpy(tensors["emb.pos"] + tensors["emb.type"][0]))
+        self.segments = nn.Parameter(torch.zeros(SEGMENTS, HIDDEN))
+        self.eln = nn.LayerNorm(HIDDEN, 1e-12)
+        self.layers = nn.ModuleList(Layer(drop) for _ in range(layers))
+        self.drop = nn.Dropout(drop)
+        self.token_head = nn.Linear(HIDDEN, TOKEN_OUTPUTS)
+        self.text_head = nn.Linear(HIDDEN, TEXT_OUTPUTS)
+        self._copy(base, layers)
+
+    def _copy(self, base: Base, layers: int) -> None:
+        t = {name: torch.from_numpy(value) for name, value in base.tensors.items()}
+        with torch.no_grad():
+            self.eln.weight.copy_(t["emb.ln.w"])
+            self.eln.bias.copy_(t["emb.ln.b"])
+            # A shorter encoder takes layers evenly spread over the base's twelve.
+            chosen = [round(i * (LAYERS - 1) / max(1, layers - 1)) for i in range(layers)]
+            for layer, number in zip(self.layers, chosen, strict=True):
+                for name in ("ao", "fi", "fo", "aln", "oln"):
+                    part = getattr(layer, name)
+                    part.weight.copy_(t[f"l{number}.{name}.w"])
+                    part.bias.copy_(t[f"l{number}.{name}.b"])
+                layer.qkv.weight.copy_(torch.cat([t[f"l{number}.{s}.w"] for s in "qkv"]))
+                layer.qkv.bias.copy_(torch.cat([t[f"l{number}.{s}.b"] for s in "qkv"]))
+            for head in (self.token_head, self.text_head):
+                head.weight.normal_(0, 0.02)
+                head.bias.zero_()
+
+    def states(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+        """The state of each token, `(batch, length, HIDDEN)`."""
+        x = self.words(ids) + self.places[: ids.shape[1]] + self.segments[segments]
+        x = self.drop(self.eln(x))
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+    def forward(
+        self, ids: Tensor, segments: Tensor, mask: Tensor, pooled: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        x = self.states(ids, segments, mask)
+        weight = pooled[..., None].to(x.dtype)
+        mean = (x * weight).sum(1) / weight.sum(1)
+        return self.token_head(x), self.text_head(mean)
