@@ -2,6 +2,26 @@
 
 The policies of `memcenter.lib.row_security` compare rows with `memcenter.user`; work across users
 (claiming, sweeps, administration) takes a role of its own inside its transaction.
+
+The order of locks. Transactions that lock what others lock too take it in this order, so that they
+never wait for each other in a circle:
+
+1. the person: `lock_person`, which `as_user(changing=True)` takes with the transaction. Whoever
+   changes or erases rows of a person that are there already takes it before any of them, so one
+   person's changes come one after the other. Recording what is said, recalling and reading don't
+   take it: they wait for no forget and no worker;
+2. the row of the person in `ops_user`: a forget counts itself there (`erasing.start`), and what was
+   read before a forget is written only while that row is held (`STILL_THERE`);
+3. the operation under whose lease the work is done (`Run.applying`);
+4. other advisory locks: an idempotency key, a person's notes, files and projects, a vector space;
+5. a conversation, then its messages and turns, then memories and all that hangs on them. Recording
+   holds the person's settings, the conversation and what was said in it, and nothing else. A recall
+   counts its accesses where nobody holds the memory;
+6. last the head of the audit log's chain (`audit_chain.hold`).
+
+An import is too long to hold the person. It takes no lock of an earlier step that it would have to
+wait for (`bringing_in.check_still_wanted`). `tests/rules/test_lock_order.py` looks at what every
+call, form, tool and operation locks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,27 +46,43 @@ STILL_THERE = """
 SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
 _whose: ContextVar[int | None] = ContextVar("whose", default=None)
+_locked: ContextVar[int | None] = ContextVar("locked", default=None)
+_LOCK_PERSON = "pg_advisory_xact_lock(hashtextextended('memcenter.person {}', 0))"
 _SOFTLY = "set_config('synchronous_commit', 'off', true)"
 
 
 @contextmanager
-def as_user(user: User, *, durable: bool = True) -> Iterator[None]:
+def as_user(user: User, *, durable: bool = True, changing: bool = False) -> Iterator[None]:
     """Open one person's transaction; leave it before any model call.
 
+    `changing` takes the person's lock with it: for whatever changes rows that are there already.
     With `durable=False` the commit doesn't wait for the disk: for what may be missing after the
     machine itself broke down, as the trace of a recall. Nothing is lost when a process ends.
     Raises `RuntimeError` when a transaction is already open: that would hide whose it is.
     """
     with transaction.atomic(durable=True):
-        statements.begin(_entering("memcenter.user", str(int(user.pk)), durable=durable))
-        token = _whose.set(user.pk)
+        lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
+        statements.begin(_entering("memcenter.user", str(int(user.pk)), *lock, durable=durable))
+        whose, locked = _whose.set(user.pk), _locked.set(user.pk if changing else None)
         try:
             with _ending():
                 yield
         finally:
-            _whose.reset(token)
+            _whose.reset(whose)
+            _locked.reset(locked)
         if connection.savepoint_ids:  # inside a test's transaction: it would outlive the block
             statements.rows("SELECT set_config('memcenter.user', '', true)")
+
+
+def lock_person(user: User) -> None:
+    """Let nobody else change rows of this person until the transaction ends.
+
+    Call it before any of them is locked. It costs nothing where the transaction holds it already.
+    """
+    if _locked.get() != user.pk:
+        statements.rows(f"SELECT {_LOCK_PERSON.format(int(user.pk))}")
+        if _whose.get() == user.pk:
+            _locked.set(user.pk)
 
 
 @contextmanager
@@ -84,8 +120,9 @@ def among_everybody() -> Iterator[None]:
             statements.rows("SET LOCAL ROLE NONE")
 
 
-def _entering(name: str, value: str, *, durable: bool) -> str:
-    acts = (f"set_config('{name}', '{value}', true)", _PATIENCE, *(() if durable else (_SOFTLY,)))
+def _entering(name: str, value: str, *more: str, durable: bool) -> str:
+    softly = () if durable else (_SOFTLY,)
+    acts = (f"set_config('{name}', '{value}', true)", _PATIENCE, *softly, *more)
     return f"SELECT {', '.join(acts)}"
 
 
@@ -95,10 +132,7 @@ def last_acts() -> Sequence[Callable[[], object]]:
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Do it as the last thing of the transaction that is open, or at once where none of ours is.
-
-    For what holds a lock that everybody needs.
-    """
+    """Do it as the last thing of the transaction that is open, or at once where none of ours is."""
     waiting = _last_acts.get()
     if waiting is not None:
         waiting.append(act)

@@ -38,7 +38,7 @@ from ops.models import (
     UserSettings,
     Webhook,
 )
-from ops.services import audit, keys, outbox
+from ops.services import audit, held_deliveries, keys, outbox
 from ops.views.saying import said, said_of_trouble
 
 _AT_ONCE = 500  # operations that one click tries again
@@ -72,7 +72,6 @@ class UserAdmin(ReadOnlyAdmin):
         for user in changed:
             user.is_active = is_active
             user.save(update_fields=["is_active", "updated_at"])
-        for user in changed:  # the audit log's lock is held from here on
             action = "user.unlock" if is_active else "user.lock"
             _note(request, action, target=f"user {user.pk}", subject=user.subject)
         _say_how_many(request, len(changed))
@@ -88,7 +87,16 @@ class UserSettingsAdmin(ReadOnlyAdmin):
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
     never = ("digest",)
-    list_display = ("prefix", "name", "user", "scopes", "last_used_at", "expires_at", "revoked_at")
+    list_display = (
+        "prefix",
+        "name",
+        "user",
+        "scopes",
+        "requires_user",
+        "last_used_at",
+        "expires_at",
+        "revoked_at",
+    )
     list_select_related = ("user",)
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     search_fields = ("=prefix", "=name", "=user__username", "=user__external_id")
@@ -160,12 +168,28 @@ class OperationAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         with as_system():
             queue = accounts.queue(now=timezone.now())
-        own = {"queue": queue, "may_act": self.has_act_permission(request)}
+            held = held_deliveries.held_since()
+        own = {"queue": queue, "may_act": self.has_act_permission(request), "held_since": held}
         return super().changelist_view(request, own | (extra_context or {}))
 
     def get_urls(self) -> list[URLPattern]:
         again = self.admin_site.admin_view(self.again_view)
-        return [path("again/<str:kind>/", again, name="ops_operation_again"), *super().get_urls()]
+        resume = self.admin_site.admin_view(self.resume_view)
+        return [
+            path("again/<str:kind>/", again, name="ops_operation_again"),
+            path("resume/", resume, name="ops_operation_resume"),
+            *super().get_urls(),
+        ]
+
+    def resume_view(self, request: HttpRequest) -> HttpResponse:
+        """Webhooks are told again, which a restore had held."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_act_permission(request):
+            raise Http404
+        with as_system():
+            held_deliveries.resume()
+        return redirect("admin:ops_operation_changelist")
 
     def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
         """One click: every failed operation of a kind is tried again."""

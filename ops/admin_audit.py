@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 from django.contrib import admin
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ops.access import as_system
 from ops.admin_filters import ActorFilter, DeedFilter, FinishedFilter, LatestValuesFilter
 from ops.administration import ReadOnlyAdmin
 from ops.models import AuditEvent, Kind, Operation, Status, User
-from ops.services import audit
+from ops.services import audit, audit_chain
 
 _AT_ONCE = 2_000
 _PAGES = {"key": "ops_apikey", "staff": "ops_user"}
@@ -40,6 +41,9 @@ class AuditEventAdmin(ReadOnlyAdmin):
     )
     actions = ("export",)
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return [*super().get_fields(request, obj), "place"]
+
     def whole(self, rows: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
         asked = Operation.objects.filter(public_id=OuterRef("target"))
         person = User.objects.filter(subject=OuterRef("subject"))
@@ -58,6 +62,12 @@ class AuditEventAdmin(ReadOnlyAdmin):
             return event.actor
         page = reverse(f"admin:{_PAGES[who]}_change", args=[number])
         return format_html('<a href="{}">{}</a>', page, event.actor)
+
+    @admin.display(description=gettext_lazy("place in the chain"))
+    def place(self, event: AuditEvent) -> str:
+        """Its number and hash, once it is sealed."""
+        seal = getattr(event, "seal", None)
+        return f"{seal.number} · {seal.hash.hex()}" if seal else str(_("not sealed yet"))
 
     @admin.display(description=gettext_lazy("what"))
     def what(self, event: Any) -> str:
@@ -83,13 +93,23 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 
 def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
-    """Read a part at a time, each in a transaction of its own, while the answer is on its way."""
+    """Read a part at a time, each in a transaction of its own, while the answer is on its way.
+
+    What waits is sealed first, so that every line tells its place in the chain.
+    """
+    audit_chain.seal()
     names = [column.name for column in AuditEvent._meta.concrete_fields]
+    place = {name: F(f"seal__{name}") for name in ("number", "previous_hash", "hash")}
     last = 0
     while True:
         with as_system(durable=False):
-            some = list(rows.filter(pk__gt=last).order_by("pk").values(*names)[:_AT_ONCE])
-        yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in some)
+            some = list(rows.filter(pk__gt=last).order_by("pk").values(*names, **place)[:_AT_ONCE])
+        yield b"".join(_line(row) for row in some)
         if len(some) < _AT_ONCE:
             return
         last = some[-1]["id"]
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    """Hashes are bytes in the database, and written as SHA-256 sums always are."""
+    return orjson.dumps(row, default=bytes.hex, option=orjson.OPT_APPEND_NEWLINE)

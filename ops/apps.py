@@ -6,6 +6,8 @@ class OpsConfig(AppConfig):
 
     def ready(self) -> None:
         from ops import (  # noqa: F401 - they register themselves
+            access_decisions,
+            disk_operations,
             export_operations,
             operations,
             readable,

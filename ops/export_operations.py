@@ -12,7 +12,7 @@ from ops.services.export_writing import Writer
 from ops.services.worker import Run
 
 
-@handles(Kind.EXPORT_USER)
+@handles(Kind.EXPORT_USER, is_long=True)
 def export_user(run: Run) -> Mapping[str, Any] | None:
     """Write everything of a person into a private file.
 
@@ -22,7 +22,7 @@ def export_user(run: Run) -> Mapping[str, Any] | None:
     return _export(run, conversation=None)
 
 
-@handles(Kind.EXPORT_CONVERSATION)
+@handles(Kind.EXPORT_CONVERSATION, is_long=True)
 def export_conversation(run: Run) -> Mapping[str, Any] | None:
     """The same of one conversation."""
     return _export(run, conversation=run.payload["conversation"])

@@ -15,10 +15,11 @@ from ops.known_places import Cached
 from ops.models import Kind, Operation, User
 from ops.registry import UserData, handles
 from ops.services import erasing, receipts, remembering
+from ops.services.disk import traces
 from ops.services.worker import Run
 
 
-@handles(Kind.FORGET_USER)
+@handles(Kind.FORGET_USER, is_long=True)
 def forget_user(run: Run) -> Mapping[str, Any]:
     """Erase every kind of data of a person in the registry's order, the account last.
 
@@ -65,12 +66,14 @@ def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
             erased.update(one.erase(user_id))
         own = Operation.objects.filter(subject=run.operation.subject)
         remembering.drop(own.exclude(pk=run.operation.pk))
+        traces.hand_over(own.filter(receipt__isnull=True), to=run.operation)
         receipts.note(run.operation, step="account", counts=erased)
 
 
 known_places.caches(
     Cached("worker-asked", "ops.services.broker"),
     Cached("worker-heartbeat", "ops.tasks"),
+    Cached("operations-renewed", "ops.services.leases"),
     Cached("signin:", "ops.services.attempts"),
     Cached("mc:rate:", "memcenter.rest.throttling"),
 )

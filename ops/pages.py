@@ -85,7 +85,7 @@ def remember_settings(request: HttpRequest, own: UserSettings) -> None:
 
 def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
     """The signed-in person's transaction: services, selectors and rendering go inside it."""
-    return as_user(person(request))
+    return as_user(person(request), changing=request.method == "POST")
 
 
 def is_htmx(request: HttpRequest) -> bool:

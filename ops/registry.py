@@ -28,17 +28,23 @@ class Page:
 
 Readable = Callable[[User, int | None], Iterator[Page]]
 _handlers: dict[str, Handler] = {}
+_long: set[str] = set()
 _participants: list[UserData] = []
 _readable: list[Readable] = []
 
 
-def handles(kind: Kind) -> Callable[[Handler], Handler]:
-    """Register the handler of one kind of operation. It must be safe to run twice."""
+def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:
+    """Register the handler of one kind of operation. It must be safe to run twice.
+
+    `is_long`: a step of it goes over much data, and may take more processor time.
+    """
 
     def register(handler: Handler) -> Handler:
         if kind.value in _handlers:
             raise RuntimeError(f"{kind} has a handler already")
         _handlers[kind.value] = handler
+        if is_long:
+            _long.add(kind.value)
         return handler
 
     return register
@@ -50,6 +56,10 @@ def handler_of(kind: str) -> Handler | None:
 
 def handled_kinds() -> set[str]:
     return set(_handlers)
+
+
+def is_long(kind: str) -> bool:
+    return kind in _long
 
 
 class UserData(Protocol):

@@ -13,7 +13,7 @@ from django.contrib.auth.models import Group
 
 from memcenter.lib.errors import Invalid
 from ops.models import User
-from ops.services import audit
+from ops.services import audit, decisions
 
 
 class Role(StrEnum):
@@ -68,10 +68,16 @@ def give(user: User, role: Role | None) -> None:
     """
     if user.external_id is not None and role is not None:
         raise Invalid("Who has an external id can't be staff; register a login of its own.")
+    assign(user, role)
+    decisions.record("role", user.subject, role=role.value if role else "")
+    audit.record("staff.role", subject=user.subject, details={"role": role.value if role else ""})
+
+
+def assign(user: User, role: Role | None) -> None:
+    """Set the columns and groups of a role, and nothing else."""
     user.is_staff = role is not None
     user.is_superuser = role == Role.OWNER
     user.save(update_fields=["is_staff", "is_superuser", "updated_at"])
     user.groups.remove(*Group.objects.filter(name__in=[one.value for one in Role]))
     if role in (Role.AUDITOR, Role.OPERATOR):
         user.groups.add(Group.objects.get_or_create(name=role.value)[0])
-    audit.record("staff.role", subject=user.subject, details={"role": role.value if role else ""})

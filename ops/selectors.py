@@ -7,12 +7,23 @@ from enum import StrEnum
 
 from django.db.models import Q, QuerySet
 
+from memcenter.lib import statements
 from memcenter.lib.errors import NotFound
+from ops import registry
 from ops.models import Operation, Priority, Receipt, Status, User
+from ops.services import held_deliveries
 
 OVERDUE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(minutes=15)
 _LEASE_GRACE = timedelta(seconds=30)  # a sweep takes back what lost its worker every 5 s
+_STAND_STILL = """
+SELECT (EXISTS (SELECT 1 FROM ops_operation
+                 WHERE status = 'pending' AND run_after <= %(since)s AND kind = ANY(%(kinds)s))
+        OR EXISTS (SELECT 1 FROM ops_operation WHERE status = 'running'))
+   AND NOT EXISTS (
+       SELECT 1 FROM (SELECT started_at, finished_at FROM ops_attempt ORDER BY id DESC LIMIT 100) a
+        WHERE started_at > %(since)s OR finished_at > %(since)s)
+"""
 
 
 class Trouble(StrEnum):
@@ -38,6 +49,16 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
         return None
     dead = operation.lease_until < now - _LEASE_GRACE
     return Trouble.STUCK if dead or operation.updated_at < now - STUCK_AFTER else None
+
+
+def stand_still(*, since: datetime) -> bool:
+    """Whether operations run or have been due since then, and none was claimed or finished since.
+
+    To be read as the system. Renewals aren't seen here: they would hide in locked rows.
+    """
+    held = held_deliveries.KINDS if held_deliveries.held_since() else frozenset()
+    values = {"since": since, "kinds": sorted(registry.handled_kinds() - held)}
+    return bool(statements.rows(_STAND_STILL, values)[0][0])
 
 
 def since(operation: Operation) -> datetime:

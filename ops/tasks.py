@@ -3,16 +3,23 @@
 import time
 
 from celery import shared_task
+from celery.signals import worker_process_init
 from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
 from ops.access import as_system
 from ops.models import Kind, Priority
-from ops.services import broker, leftovers, outbox, worker
+from ops.services import audit_chain, broker, leftovers, outbox, watchdog, worker
 
 HEARTBEAT_KEY = "worker-heartbeat"
 _ROUND_SECONDS = 15
+
+
+@worker_process_init.connect
+def limit_processor_time(**_: object) -> None:
+    """Celery starts another process where an operation ended this one."""
+    watchdog.own.begin()
 
 
 @shared_task(ignore_result=True)
@@ -23,6 +30,7 @@ def drain_outbox() -> int:
 @shared_task(ignore_result=True)
 def sweep() -> int:
     """Take back what lost its worker, and run what nobody was woken for."""
+    watchdog.take_back()
     with as_system():
         outbox.expire(now=timezone.now())
     return _round()
@@ -50,6 +58,12 @@ def request_cleanup() -> None:
             dedupe_key="cleanup",
             serial_key="cleanup",
         )
+
+
+@shared_task(ignore_result=True)
+def seal_audit() -> None:
+    """Chain the events of the audit log that wait."""
+    audit_chain.seal()
 
 
 @shared_task(ignore_result=True)

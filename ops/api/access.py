@@ -1,4 +1,4 @@
-"""Who may read an operation: whoever asked for it, whoever reaches its user, a token's holder."""
+"""Who may read an operation: the key that asked for it, a key that names its user, a token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user
 from rest_framework.request import Request
 
-from memcenter.lib.errors import NotFound
+from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import Asked
 from memcenter.rest.people import reachable
 from memcenter.rest.permissions import HasScope
@@ -37,8 +37,13 @@ def _signed_in(request: Request) -> User | None:
     return user if isinstance(user, User) else None
 
 
-def check(asked: Asked) -> None:
-    """Raises `NotFound` for strangers. Gives nobody: operations outlive the person they name."""
+def check(asked: Asked, *, by_id: bool = False) -> None:
+    """Raises `NotFound` for strangers. Gives nobody: operations outlive the person they name.
+
+    A key that is bound to nobody reads what it asked for itself. Of other operations, and to
+    change one, it must name the person (`Invalid`), as in every other call, unless the protocol
+    goes `by_id`.
+    """
     with as_system():
         operation = selectors.operation_by(asked.ids["op_id"])
         user = selectors.user_of(operation)
@@ -49,17 +54,22 @@ def check(asked: Asked) -> None:
         watching = _signed_in(asked.request)
         if watching is not None and user == watching:
             return
-    if asked.key is None or not _reaches(asked.key, operation, user, user_id=asked.user_id):
+    if asked.key is None or not _reaches(asked.key, operation, user, asked=asked, by_id=by_id):
         raise NotFound("There is no such operation.")
 
 
-def _reaches(key: ApiKey, operation: Operation, user: User | None, *, user_id: str | None) -> bool:
-    if user is not None and user_id not in (None, user.external_id):
+def _reaches(
+    key: ApiKey, operation: Operation, user: User | None, *, asked: Asked, by_id: bool
+) -> bool:
+    if user is not None and asked.user_id not in (None, user.external_id):
         return False
-    if operation.requested_by_key == key.pk:
-        return True
+    asked_for_it = operation.requested_by_key == key.pk
     if key.user_id is not None:
-        return user is not None and key.user_id == user.pk
+        return asked_for_it or (user is not None and key.user_id == user.pk)
+    if asked_for_it and (user is None or not asked.writes):
+        return True
     if operation.subject is None:
         return Scope.ADMIN in key.scopes
-    return reachable(user) is not None
+    if reachable(user) is not None and asked.user_id is None and not by_id:
+        raise Invalid.field("user_id", "Give user_id: this key did not ask for this operation.")
+    return True

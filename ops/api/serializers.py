@@ -53,18 +53,23 @@ class WebhookRemoval(Personal):
     id = Text(required=False, min_length=1, max_length=200)
 
 
+_REQUIRES_USER = "A key of the product refuses mem0's calls that name no user."
+
+
 class KeyInput(Personal):
     name = Prose(max_length=100, help_text="What it is for.")
     scopes = SomeOf(choices=Scope.choices)
     expires_at = Moment(
         required=False, allow_null=True, help_text="When it ends; without it, when it is revoked."
     )
+    requires_user = Flag(required=False, help_text=_REQUIRES_USER)
 
 
 class KeyChange(Personal):
     name = Prose(required=False, max_length=100)
     scopes = SomeOf(choices=Scope.choices, required=False)
     expires_at = Moment(required=False, allow_null=True)
+    requires_user = Flag(required=False, help_text=_REQUIRES_USER)
 
 
 class OperationQuery(Personal):
@@ -122,6 +127,7 @@ class Key(serializers.Serializer[Any]):
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="How its text begins: to tell keys apart by.")
     scopes = serializers.ListField(child=serializers.CharField())
+    requires_user = serializers.BooleanField(help_text=_REQUIRES_USER)
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(allow_null=True)
     expires_at = serializers.DateTimeField(allow_null=True)
@@ -170,6 +176,17 @@ class ImportReport(serializers.Serializer[Any]):
     skipped_count = serializers.IntegerField()
 
 
+class ForgetOutcome(serializers.Serializer[Any]):
+    """What became of "forget that …" in a turn, by ids only."""
+
+    status = serializers.ChoiceField(choices=("forgotten", "needs_choice", "nothing_found"))
+    memory_ids = serializers.ListField(child=serializers.CharField())
+    message_ids = serializers.ListField(
+        child=serializers.CharField(), help_text="Messages that say it; they stay until chosen."
+    )
+    op_id = serializers.CharField(required=False, help_text="The forget, where it was done.")
+
+
 class Operation(serializers.Serializer[Any]):
     op_id = serializers.CharField()
     kind = serializers.CharField()
@@ -182,7 +199,28 @@ class Operation(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     receipt_id = serializers.CharField(required=False)
+    forget = ForgetOutcome(required=False, help_text="Of a turn that asked to forget something.")
     report = ImportReport(required=False, help_text="Of an import that is done.")
+
+
+class RawScan(serializers.Serializer[Any]):
+    files = serializers.IntegerField(allow_null=True)
+    bytes = serializers.IntegerField()
+    found = serializers.IntegerField(allow_null=True)
+
+
+class DataFolder(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(
+        ["waiting", "gone", "too_large", "elsewhere", "unknown"],
+        help_text=(
+            "`elsewhere`: the database's files are not in the data folder, and what they still hold"
+            " can't be known; `too_large`: the folder is larger than this instance looks through."
+        ),
+    )
+    until = serializers.DateTimeField(allow_null=True, help_text="By when, while it waits.")
+    gone_at = serializers.DateTimeField(allow_null=True)
+    scan = RawScan(allow_null=True, help_text="The raw files that were read, and what was found.")
+    event_hash = serializers.CharField(help_text="Of the audit event that says so, once sealed.")
 
 
 class Receipt(serializers.Serializer[Any]):
@@ -201,5 +239,9 @@ class Receipt(serializers.Serializer[Any]):
     disk = serializers.DictField(
         help_text="The tables vacuumed, and until when the write-ahead log and backups may hold it."
     )
+    chosen = serializers.CharField(
+        allow_blank=True, help_text="Who chose it: person, only_match, or empty where it was named."
+    )
+    data_folder = DataFolder()
     previous_hash = serializers.CharField()
     hash = serializers.CharField()

@@ -6,6 +6,7 @@ from typing import Any
 
 from ops.models import ApiKey, Delivery, Kind, Operation, Receipt, User, UserSettings, Webhook
 from ops.services import keys
+from ops.services.disk import erasure
 
 
 def settings(row: UserSettings, *, user: User) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def key(row: ApiKey) -> dict[str, Any]:
         "name": row.name,
         "prefix": row.prefix,
         "scopes": row.scopes,
+        "requires_user": row.requires_user,
         "created_at": row.created_at,
         "last_used_at": row.last_used_at,
         "expires_at": row.expires_at,
@@ -78,7 +80,8 @@ def operation(row: Operation) -> dict[str, Any]:
         "updated_at": row.updated_at,
         "finished_at": row.finished_at,
         **({"receipt_id": receipt.public_id} if receipt is not None else {}),
-        **({"report": taken_in.report} if taken_in is not None and taken_in.finished_at else {}),
+        **({"forget": row.forget_outcome} if row.forget_outcome else {}),
+        **({"report": taken_in.report} if taken_in is not None and taken_in.report else {}),
     }
 
 
@@ -94,6 +97,8 @@ def receipt(row: Receipt, *, op_id: str) -> dict[str, Any]:
         "kept": row.kept,
         "scan": row.scan,
         "disk": row.disk,
+        "chosen": row.chosen,
+        "data_folder": erasure.told(erasure.second_line(row)),
         "previous_hash": row.previous_hash,
         "hash": row.hash,
     }

@@ -42,12 +42,13 @@ class KeysView(MemcenterView):
     )
     def post(self, call: Call) -> Response:
         scopes = call.data["scopes"]
-        _check_not_more(call, scopes)
+        _check_not_more(call, scopes, requires_user=call.data.get("requires_user", False))
         made, text = keys.create(
             name=call.data["name"],
             scopes=scopes,
             user=call.user,
             expires_at=call.data.get("expires_at"),
+            requires_user=call.data.get("requires_user", False),
         )
         # Kept to be given again, the key would lie in our database.
         return Passing({**shown.key(made), "key": text}, status=201)
@@ -72,7 +73,8 @@ class KeyView(MemcenterView):
         all_users_for=Scope.ADMIN,
     )
     def patch(self, call: Call, key_id: str) -> Response:
-        _check_not_more(call, call.data.get("scopes", ()))
+        requires_user = call.data.get("requires_user", True)
+        _check_not_more(call, call.data.get("scopes", ()), requires_user=requires_user)
         changes = {name: value for name, value in call.data.items() if name != "user_id"}
         key = keys.change(keys.find(key_id, user=call.user), changes=changes)
         return Response(shown.key(key))
@@ -90,8 +92,13 @@ class KeyView(MemcenterView):
         return Response({"status": "revoked", "id": key_id})
 
 
-def _check_not_more(call: Call, scopes: list[str] | tuple[str, ...]) -> None:
+def _check_not_more(
+    call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
+) -> None:
     """Whoever makes keys gives nobody more than they may do themselves."""
-    own = call.asked.key.scopes if call.asked.key else []
+    key = call.asked.key
+    if key is not None and key.requires_user and call.user is None and not requires_user:
+        raise NotAllowed("This key requires a user and can't make one that doesn't.")
+    own = key.scopes if key else []
     if more := sorted(set(scopes) - set(own)):
         raise NotAllowed(f"This key lacks the scope “{more[0]}” and can't give it.")

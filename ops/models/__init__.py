@@ -1,3 +1,5 @@
+from ops.models.audit import AuditEvent, AuditHead, AuditSeal, UnsealedEvent
+from ops.models.instance import Instance
 from ops.models.model_call import ModelCall
 from ops.models.operation import (
     Attempt,
@@ -8,8 +10,8 @@ from ops.models.operation import (
     Priority,
     Status,
 )
-from ops.models.receipt import AuditEvent, Receipt
-from ops.models.residue import AuditHead, ErasedRows, ErasedText, ErasureKey
+from ops.models.receipt import Receipt
+from ops.models.residue import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey
 from ops.models.sign_in import Identity, SecondFactor, SignIn
 from ops.models.transfer import Export, Import
 from ops.models.user import ApiKey, Scope, SignInLink, Theme, User, UserSettings
@@ -20,7 +22,10 @@ __all__ = [
     "Attempt",
     "AuditEvent",
     "AuditHead",
+    "AuditSeal",
     "Delivery",
+    "DiskKey",
+    "DiskTrace",
     "ErasedRows",
     "ErasedText",
     "ErasureKey",
@@ -28,6 +33,7 @@ __all__ = [
     "IdempotencyRecord",
     "Identity",
     "Import",
+    "Instance",
     "Kind",
     "ModelCall",
     "Operation",
@@ -40,6 +46,7 @@ __all__ = [
     "SignInLink",
     "Status",
     "Theme",
+    "UnsealedEvent",
     "User",
     "UserSettings",
     "Webhook",

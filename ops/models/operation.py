@@ -1,5 +1,7 @@
 """The outbox: what has to be done, who is doing it, and what was answered before."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +24,7 @@ class Kind(models.TextChoices):
     FORGET_MESSAGE = "forget_message", _("Forget a message")
     FORGET_CONVERSATION = "forget_conversation", _("Forget a conversation")
     CLEAR_CONVERSATION = "clear_conversation", _("Clear a conversation")
+    FORGET_CHOICE = "forget_choice", _("Forget what was chosen")
     FORGET_PROJECT = "forget_project", _("Forget a project")
     FORGET_LAYER = "forget_layer", _("Delete summaries or episodes")
     FORGET_USER = "forget_user", _("Forget everything")
@@ -35,6 +38,7 @@ class Kind(models.TextChoices):
     MOVE_VECTORS = "move_vectors", _("Move the vectors")
     SYNC_VECTORS = "sync_vectors", _("Sync the vectors")
     CLEANUP = "cleanup", _("Clean up")
+    ERASE_DISK = "erase_disk", _("Erase from the disk")
 
 
 class Status(models.TextChoices):
@@ -139,6 +143,12 @@ class Operation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.public_id} {self.kind} {self.status}"
+
+    @property
+    def forget_outcome(self) -> dict[str, Any]:
+        """What became of a turn's request to forget, by ids; empty where it asked for nothing."""
+        found: dict[str, Any] = self.payload.get("forget") or self.result.get("forget") or {}
+        return found
 
 
 class Outcome(models.TextChoices):

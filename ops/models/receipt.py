@@ -1,4 +1,4 @@
-"""What was forgotten and who did what: ids and counts only, chained by hashes."""
+"""What was forgotten: ids and counts only, chained into the audit log by hashes."""
 
 from django.db import models
 
@@ -10,6 +10,8 @@ class Receipt(models.Model):
     """What one finished forget erased: counts per store, never content.
 
     `hash` covers every other column and `previous_hash`, the hash of the audit event before it.
+    `chosen` is who chose what goes: "person" was asked, "only_match" asked nobody; empty where
+    exactly this was named in the request.
     """
 
     personal_data = False
@@ -25,6 +27,7 @@ class Receipt(models.Model):
     kept = models.JSONField(default=list)
     scan = models.JSONField(default=dict)
     disk = models.JSONField(default=dict)
+    chosen = models.CharField(max_length=12, blank=True, default="", db_default="")
     previous_hash = models.CharField(max_length=64, blank=True)
     hash = models.CharField(max_length=64, blank=True)
 
@@ -33,36 +36,3 @@ class Receipt(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
-
-
-class AuditEvent(models.Model):
-    """One act: who (actor, surface), what (action, target id), when. Append-only.
-
-    `number` counts without gaps, in the order of the chain.
-    """
-
-    personal_data = False
-    keeps_ids = True
-
-    number = models.BigIntegerField(null=True)
-    at = models.DateTimeField()
-    actor = models.CharField(max_length=60)
-    surface = models.CharField(max_length=20)
-    action = models.CharField(max_length=60)
-    subject = models.UUIDField(null=True)
-    target = models.CharField(max_length=60, blank=True)
-    details = models.JSONField(default=dict)
-    previous_hash = models.CharField(max_length=64, blank=True)
-    hash = models.CharField(max_length=64, unique=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["subject", "-id"], name="audit_subject"),
-            models.Index(fields=["action", "-id"], name="audit_action"),
-            models.Index(fields=["actor", "-id"], name="audit_actor"),
-            models.Index(fields=["target"], name="audit_target"),
-        ]
-        constraints = [models.UniqueConstraint(fields=["number"], name="audit_number")]
-
-    def __str__(self) -> str:
-        return f"{self.action} by {self.actor}"

@@ -60,16 +60,39 @@ class ErasedRows(models.Model):
         return f"{len(self.row_ids)} of {self.place}"
 
 
-class AuditHead(models.Model):
-    """The newest link of the audit log's chain, in the one row there is: what is cut off shows."""
+class DiskKey(models.Model):
+    """A random key of the hashes that are looked for in the raw files.
+
+    It is open while forgets begin to keep hashes under it. The run that looks for them closes it,
+    and it goes with the last of them.
+    """
 
     personal_data = False
 
-    number = models.BigIntegerField(default=0)
-    hash = models.CharField(max_length=64, blank=True)
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="audit_head_is_one")]
+    key = models.BinaryField(max_length=32)
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
-        return f"event {self.number}"
+        return f"disk key {self.pk}"
+
+
+class DiskTrace(models.Model):
+    """Hashes of texts that a forget erased, until the raw files hold none of them.
+
+    `hashes` are 64 bits each, text after text; `counts` says how many each text has (32 bits).
+    `lengths` are those of texts shorter than a window, `left_out` counts texts that are too short
+    to be told from chance.
+    """
+
+    personal_data = False
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="disk_traces")
+    key = models.ForeignKey(DiskKey, on_delete=models.PROTECT, related_name="traces")
+    hashes = models.BinaryField(default=bytes)
+    counts = models.BinaryField(default=bytes)
+    lengths = ArrayField(models.PositiveSmallIntegerField(), default=list)
+    left_out = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"disk trace {self.pk} of operation {self.operation_id}"

@@ -37,7 +37,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     `external_id` is the chat product's own name for the person; whoever registers on the web
     has none, and no unbound key can reach them. `subject` names the person in operations and
     receipts and means nothing once this row is gone. `hidden_at` is set while everything of
-    the person is being forgotten. A new `session_epoch` ends every session. `forgets` counts what
+    the person is being forgotten. A new `session_epoch` ends every session. `password_version`
+    counts the changes of the password. `forgets` counts what
     was asked to be forgotten: who read before it must not write what they read after it.
     """
 
@@ -58,6 +59,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False)
     hidden_at = models.DateTimeField(null=True, blank=True)
     session_epoch = models.UUIDField(null=True, editable=False)
+    password_version = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     forgets = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -137,7 +139,8 @@ class Scope(models.TextChoices):
 class ApiKey(models.Model):
     """A key by which a program speaks for one person (`user`) or, unbound, for the product.
 
-    Only its SHA-256 is kept; `prefix` is what a page may show to tell keys apart.
+    Only its SHA-256 is kept; `prefix` is what a page may show to tell keys apart. With
+    `requires_user` an unbound key refuses the calls of mem0's protocol that name no person.
     """
 
     personal_data = True
@@ -151,6 +154,7 @@ class ApiKey(models.Model):
     prefix = models.CharField(max_length=16)
     digest = models.CharField(max_length=64, unique=True)
     scopes = ArrayField(models.CharField(max_length=16, choices=Scope))
+    requires_user = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)

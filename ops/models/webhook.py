@@ -8,7 +8,10 @@ from ops.models.user import ApiKey, User
 
 
 class Webhook(models.Model):
-    """An address that is told about events of one person (`user`) or of all (null)."""
+    """An address that is told about events of one person (`user`) or of all (null).
+
+    `version` counts its changes, so that a restored backup can be told from what it was since.
+    """
 
     personal_data = True
     words = ("url",)
@@ -23,6 +26,7 @@ class Webhook(models.Model):
     events = ArrayField(models.CharField(max_length=40))
     secret = models.CharField(max_length=200)
     is_active = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1, db_default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

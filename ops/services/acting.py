@@ -27,6 +27,12 @@ def who() -> Acting:
     return _now.get()
 
 
+def key_id() -> int | None:
+    """The id of the API key that acts, if one does."""
+    kind, _, number = who().actor.partition(" ")
+    return int(number) if kind == "key" else None
+
+
 def comes_in(actor: str, surface: str) -> None:
     """For a request, until the thread's next one: what it streams comes after the view is left."""
     _now.set(Acting(actor, surface))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -41,6 +42,18 @@ tried AS (
 SELECT id FROM moved WHERE EXISTS (
        SELECT 1 FROM ops_webhook WHERE is_active AND 'operation.finished' = ANY(events))
 """
+
+
+_PUT_OFF = """
+WITH moved AS (
+    UPDATE ops_operation SET attempt = attempt + 1, run_after = %s, last_error = %s,
+           updated_at = %s, max_attempts = greatest(max_attempts, 2)
+     WHERE id = %s AND status = 'pending' AND attempt = 0
+    RETURNING id, attempt)
+INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
+SELECT id, attempt, %s, %s, 'retried', %s FROM moved
+"""
+_PUT_OFF_BY = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -78,3 +91,12 @@ def succeed(results: Mapping[int, Mapping[str, Any] | None]) -> None:
     if listened_to:
         for operation in Operation.objects.filter(pk__in=listened_to).order_by("pk"):
             events.operation_ended(operation, status=operation.status)
+
+
+def put_off(pk: int, *, error: str) -> None:
+    """Count a try of one that waits, whose work ended the process: next it is run alone.
+
+    Nothing where it waits no longer, or was tried before.
+    """
+    now = timezone.now()
+    statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
 from ops import known_places
-from ops.access import as_system, before_commit
+from ops.access import as_system, lock_person
 from ops.known_places import Elsewhere
 from ops.models import (
     IdempotencyRecord,
@@ -27,7 +27,6 @@ from ops.models import (
 )
 from ops.services import (
     audit,
-    disk,
     exporting,
     ledger,
     outbox,
@@ -36,6 +35,7 @@ from ops.services import (
     residue,
     stored_files,
 )
+from ops.services.disk import erasure, vacuuming
 from ops.services.receipts import Counts
 from ops.services.residue import Scan, Whose
 from ops.services.worker import Run
@@ -43,6 +43,7 @@ from ops.services.worker import Run
 FORGET_KINDS = (
     Kind.FORGET_MEMORY,
     Kind.FORGET_MESSAGE,
+    Kind.FORGET_CHOICE,
     Kind.FORGET_CONVERSATION,
     Kind.CLEAR_CONVERSATION,
     Kind.FORGET_PROJECT,
@@ -62,7 +63,7 @@ def begin(
     requested_by_key: int | None = None,
     target: Mapping[str, Any] | None = None,
 ) -> Operation:
-    """Enqueue a forget in the transaction that hides what it is about.
+    """Enqueue a forget in the transaction that hides what it is about, and called `start`.
 
     Exports and stored answers of the person are hidden, waiting operations that match `about`
     are withdrawn. `payload` holds ids only; so does `target`, which names what goes in the
@@ -81,13 +82,17 @@ def begin(
         requested_by_key=requested_by_key,
     )
     transaction.on_commit(partial(_write_down, operation), robust=True)
-    before_commit(partial(_count, user))
     audit.record("forget.requested", subject=user.subject, target=operation.public_id)
     return operation
 
 
-def _count(user: User) -> None:
-    """At the very end: what is being written of an earlier reading is waited for here."""
+def start(user: User) -> None:
+    """Hold the person before anything of theirs is looked at that is to be forgotten.
+
+    What is being written of an earlier reading is waited for here, and is forgotten too; what
+    would be written from now on, until this transaction ends, isn't written any more.
+    """
+    lock_person(user)
     User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
     user.forgets += 1
 
@@ -140,6 +145,8 @@ def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
     """The conversations whose exports a forget makes untrue; None: whichever there are."""
     if kind == Kind.FORGET_USER:
         return None
+    if "conversations" in payload:
+        return list(payload["conversations"])
     return [payload["conversation"]] if "conversation" in payload else []
 
 
@@ -203,16 +210,23 @@ def finish(
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     found = _scan(run, gone)
     run.step("vacuum")
-    tables = disk.vacuum(run.operation)
+    tables = vacuuming.vacuum(run.operation)
     applying = run.applying_as_system() if user is None else run.applying(user)
     with applying:
         if user is not None and then is not None:
             then()
         remembering.drop(Operation.objects.filter(pk=run.operation.pk))
-        told = disk.statement(run.operation, now=timezone.now(), tables=tables)
+        told = vacuuming.statement(run.operation, now=timezone.now(), tables=tables)
         receipt = receipts.issue(
-            run.operation, scope=scope, kept=kept, scan=found.summary(), disk=told
+            run.operation,
+            scope=scope,
+            kept=kept,
+            scan=found.summary(),
+            disk=told,
+            chosen=run.payload.get("chosen", ""),
         )
+        if told[vacuuming.UNTIL] is not None:
+            erasure.request(at=vacuuming.due(receipt.finished_at))
     return _result(receipt)
 
 

@@ -19,6 +19,7 @@ from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
 from ops.services import erasing, keys, second_factors
 
 _TOKEN_PREFIX = "rt_"
+_SESSIONS_AT_ONCE = 1_000
 
 
 def forget_user(*, user: User, requested_by_key: int | None = None) -> tuple[Operation, str]:
@@ -28,6 +29,7 @@ def forget_user(*, user: User, requested_by_key: int | None = None) -> tuple[Ope
     that reads it and its receipt for 30 days without a key. Asked again meanwhile, it gives the
     same. Raises `NotFound` when there is no such person (any longer).
     """
+    erasing.start(user)
     # Not for update of its key: that would wait for every row that is being written for them.
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
     if locked is None:
@@ -80,13 +82,15 @@ def hide_rows(user: User, *, now: datetime) -> None:
 
 def erase_sessions(user_id: int) -> int:
     """Their rows among all sessions: only the decoded content tells whose one is."""
-    own = [
-        session.pk
-        for session in Session.objects.iterator()
-        if user_id in _named_in(session.get_decoded())
-    ]
-    count, _ = Session.objects.filter(pk__in=own).delete()
-    return count
+    count, last = 0, ""
+    while True:
+        sessions = list(Session.objects.filter(pk__gt=last).order_by("pk")[:_SESSIONS_AT_ONCE])
+        own = [one.pk for one in sessions if user_id in _named_in(one.get_decoded())]
+        if own:
+            count += Session.objects.filter(pk__in=own).delete()[0]
+        if len(sessions) < _SESSIONS_AT_ONCE:
+            return count
+        last = sessions[-1].pk
 
 
 def _named_in(session: Mapping[str, Any]) -> set[int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from memcenter.lib.errors import Conflict, NotAllowed
 from memcenter.providers.openid import Told
 from ops.models import Identity, User, UserSettings
-from ops.services import audit
+from ops.services import audit, decisions
 
 
 def arrive(told: Told, *, language: str = "") -> User:
@@ -36,8 +38,14 @@ def connect(*, user: User, told: Told) -> Identity:
             made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
     except IntegrityError as error:
         raise Conflict("This is connected to another account, or yours to another.") from error
+    decisions.record("identity", user.subject, connected=digest(made))
     audit.record("identity.connected", subject=user.subject)
     return made
+
+
+def digest(identity: Identity) -> str:
+    """What the ledger calls an account elsewhere."""
+    return hashlib.sha256(f"{identity.issuer} {identity.sub}".encode()).hexdigest()
 
 
 def disconnect(user: User) -> None:
@@ -46,6 +54,7 @@ def disconnect(user: User) -> None:
         raise Conflict("Choose a password first, or you could not come back.")
     gone, _ = Identity.objects.filter(user=user).delete()
     if gone:
+        decisions.record("identity", user.subject, connected=None)
         audit.record("identity.disconnected", subject=user.subject)
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Operation, Scope, User
-from ops.services import acting, audit
+from ops.services import acting, audit, decisions
 
 PREFIX = "mc_"
 _ID = "key_"
@@ -27,6 +27,7 @@ def create(
     scopes: Sequence[str],
     user: User | None = None,
     expires_at: datetime | None = None,
+    requires_user: bool = False,
 ) -> tuple[ApiKey, str]:
     """Make a key; the text is given back this once and can't be had again. Raises `Invalid`."""
     _check(name=name, scopes=scopes, expires_at=expires_at)
@@ -38,6 +39,7 @@ def create(
         digest=digest(text),
         scopes=sorted(set(scopes)),
         expires_at=expires_at,
+        requires_user=requires_user,
     )
     _record("key.made", key, {"scopes": key.scopes})
     return key, text
@@ -72,7 +74,10 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
 
 
 def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
-    """`name`, `scopes`, `expires_at`. Raises `Invalid`, and `Conflict` for a revoked key."""
+    """`name`, `scopes`, `expires_at`, `requires_user`.
+
+    Raises `Invalid`, and `Conflict` for a revoked key.
+    """
     if key.revoked_at is not None:
         raise Conflict("This key is revoked; make a new one.")
     _check(
@@ -83,6 +88,7 @@ def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
     for name, value in changes.items():
         setattr(key, name, sorted(set(value)) if name == "scopes" else value)
     key.save(update_fields=list(changes))
+    _decided(key)
     _record("key.changed", key, {"fields": sorted(changes)})
     return key
 
@@ -143,4 +149,11 @@ def opens_receipt(operation: Operation, *, token: str) -> bool:
 def revoke(key: ApiKey) -> None:
     living = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True)
     if living.update(revoked_at=timezone.now()):
+        _decided(key, revoked=True)
         _record("key.revoked", key)
+
+
+def _decided(key: ApiKey, *, revoked: bool = False) -> None:
+    expires = key.expires_at.isoformat() if key.expires_at else None
+    state = {"revoked": revoked, "scopes": key.scopes, "expires_at": expires}
+    decisions.record("key", key.digest, **state)

@@ -1,15 +1,16 @@
-"""What was forgotten, by ids only, kept apart from the data: a restored backup is put right by it.
+"""The ledger beside the data: what a restored backup must not undo. It holds ids only.
 
-One JSON line a forget in `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl`. A line is on the disk before
-the forget is answered and again looked for before anything is erased: none is lost, and a line
-that a crash tore is followed by a whole one.
+`<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` has one JSON line for each forget. The line is on the
+disk before the forget is answered, and the handler looks for it again before it erases anything.
+`decisions.jsonl` beside it belongs to `ops.services.decisions`. A line that a crash tore is
+followed by a whole one, and readers skip it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from ops.models import Kind, Operation
 SCOPES = {
     Kind.FORGET_MEMORY: "memory",
     Kind.FORGET_MESSAGE: "message",
+    Kind.FORGET_CHOICE: "choice",
     Kind.FORGET_CONVERSATION: "conversation",
     Kind.CLEAR_CONVERSATION: "clear",
     Kind.FORGET_PROJECT: "project",
@@ -54,15 +56,22 @@ def write(operation: Operation, target: Mapping[str, Any]) -> None:
         "target": dict(target),
         "at": operation.created_at,
     }
-    folder = path().parent
-    is_new = not path().exists()
+    append(path(), [line], unless=operation.public_id)
+
+
+def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") -> None:
+    """Add lines; they are on the disk when this returns. Raises `OSError`.
+
+    Nothing is added where a whole line already names the operation `unless`.
+    """
+    folder, is_new = file.parent, not file.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path(), os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if _holds(descriptor, operation.public_id):
+        if unless and _holds(descriptor, unless):
             return
-        whole = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+        whole = b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in lines)
         _write_all(descriptor, (b"" if _ends_whole(descriptor) else b"\n") + whole)
         os.fsync(descriptor)
     finally:

@@ -14,13 +14,15 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict
 from ops.models import Kind, Operation, Outcome, Priority, Status, User
-from ops.services import audit, broker, events
+from ops.services import acting, audit, broker, events
 
 logger = logging.getLogger(__name__)
+STOPPED = gettext_noop("The worker stopped in the middle.")
 _AFTER_GIVING_WAY = 2
 _TWIN = "(dedupe_key) WHERE status = 'pending'"
 
@@ -35,6 +37,8 @@ WITH taken AS (
            AND (serial_key IS NULL OR NOT EXISTS (
                 SELECT 1 FROM ops_operation running
                  WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
+           AND (kind <> 'deliver_webhook' OR NOT EXISTS (
+                SELECT 1 FROM ops_instance WHERE deliveries_held_at IS NOT NULL))
                {{whose}}
          ORDER BY priority, {{order}}run_after, id
            FOR UPDATE SKIP LOCKED
@@ -49,6 +53,13 @@ SELECT {statements.columns(Operation, "taken")}, {statements.columns(User, "u")}
 _HELD = """
 SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s FOR UPDATE
 """
+_RENEW = """
+UPDATE ops_operation SET lease_until = %s WHERE id = (
+    SELECT id FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s
+       FOR UPDATE SKIP LOCKED)
+RETURNING 1
+"""
+_RUNS = "SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s"
 _PROGRESS = """
 UPDATE ops_operation
    SET progress_step = %s, progress_done = %s, progress_total = %s, updated_at = %s
@@ -57,6 +68,9 @@ UPDATE ops_operation
 _ENDED = """
 UPDATE ops_attempt SET finished_at = %s, outcome = %s, error = %s
  WHERE operation_id = %s AND number = %s
+"""
+_ANSWERED = """
+UPDATE ops_operation SET payload = payload || '{"answered": true}'::jsonb WHERE id = %s
 """
 _OLDEST = _CLAIM.format(whose="", order="")
 _NEXT_PERSON = _CLAIM.format(
@@ -103,7 +117,7 @@ def enqueue(
     """Write an operation in the caller's transaction and wake the worker when it commits.
 
     `payload` holds ids only. With a `dedupe_key` that is already waiting, that operation is
-    given back instead of a second one.
+    given back instead of a second one. The key that acts is the one that asked for it.
     """
     fields: dict[str, Any] = {
         "kind": kind,
@@ -113,12 +127,17 @@ def enqueue(
         "serial_key": serial_key,
         "run_after": run_after or timezone.now(),
         "max_attempts": settings.OPERATION_ATTEMPTS,
-        "requested_by_key": requested_by_key,
+        "requested_by_key": requested_by_key or acting.key_id(),
     }
     operation = _written(Operation(dedupe_key=dedupe_key, **fields))
     if run_after is None:
         transaction.on_commit(broker.wake, robust=True)
     return operation
+
+
+def mark_answered(operation: Operation) -> None:
+    """The question that this operation raised is answered: nobody is asked it again."""
+    statements.rows(_ANSWERED, [operation.pk])
 
 
 def _written(operation: Operation) -> Operation:
@@ -153,6 +172,7 @@ def enqueue_each(
             serial_key=serial_key,
             run_after=now,
             max_attempts=settings.OPERATION_ATTEMPTS,
+            requested_by_key=acting.key_id(),
         )
         for one in wanted
     ]
@@ -285,7 +305,7 @@ def expire(*, now: datetime) -> int:
     for operation in lost.select_for_update(skip_locked=True).order_by("pk")[:500]:
         changes: dict[str, Any] = {
             "lease_until": None,
-            "last_error": "The worker stopped in the middle.",
+            "last_error": STOPPED,
             "updated_at": now,
         }
         if operation.attempt >= operation.max_attempts:
@@ -320,6 +340,14 @@ def cancel(operation: Operation) -> None:
     events.operation_ended(operation, status=Status.CANCELLED)
 
 
+def bring_forward(operation: Operation) -> None:
+    """Have what waits begin now."""
+    now = timezone.now()
+    waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING, run_after__gt=now)
+    if waiting.update(run_after=now, updated_at=now):
+        transaction.on_commit(broker.wake, robust=True)
+
+
 def retry(operation: Operation) -> None:
     """FAILED -> PENDING with a fresh set of attempts.
 
@@ -347,9 +375,12 @@ def retry(operation: Operation) -> None:
 def renew(operation: Operation) -> bool:
     """Hold the lease for longer; False when it was lost.
 
-    It leaves `updated_at` alone, which tells when there was last any progress.
+    It leaves `updated_at` alone, which tells when there was last any progress. A row that is
+    locked isn't waited for: as a rule this attempt's own transaction holds it.
     """
-    return bool(_running(operation).update(lease_until=_lease(timezone.now())))
+    mine = [operation.pk, operation.attempt]
+    renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
+    return bool(renewed or statements.rows(_RUNS, mine))
 
 
 def holds(operation: Operation) -> bool:

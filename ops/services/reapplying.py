@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -29,6 +30,15 @@ def scopes() -> set[str]:
     return set(_again)
 
 
+def is_older_than_ledger() -> bool:
+    """Whether the ledger tells of a forget that this database has never heard of."""
+    last = deque(ledger.read(), maxlen=1)
+    if not last:
+        return False
+    with as_system():
+        return not Operation.objects.filter(public_id=last[0].operation).exists()
+
+
 def reapply() -> Iterator[Operation]:
     """Request every forget of the ledger whose data is there, oldest first.
 
@@ -41,7 +51,7 @@ def reapply() -> Iterator[Operation]:
             user = User.objects.filter(subject=line.subject).first()
         if user is None or user.created_at > line.at:
             continue
-        with as_user(user):
+        with as_user(user, changing=True):
             operation = _again[line.scope](user, line.target, line.at)
         if operation is not None:
             yield operation

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memcenter.lib import statements
 from ops.models import Operation, Receipt
-from ops.services import audit
+from ops.services import audit, audit_chain
 
 Counts = Mapping[str, int]
 _NOTE = "UPDATE ops_operation SET steps_done = %s WHERE id = %s"
@@ -52,16 +52,17 @@ def issue(
     kept: Iterable[str] = (),
     scan: Mapping[str, Any] | None = None,
     disk: Mapping[str, Any] | None = None,
+    chosen: str = "",
 ) -> Receipt:
-    """The operation's receipt, chained into the audit log; once, however often it is asked for.
+    """The operation's receipt, sealed in the audit log; once, however often it is asked for.
 
     `scan` tells what was looked through and found afterwards, `disk` until when other copies of
-    the rows may be there.
+    the rows may be there, `chosen` who chose what goes.
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:
         return found
-    previous_hash = audit.hold_chain()
+    newest = audit_chain.hold()
     receipt = Receipt(
         operation=operation,
         subject=operation.subject,
@@ -72,11 +73,12 @@ def issue(
         kept=list(kept),
         scan=dict(scan or {}),
         disk=dict(disk or {}),
-        previous_hash=previous_hash,
+        chosen=chosen,
+        previous_hash=newest.hash,
     )
-    receipt.hash = audit.hash_of(receipt)
+    receipt.hash = audit_chain.hash_of_receipt(receipt)
     receipt.save(force_insert=True)
-    audit.append(
+    event = audit.append(
         f"forget.{scope}",
         actor=_actor(operation),
         surface="worker",
@@ -84,6 +86,7 @@ def issue(
         target=receipt.public_id,
         details={"operation": operation.public_id, "receipt_hash": receipt.hash},
     )
+    audit_chain.add([event], after=newest)
     return receipt
 
 

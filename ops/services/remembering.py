@@ -15,6 +15,7 @@ from django.utils import timezone
 from memcenter.lib import ids, shingles, statements
 from ops.models import ErasedRows, ErasedText, ErasureKey, Operation
 from ops.services import leaves
+from ops.services.disk import traces
 from ops.services.fingerprints import Fingerprints, fingerprint, pieces_of
 
 _AT_ONCE = 2_000
@@ -72,6 +73,7 @@ def remember(
             ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
             batch = []
     ErasedText.objects.bulk_create(batch, ignore_conflicts=True)
+    traces.keep(operation, seen)
     _keep_rows(operation, rows)
 
 

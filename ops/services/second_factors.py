@@ -13,7 +13,7 @@ from django.utils.crypto import constant_time_compare
 
 from memcenter.lib.errors import Invalid
 from ops.models import SecondFactor, User
-from ops.services import audit, keys
+from ops.services import audit, decisions, keys
 
 WAITING = "second_step"  # in the session of who has given a password and not yet a code
 HOW_MANY = 10
@@ -48,6 +48,7 @@ def turn_on(*, user: User, secret: str, code: str) -> Sequence[str]:
     SecondFactor.objects.create(
         user=user, secret=secret, last_step=step, recovery=[digest(one) for one in given]
     )
+    _decided(user)
     audit.record("second_factor.on", subject=user.subject)
     return given
 
@@ -68,6 +69,7 @@ def renew(user: User) -> Sequence[str]:
     """New recovery codes instead of those that there were."""
     given = _new_codes()
     SecondFactor.objects.filter(user=user).update(recovery=[digest(one) for one in given])
+    _decided(user)
     audit.record("second_factor.renewed", subject=user.subject)
     return given
 
@@ -76,6 +78,7 @@ def turn_off(user: User) -> bool:
     """False where there was none."""
     gone, _ = SecondFactor.objects.filter(user=user).delete()
     if gone:
+        _decided(user)
         audit.record("second_factor.off", subject=user.subject)
     return bool(gone)
 
@@ -87,8 +90,16 @@ def _takes_recovery(own: SecondFactor, code: str) -> bool:
     rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
     taken = bool(rows.update(recovery=left))
     if taken:
+        _decided(own.user)
         audit.record("second_factor.recovered", subject=own.user.subject)
     return taken
+
+
+def _decided(user: User) -> None:
+    own = of(user)
+    made_at = own.created_at.isoformat() if own else None
+    recovery = own.recovery if own else []
+    decisions.record("second factor", user.subject, made_at=made_at, recovery=recovery)
 
 
 def _step_of(secret: str, code: str, *, after: int) -> int | None:

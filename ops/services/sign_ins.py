@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import uuid
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from memcenter.lib.errors import NotFound
 from ops.models import SignIn, User
-from ops.services import audit
+from ops.services import audit, decisions
 
 SHOWN = 50
 # The first that fits: Edge and Opera also call themselves Chrome, and all call themselves Safari.
@@ -72,7 +73,8 @@ def end(*, user: User, sign_in: int) -> None:
     row = SignIn.objects.filter(user=user, pk=sign_in).first()
     if row is None:
         raise NotFound("There is no such sign-in.")
-    _end([row.session_key])
+    end_sessions([row.session_key])
+    decisions.record("session", digest(row.session_key))
     audit.record("signin.ended", subject=user.subject, details={"elsewhere": 1})
 
 
@@ -85,13 +87,16 @@ def end_all(user: User) -> None:
     user.session_epoch = uuid.uuid4()
     user.save(update_fields=["session_epoch", "updated_at"])
     keys = list(SignIn.objects.filter(user=user).values_list("session_key", flat=True))
-    _end(keys)
+    end_sessions(keys)
+    decisions.record("sessions", user.subject, epoch=str(user.session_epoch))
     audit.record("signin.ended", subject=user.subject, details={"elsewhere": len(keys)})
 
 
 def forget(session_key: str | None) -> None:
     """The session ended by itself: its person signed out."""
     SignIn.objects.filter(session_key=session_key or "").delete()
+    if session_key:
+        decisions.record("session", digest(session_key))
 
 
 def erase_expired() -> int:
@@ -102,6 +107,12 @@ def erase_expired() -> int:
     return over
 
 
-def _end(keys: Sequence[str]) -> None:
+def digest(session_key: str) -> str:
+    """What the ledger calls a session: its key would open it."""
+    return hashlib.sha256(session_key.encode()).hexdigest()
+
+
+def end_sessions(keys: Sequence[str]) -> None:
+    """Delete these sessions and what tells where they were."""
     Session.objects.filter(session_key__in=keys).delete()
     SignIn.objects.filter(session_key__in=keys).delete()

@@ -130,7 +130,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
         real = path.resolve()
         has_words = real not in others and _may_be_of(real, user_id, folders)
         try:
-            for strings in _parts(path, _lines if has_words else _ids):
+            for strings in parts(path, lines if has_words else _ids):
                 yield Entry(
                     store=store,
                     place=f"{store}",
@@ -154,7 +154,7 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
             continue
         for one in found:
             with storages[name].open(f"{user_id}/{one}") as file:
-                for strings in _lines(cast(BinaryIO, file)):
+                for strings in lines(cast(BinaryIO, file)):
                     yield Entry("files", "files", f"{user_id}/{one}", strings)
 
 
@@ -200,7 +200,7 @@ def _path_in(storage: str, path: str) -> Iterator[Path]:
         return
 
 
-def _parts(path: Path, read: Reader) -> Iterator[list[str]]:
+def parts(path: Path, read: Reader) -> Iterator[list[str]]:
     """The strings of a file, some hundred lines at a time; what is packed is unpacked."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
@@ -219,7 +219,7 @@ def _parts(path: Path, read: Reader) -> Iterator[list[str]]:
             yield from read(file)
 
 
-def _lines(file: BinaryIO) -> Iterator[list[str]]:
+def lines(file: BinaryIO) -> Iterator[list[str]]:
     found: list[str] = []
     while line := file.readline(_CHUNK):
         found.extend(leaves.of(line))

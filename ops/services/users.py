@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Theme, User, UserSettings
-from ops.services import audit
+from ops.services import audit, decisions
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 SWITCHES = (
@@ -98,8 +98,9 @@ def register(*, username: str, password: str, language: str = "") -> User:
 def change_password(*, user: User, password: str) -> None:
     """Sessions that carry the old one end. Raises `Invalid`."""
     _check_password(password, user)
-    user.set_password(password)
-    user.save(update_fields=["password", "updated_at"])
+    _set_password(user, password)
+    user.save(update_fields=["password", "password_version", "updated_at"])
+    _decided_password(user)
     audit.record("password.changed", subject=user.subject)
 
 
@@ -112,15 +113,25 @@ def choose_login(*, user: User, username: str, password: str) -> User:
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
     _check_password(password, User(username=username))
     user.username = username
-    user.set_password(password)
+    _set_password(user, password)
     try:
         with transaction.atomic():
-            user.save(update_fields=["username", "password", "updated_at"])
+            user.save(update_fields=["username", "password", "password_version", "updated_at"])
     except IntegrityError as error:
         user.username = None
         raise Invalid.field("username", "This name is taken.") from error
+    _decided_password(user)
     audit.record("password.chosen", subject=user.subject)
     return user
+
+
+def _set_password(user: User, password: str) -> None:
+    user.set_password(password)
+    user.password_version += 1
+
+
+def _decided_password(user: User) -> None:
+    decisions.record("password", user.subject, version=user.password_version)
 
 
 def _check_password(password: str, user: User) -> None:
@@ -172,6 +183,8 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
         setattr(row, name, value)
     row.save(update_fields=[*changes, "updated_at"])
     switched = {name: changes[name] for name in SWITCHES if name in changes}
+    if switched:
+        decisions.record("switches", user.subject, **{n: getattr(row, n) for n in SWITCHES})
     audit.record(
         "settings.changed",
         subject=user.subject,

@@ -11,7 +11,7 @@ from django.db.models.functions import RowNumber
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import ApiKey, Delivery, User, Webhook
-from ops.services import addresses, audit, events, users
+from ops.services import addresses, audit, decisions, events, users
 from ops.services.events import Event
 
 MAX_URL, MAX_SECRET = 500, 200
@@ -73,7 +73,9 @@ def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
     )
     for name, value in changes.items():
         setattr(webhook, name, sorted(set(value)) if name == "events" else value)
-    webhook.save(update_fields=list(changes))
+    webhook.version += 1
+    webhook.save(update_fields=[*changes, "version"])
+    decisions.record("webhook", webhook.public_id, removed=False, version=webhook.version)
     _record("webhook.changed", webhook, {"fields": sorted(changes)})
     return webhook
 
@@ -81,6 +83,7 @@ def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
 def remove(webhook: Webhook) -> None:
     """With its log; what was still to be sent to it is not."""
     _record("webhook.removed", webhook)
+    decisions.record("webhook", webhook.public_id, removed=True)
     webhook.deliveries.all().delete()
     webhook.delete()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
@@ -20,13 +21,14 @@ from memcenter.lib.errors import ApplicationError, ProviderError
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Kind, Operation, User
-from ops.services import acting, along, leases, model_calls, outbox, stored_files
+from ops.services import acting, along, leases, model_calls, outbox, stored_files, watchdog
 from ops.services.along import Beside
 from ops.services.outbox import Claimed
 
 logger = logging.getLogger(__name__)
 _NOBODY = UUID(int=0)
 _ROUND_ROBIN_EVERY = 4
+_MOST_RACES = 10
 _FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
 Ending = Callable[[], bool]
 
@@ -56,17 +58,20 @@ class Run:
 
     @contextmanager
     def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
-        """One person's transaction, under this attempt's lease. Raises `LeaseLost`.
+        """One person's transaction and lock, under this attempt's lease. Raises `LeaseLost`.
 
         For what only follows from other rows it doesn't wait for the disk: the log is in order,
         so that after a breakdown an ending is never there without what it ended.
         """
-        with as_user(user, durable=durable or self.operation.kind not in _FOLLOWING):
+        watchdog.own.go_on()
+        durable = durable or self.operation.kind not in _FOLLOWING
+        with as_user(user, durable=durable, changing=True):
             self._check()
             yield
 
     @contextmanager
     def applying_as_system(self) -> Iterator[None]:
+        watchdog.own.go_on()
         with as_system():
             self._check()
             yield
@@ -74,8 +79,10 @@ class Run:
     def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
         """Say how far it is; also proves that the lease still holds. Raises `LeaseLost`.
 
-        It doesn't wait for the disk: nothing depends on it.
+        It doesn't wait for the disk: nothing depends on it. The limit of processor time begins
+        anew.
         """
+        watchdog.own.go_on()
         with as_system(durable=False):
             if not outbox.note_progress(self.operation, step=name, done=done, total=total):
                 raise LeaseLost(self.operation.public_id)
@@ -83,6 +90,13 @@ class Run:
     def beside(self, *, limit: int) -> list[Beside]:
         """What waits of the same person and kind and may be done together with this one."""
         return along.waiting(self.operation, limit=limit)
+
+    def turn_to(self, waiting: int | None) -> None:
+        """Work on one that waits beside this from now on, or on this one again (None).
+
+        Each has processor time of its own, and only its own work is held against it.
+        """
+        watchdog.own.go_on(with_pk=waiting)
 
     def _check(self) -> None:
         if not outbox.holds(self.operation):
@@ -139,21 +153,24 @@ _turns = _Turns()
 def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
     """Record how one operation ended and claim the next, in one transaction.
 
-    Where another worker was faster the ending is recorded alone; nothing is claimed then. Neither
-    waits for the disk: what a breakdown loses of them is done again.
+    Where another worker was faster, the ending is recorded alone, and claiming begins anew: what
+    that worker runs is seen then. Neither waits for the disk: what a breakdown loses of them is
+    done again.
     """
-    try:
-        with as_system(durable=False):
+    for _ in range(_MOST_RACES):
+        try:
+            with as_system(durable=False):
+                if ended is not None:
+                    _end(*ended)
+                return _turns.take() if more else None
+        except IntegrityError:
             if ended is not None:
-                _end(*ended)
-            return _turns.take() if more else None
-    except IntegrityError:
-        if ended is not None:
-            _record(*ended)
-    except TypeError as error:  # a result that isn't JSON
-        if ended is None:
-            raise
-        _record(ended[0], _broke_off(ended[0], error))
+                _record(*ended)
+        except TypeError as error:  # a result that isn't JSON
+            if ended is None:
+                raise
+            _record(ended[0], _broke_off(ended[0], error))
+        ended = None
     return None
 
 
@@ -188,6 +205,7 @@ def _tried(claimed: Claimed) -> Ending:
         if handler is None:
             raise ApplicationError(f"Nothing handles {operation.kind}.")
         with (
+            watchdog.own.watching(operation, seconds=_seconds_for(operation)),
             leases.held.holding(operation),
             model_calls.on_behalf_of(operation),
             acting.acting("worker", "worker"),
@@ -206,6 +224,12 @@ def _tried(claimed: Claimed) -> Ending:
         return _failed(operation, str(error), permanent=not error.retryable, counts=counts)
     except Exception as error:
         return _broke_off(operation, error)
+
+
+def _seconds_for(operation: Operation) -> int:
+    if registry.is_long(operation.kind):
+        return int(settings.LONG_OPERATION_CPU_SECONDS)
+    return int(settings.OPERATION_CPU_SECONDS)
 
 
 def _broke_off(operation: Operation, error: Exception) -> Ending:

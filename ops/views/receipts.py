@@ -14,11 +14,14 @@ from django.views.decorators.http import require_safe
 from memcenter.lib.errors import NotFound
 from ops.models import Receipt, User
 from ops.pages import own_transaction, person, personal_page
+from ops.services.disk import erasure
+from ops.services.disk.erasure import SecondLine
 from ops.views import stored
 
 _SCOPES = {
     "memory": _("A memory was forgotten"),
     "message": _("A turn was forgotten"),
+    "choice": _("What was chosen was forgotten"),
     "conversation": _("A conversation was forgotten"),
     "clear": _("A conversation was cleared"),
     "project": _("A project was forgotten"),
@@ -29,6 +32,12 @@ _SCOPES = {
 _KEPT = {
     "messages": _("the messages it came from"),
     "memories": _("what was learned from it"),
+}
+
+
+_CHOSEN = {
+    "person": _("you, from a list"),
+    "only_match": _("nobody was asked: it was the only match"),
 }
 
 
@@ -46,10 +55,18 @@ class Shown:
     title: str
     lines: list[Line]
     kept: list[str]
+    chosen: str
     residue: int | None
     places: int | None
     wal_until: datetime | None
     backups_until: datetime | None
+    on_disk: SecondLine
+
+    @property
+    def kept_label(self) -> str:
+        """Memories stay only where somebody said so; messages also where nobody was asked."""
+        asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
+        return str(_("Stayed, as you chose") if asked else _("Stayed"))
 
     @property
     def total(self) -> int:
@@ -63,10 +80,12 @@ def shown(receipt: Receipt) -> Shown:
         title=title_of(receipt),
         lines=_lines(receipt),
         kept=[str(_KEPT.get(word, word)) for word in receipt.kept],
+        chosen=str(_CHOSEN.get(receipt.chosen, "")),
         residue=scan.get("residue"),
         places=scan.get("places"),
         wal_until=_moment(receipt.disk.get("wal_until")),
         backups_until=_moment(receipt.disk.get("backups_until")),
+        on_disk=erasure.second_line(receipt),
     )
 
 
@@ -108,7 +127,7 @@ def receipt_download(request: HttpRequest, receipt_id: str) -> HttpResponse:
 
 
 def as_file(receipt: Receipt) -> HttpResponse:
-    """With every column that the hash covers, so that it can be checked."""
+    """With every column that the hash covers, so that it can be checked, and the second line."""
     values: dict[str, Any] = {
         "receipt_id": receipt.public_id,
         "op_id": receipt.operation.public_id,
@@ -120,6 +139,8 @@ def as_file(receipt: Receipt) -> HttpResponse:
         "kept": receipt.kept,
         "scan": receipt.scan,
         "disk": receipt.disk,
+        "chosen": receipt.chosen,
+        "data_folder": erasure.told(erasure.second_line(receipt)),
         "previous_hash": receipt.previous_hash,
         "hash": receipt.hash,
     }

@@ -22,7 +22,7 @@ _BROKE = re.compile(r"It broke off \((?P<what>\w+)\)\.")
 # What readers say is fixed, but for a number or a name.
 _SAID = (
     (
-        re.compile(r"(?P<n>\d+) traces are left: (?P<where>.+)", re.DOTALL),
+        re.compile(r"(?P<n>\d{1,12}) traces are left: (?P<where>.+)", re.DOTALL),
         gettext_noop("Something is left of what was to be erased, in %(n)s places: %(where)s"),
     ),
     (
@@ -81,7 +81,6 @@ _BROKE_OFF = {
 }
 # What the outbox and providers write down as it is; here so that it is translated.
 AS_IT_IS = (
-    gettext_noop("The worker stopped in the middle."),
     gettext_noop("The same is waiting to be done already."),
     gettext_noop("The model did not answer in time."),
     gettext_noop("The model's server can't be reached."),

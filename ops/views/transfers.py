@@ -29,7 +29,7 @@ _STEPS = {
     "index": gettext_lazy("Making it findable"),
 }
 _LINE = re.compile(r"line (\d+)")
-_ROW = re.compile(r"([a-z]+) (\d+)")
+_ROW = re.compile(r"([a-z]{1,40}) (\d+)")
 
 
 @dataclass(frozen=True)

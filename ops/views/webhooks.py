@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from memcenter.lib.errors import Conflict, Invalid
 from ops.models import Delivery, User, Webhook
 from ops.pages import own_transaction, person, personal_page, render_page
-from ops.services import webhooks
+from ops.services import held_deliveries, webhooks
 from ops.services.events import Event
 from ops.templatetags.webhooks import event_word
 
@@ -66,6 +66,7 @@ def _show(
             "typed": typed,
             "ticked": Event.values if ticked is None else ticked,
             "problem": problem,
+            "held": held_deliveries.held_since() is not None,
             "section": "settings",
         }
         status = 422 if problem else 200

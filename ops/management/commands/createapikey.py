@@ -18,13 +18,23 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="bind it to the user of this external id")
         parser.add_argument("--scopes", default=_DEFAULT, help=", ".join(Scope.values))
         parser.add_argument("--name", default="made at the command line")
+        parser.add_argument(
+            "--requires-user",
+            action="store_true",
+            help="refuse mem0's calls that name no user; all other calls must name one anyway",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         scopes = [word.strip() for word in options["scopes"].split(",") if word.strip()]
         try:
             with as_system():
                 user = users.find(options["user"]) if options["user"] else None
-                _, text = keys.create(name=options["name"], scopes=scopes, user=user)
+                _, text = keys.create(
+                    name=options["name"],
+                    scopes=scopes,
+                    user=user,
+                    requires_user=options["requires_user"],
+                )
         except ApplicationError as error:
             raise CommandError(error.message) from error
         print(text)

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         try:
             with as_system():
                 user = users.find(options["user"])
-            with as_user(user):
+            with as_user(user, changing=True):
                 operation, token = forgetting.forget_user(user=user)
         except ApplicationError as error:
             raise CommandError(error.message) from error

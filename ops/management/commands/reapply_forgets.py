@@ -1,17 +1,37 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ops.access import as_system
-from ops.models import Status
-from ops.services import reapplying, worker
+from ops.models import Operation, Status
+from ops.services import decisions, held_deliveries, reapplying, worker
 
 
 class Command(BaseCommand):
-    help = "After restoring a backup: erase again all that was forgotten since it was made."
+    help = "After restoring a backup: apply again what was forgotten, revoked or removed since."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--at-start",
+            action="store_true",
+            help="only where the database is older than the ledger; the worker erases",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        is_older = reapplying.is_older_than_ledger()
+        if options["at_start"] and not is_older:
+            return
+        decided = decisions.reapply()
         operations = list(reapplying.reapply())
+        if is_older or decided or operations:
+            with as_system():
+                held_deliveries.hold()
+        if decided:
+            self.stdout.write(f"{decided} decisions applied again (keys, passwords, switches …)")
+        if not options["at_start"]:
+            self._erase(operations)
+
+    def _erase(self, operations: list[Operation]) -> None:
         worker.drain()
         failed = 0
         for operation in operations:

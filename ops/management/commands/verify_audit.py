@@ -1,20 +1,32 @@
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from ops.access import as_system
 from ops.models import AuditEvent, Receipt
-from ops.services import audit
+from ops.services import audit_chain
 
 
 class Command(BaseCommand):
     help = "Follow the chain of the audit log and the receipts; fails at the first break."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--seal", action="store_true", help="first seal the events that wait")
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["seal"]:
+            audit_chain.seal()
         with as_system():
-            broken = audit.first_break()
+            broken, tail = audit_chain.first_break(), audit_chain.tail()
             events, receipts = AuditEvent.objects.count(), Receipt.objects.count()
         if broken is not None:
             raise CommandError(f"The chain breaks at {broken}.")
-        what = f"{events} event{'s' * (events != 1)} and {receipts} receipt{'s' * (receipts != 1)}"
-        self.stdout.write(f"{what} hold together.")
+        said = f"{_count(events - tail.count, 'event')} and {_count(receipts, 'receipt')}"
+        waiting = f"{_count(tail.count, 'event')} from event {tail.first} on"
+        rest = f" Not sealed yet: {waiting}." if tail.count else ""
+        self.stdout.write(f"{said} hold together.{rest}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -1,4 +1,4 @@
-"""What erasing means on the disk: vacuumed tables, and until when other copies may be there."""
+"""Vacuuming what a forget erased from, and what its receipt says of the disk."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-import psycopg
 from django.conf import settings
-from django.db import connection
+from django.utils import timezone
 from psycopg import sql
 
 from ops.models import Operation
 from ops.services import places, receipts
+from ops.services.disk import cluster
+
+UNTIL = "data_folder_until"
+_LONGEST_WAIT = timedelta(hours=23)
+_TAKES = timedelta(hours=1)
 
 
 class NotVacuumed(Exception):
@@ -26,7 +30,7 @@ def vacuum(operation: Operation) -> list[str]:
     """
     tables = _touched(operation)
     said: list[str] = []
-    with psycopg.connect(**_parameters(), autocommit=True) as own:
+    with cluster.outside_transactions() as own:
         own.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
         for table in tables:
             statement = "VACUUM (INDEX_CLEANUP ON, TRUNCATE FALSE) {}"
@@ -37,14 +41,27 @@ def vacuum(operation: Operation) -> list[str]:
 
 
 def statement(operation: Operation, *, now: datetime, tables: Iterable[str]) -> dict[str, Any]:
-    """For the receipt: by when the write-ahead log and backups no longer hold the rows."""
+    """For the receipt: by when log, backups and data folder no longer hold the rows.
+
+    None where that can't be known: no backups are told of, the database's files lie elsewhere.
+    """
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
     return {
         "vacuumed": list(tables),
         "wal_until": (now + wal).isoformat(),
         "backups_until": (now + backups).isoformat() if backups else None,
+        UNTIL: (due(now) + _TAKES).isoformat() if cluster.is_here() else None,
     }
+
+
+def due(now: datetime) -> datetime:
+    """The next quiet hour, but no more than 23 hours from now."""
+    today = timezone.localtime(now).replace(
+        hour=settings.DISK_ERASURE_HOUR, minute=0, second=0, microsecond=0
+    )
+    following = today if today > now else today + timedelta(days=1)
+    return min(following, now + _LONGEST_WAIT)
 
 
 def _touched(operation: Operation) -> list[str]:
@@ -52,9 +69,3 @@ def _touched(operation: Operation) -> list[str]:
     counted = receipts.erased_by(operation).get("database", {})
     known = {place.table for place in places.places()}
     return sorted(known.intersection(counted))
-
-
-def _parameters() -> dict[str, Any]:
-    values = connection.get_connection_params()
-    known = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert")
-    return {name: values[name] for name in known if values.get(name)}

@@ -1,0 +1,23 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ops.access import as_system
+from ops.management.operating import do_here
+from ops.services.disk import cluster, erasure
+
+
+class Command(BaseCommand):
+    help = "Erase what was forgotten from the files of the data folder as well, now and here."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not cluster.is_here():
+            raise CommandError("The database's files are not in the data folder.")
+        with as_system():
+            operation = erasure.request()
+        do_here(operation)
+        told = operation.result
+        self.stdout.write(
+            f"{told['receipts']} receipts, {told.get('files', 0)} files,"
+            f" {told.get('bytes', 0)} bytes, {told.get('found', 0)} found"
+        )

@@ -1,0 +1,86 @@
+"""Who did what: events are appended as they happen, and chained by hashes a little later."""
+
+from django.db import models
+
+
+class AuditEvent(models.Model):
+    """One act: who (actor, surface), what (action, target id), when. Append-only.
+
+    A trigger of the database enters every new event in `UnsealedEvent`.
+    """
+
+    personal_data = False
+    keeps_ids = True
+
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=60)
+    surface = models.CharField(max_length=20)
+    action = models.CharField(max_length=60)
+    subject = models.UUIDField(null=True)
+    target = models.CharField(max_length=60, blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["subject", "-id"], name="audit_subject"),
+            models.Index(fields=["action", "-id"], name="audit_action"),
+            models.Index(fields=["actor", "-id"], name="audit_actor"),
+            models.Index(fields=["target"], name="audit_target"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.actor}"
+
+
+class AuditSeal(models.Model):
+    """The place of one event in the chain. Append-only.
+
+    `number` counts without gaps in the order of the chain, which is the order of sealing. Numbers
+    up to 0 belong to events that were written before events had numbers: their hashes leave the
+    number out. Following the chain finds an event that is missing, so there is no foreign key. The
+    first link has an empty `previous_hash`.
+    """
+
+    personal_data = False
+
+    number = models.BigIntegerField(primary_key=True)
+    event = models.OneToOneField(
+        AuditEvent, on_delete=models.PROTECT, related_name="seal", db_constraint=False
+    )
+    previous_hash = models.BinaryField(max_length=32)
+    hash = models.BinaryField(max_length=32)
+
+    def __str__(self) -> str:
+        return f"number {self.number}"
+
+
+class UnsealedEvent(models.Model):
+    """An event that isn't in the chain yet. Sealing it takes this row away."""
+
+    personal_data = False
+
+    event = models.OneToOneField(
+        AuditEvent,
+        on_delete=models.PROTECT,
+        primary_key=True,
+        related_name="unsealed",
+        db_constraint=False,
+    )
+
+    def __str__(self) -> str:
+        return f"event {self.event_id}"
+
+
+class AuditHead(models.Model):
+    """The newest link of the chain, in the one row there is: a chain cut off at the end shows."""
+
+    personal_data = False
+
+    number = models.BigIntegerField(default=0)
+    hash = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="audit_head_is_one")]
+
+    def __str__(self) -> str:
+        return f"number {self.number}"

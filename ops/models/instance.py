@@ -1,0 +1,24 @@
+"""What holds for the whole instance."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class Instance(models.Model):
+    """The one row about this instance.
+
+    While `deliveries_held_at` is set nothing is sent to addresses outside: a backup was restored,
+    and the owner has not yet said that this instance is the one that speaks.
+    """
+
+    personal_data = False
+
+    deliveries_held_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="instance_is_one")]
+
+    def __str__(self) -> str:
+        return "this instance"
