@@ -96,10 +96,17 @@ _TEXTS: dict[Language, dict[str, str]] = {
         " kept.",
         "learned": "Noted:",
         "off": "Remembering is off here, so I won't keep this.",
-        "forget": "All right, I'm passing that on to be forgotten. Memory Center shows what went.",
-        "forgotten": "Forgotten:",
-        "forgot_nothing": "I found nothing like that among your memories, so there was nothing to"
+        "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
+        " shows every memory, and forgets the ones you choose.",
+        "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
+        " otherwise.",
+        "needs_choice": "I can't tell for sure which memories you mean, so nothing was forgotten"
+        " yet. Choose below what goes and what stays.",
+        "nothing_found": "I found nothing like that among your memories, so there was nothing to"
         " forget.",
+        "passing": "I can't tell for sure which memories you mean, so nothing was forgotten."
+        " A temporary chat keeps no list to choose from: ask me in another chat, or choose in"
+        " Memory Center.",
         "telling": "Thank you for telling me. What is worth keeping will appear in Memory Center.",
         "also": "It goes with what I remember:",
         "thanks": "You're welcome!",
@@ -119,9 +126,14 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "remember": "好的，我已转交去记住。记住了什么，可以在记忆中心看到。",
         "learned": "记下了：",
         "off": "这里没有开启记忆，所以我不会保留这些内容。",
-        "forget": "好的，我已转交去忘记。忘记了什么，可以在记忆中心看到。",
-        "forgotten": "已经忘记：",
-        "forgot_nothing": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
+        "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
+        "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
+        "forgotten": "已经彻底忘记。说过它的消息还在，除非你另作选择。",
+        "needs_choice": "我不能确定你指的是哪些记忆，所以还没有忘记任何内容。"
+        "请在下面选择哪些忘记、哪些保留。",
+        "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
+        "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
+        "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
         "telling": "谢谢你告诉我。值得保留的内容会出现在记忆中心。",
         "also": "我还记得：",
         "thanks": "不客气！",
@@ -136,21 +148,26 @@ def answer(
     remembered: Sequence[str],
     language: str | None = None,
     learned: Sequence[str] | None = None,
-    forgotten: Sequence[str] | None = None,
+    forget: str | None = None,
     remembering: bool = True,
+    passing: bool = False,
 ) -> str:
     """The demo assistant's reply, in the message's language.
 
     `remembered` are the recalled memories, most relevant first; nothing else about the user is
-    ever claimed. `learned` and `forgotten` are what this message made us keep or forget (None: not
-    known yet, it happens in the background); `remembering` is False where memory is off. The
-    message itself is not repeated: it may hold what should not be said twice.
+    ever claimed. `learned` is what this message made us keep (None: not known yet, it happens in
+    the background), `forget` what became of its request to forget (a status of
+    `memories.services.requests`; None: it asks for nothing that we understand). `remembering` is
+    False where memory is off; `passing`: in a temporary chat, which keeps no list to choose from.
+    The message itself is not repeated: it may hold what should not be said twice.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
     intent = intent_of(message)
+    if forget is not None:
+        return text["passing" if passing and forget == "needs_choice" else forget]
     if intent is Intent.FORGET:
-        return _forget(text, forgotten=forgotten)
+        return text["forget"]
     if intent in (Intent.REMEMBER, Intent.TELLING):
         told = _told(text, intent=intent, learned=learned, remembering=remembering)
         new = set(_quotable(learned or ()))
@@ -194,13 +211,6 @@ def _told(
     if learned:
         return _quoted(text["learned"], _quotable(learned), text=text, limit=LISTED)
     return text["remember"] if intent is Intent.REMEMBER else text["telling"]
-
-
-def _forget(text: dict[str, str], *, forgotten: Sequence[str] | None) -> str:
-    if forgotten is None:
-        return text["forget"]
-    gone = _quotable(forgotten)
-    return _quoted(text["forgotten"], gone, text=text, limit=LISTED) or text["forgot_nothing"]
 
 
 def _quotable(memories: Sequence[str]) -> list[str]:

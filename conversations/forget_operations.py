@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -10,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Summary
 from conversations.services import erasing as said
-from conversations.services import forgetting, layers, summaries
+from conversations.services import forget_choices, forgetting, layers, summaries
 from conversations.services.erasing import Target
 from memcenter.lib import cascades
 from memories.services import beside, leaving
@@ -27,7 +29,7 @@ from ops.services.receipts import Counts
 from ops.services.worker import Run
 
 
-@handles(Kind.FORGET_MESSAGE)
+@handles(Kind.FORGET_MESSAGE, is_long=True)
 def forget_message(run: Run) -> Mapping[str, Any]:
     """Erase one or both messages of a turn with all that rests on it.
 
@@ -39,18 +41,43 @@ def forget_message(run: Run) -> Mapping[str, Any]:
     pk = run.payload["conversation"]
     with as_user(user):
         target = said.target_of(user, Q(pk__in=run.payload["messages"]), conversation=pk)
-    _erase(run, user, target, forget_memories=True)
-
-    def summarize_again() -> None:
-        conversation = Conversation.objects.filter(user=user, pk=pk).first()
-        emptied = Summary.everything.filter(user=user, conversation=pk, text="")
-        if conversation is not None and emptied.exists():
-            summaries.request(user=user, conversation_id=conversation.pk)
-
-    return erasing.finish(run, user=user, scope="message", then=summarize_again)
+    _erase(run, user, [target], forget_memories=True)
+    return erasing.finish(
+        run, user=user, scope="message", then=lambda: _summarize_again(user, [pk])
+    )
 
 
-@handles(Kind.CLEAR_CONVERSATION)
+def _summarize_again(user: User, conversations: Sequence[int]) -> None:
+    """Those that are still there and whose summary was emptied."""
+    there = Conversation.objects.filter(user=user, pk__in=conversations)
+    for pk in there.order_by("pk").values_list("pk", flat=True):
+        if Summary.everything.filter(user=user, conversation=pk, text="").exists():
+            summaries.request(user=user, conversation_id=pk)
+
+
+@handles(Kind.FORGET_CHOICE)
+def forget_choice(run: Run) -> Mapping[str, Any]:
+    """Erase the memories and messages that were chosen, with all that rests on them.
+
+    Running it twice is safe: each step looks up by ids what is still there, the messages go last.
+    """
+    user, payload = run.user(), run.payload
+    if user is None:
+        return erasing.finish(run, user=None, scope="choice")
+    with as_user(user):
+        targets = forget_choices.targets_of(user, payload["messages"])
+    _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
+    kept = ("messages",) if not payload["messages"] else ()
+    return erasing.finish(
+        run,
+        user=user,
+        scope="choice",
+        kept=kept,
+        then=lambda: _summarize_again(user, payload["conversations"]),
+    )
+
+
+@handles(Kind.CLEAR_CONVERSATION, is_long=True)
 def clear_conversation(run: Run) -> Mapping[str, Any]:
     """Erase all that was said in a conversation up to the request.
 
@@ -62,7 +89,7 @@ def clear_conversation(run: Run) -> Mapping[str, Any]:
     return erasing.finish(run, user=user, scope="clear", kept=_kept(run))
 
 
-@handles(Kind.FORGET_CONVERSATION)
+@handles(Kind.FORGET_CONVERSATION, is_long=True)
 def forget_conversation(run: Run) -> Mapping[str, Any]:
     """Erase a conversation; running it twice is safe, for the conversation's row goes last."""
     user = run.user()
@@ -79,7 +106,7 @@ def _erase_row(user: User, pk: int) -> Counts:
     return {**erased, "ops_export": exports}
 
 
-@handles(Kind.FORGET_LAYER)
+@handles(Kind.FORGET_LAYER, is_long=True)
 def forget_layer(run: Run) -> Mapping[str, Any]:
     """Erase all summaries or episodes up to the request; what was said stays.
 
@@ -108,52 +135,72 @@ def _erase_whole(run: Run, user: User) -> None:
         target = forgetting.whole(
             user, conversation=payload["conversation"], through=payload["through"]
         )
-    _erase(run, user, target, forget_memories=payload["forget_memories"])
+    _erase(run, user, [target], forget_memories=payload["forget_memories"])
 
 
-def _erase(run: Run, user: User, target: Target, *, forget_memories: bool) -> None:
+def _erase(
+    run: Run,
+    user: User,
+    targets: Sequence[Target],
+    *,
+    forget_memories: bool,
+    gone: Sequence[int] = (),
+) -> None:
     """What is made from messages first, and the messages last: they tell what is made from them.
 
-    It hides once more: something may have been learned while the request was on its way.
+    The memories in `gone` go whatever they rest on. It hides once more: something may have been
+    learned while the request was on its way.
     """
 
     def hide() -> Counts:
-        said.hide(user, target)
-        forgetting.hide_memories(user, target, forget=forget_memories)
+        for target in targets:
+            said.hide(user, target)
+            forgetting.hide_memories(user, target, forget=forget_memories)
         return {}
 
+    resting = forget_choices.resting_on(targets, gone=gone)
     erasing.step(run, user=user, name="hide", erase=hide)
-    _remember(run, user, target, forget_memories=forget_memories)
+    _remember(run, user, targets, resting=resting if forget_memories else None, gone=gone)
     if forget_memories:
-        known.erase_in_rounds(run, user=user, resting=target.resting)
+        known.erase_in_rounds(run, user=user, resting=resting, gone=gone)
     operation, asked = run.operation, run.operation.created_at
+
+    def of_each(erase: Callable[[User, Target], Counts]) -> Callable[[], Counts]:
+        return lambda: sum((Counter(erase(user, one)) for one in targets), Counter())
+
     steps: dict[str, Callable[[], Counts]] = {
-        "traces": lambda: said.erase_traces(user, target, until=asked),
-        "index": lambda: said.erase_index(user, target),
-        "summaries": lambda: said.erase_summaries(user, target),
-        "turns": lambda: said.erase_turns(user, target),
-        "messages": lambda: said.erase_messages(user, target),
+        "traces": of_each(partial(said.erase_traces, until=asked)),
+        "index": of_each(said.erase_index),
+        "summaries": of_each(said.erase_summaries),
+        "turns": of_each(said.erase_turns),
+        "messages": of_each(said.erase_messages),
         "copies": lambda: known_erasing.erase_copies(user=user, operation=operation),
-        "exports": lambda: erasing.erase_transfers(user, [target.conversation]),
+        "exports": lambda: erasing.erase_transfers(user, [one.conversation for one in targets]),
     }
     for name, erase in steps.items():
         erasing.step(run, user=user, name=name, erase=erase)
 
 
-def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) -> None:
+def _remember(
+    run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
+) -> None:
+    """`resting` is None where the memories that rest on it are kept."""
     found, elsewhere = Leaving(), list[str]()
+    conversations = [one.conversation for one in targets]
 
     def look() -> list[str]:
         nonlocal found, elsewhere
-        look_for = leaving.of if forget_memories else leaving.nothing
-        found = look_for(user=user, resting=target.resting)
-        said_there = (remembering.words_of(rows) for rows in said.words_of(user, target))
+        if resting is None:
+            found = leaving.nothing(user=user, resting=forget_choices.resting_on(targets, gone=()))
+        else:
+            found = leaving.of(user=user, resting=resting, gone=gone)
+        said_there = (
+            remembering.words_of(rows) for one in targets for rows in said.words_of(user, one)
+        )
         texts = [*found.texts, *chain.from_iterable(said_there)]
         elsewhere = [
             *leaving.said_elsewhere(user=user, texts=texts, without=found.along),
-            *beside.staying(
-                user=user, texts=texts, leaving=found, conversation=target.conversation
-            ),
+            *beside.staying(user=user, texts=texts, leaving=found, conversations=conversations),
         ]
         known_erasing.blank_questions_about(user=user, texts=texts)
         return texts
@@ -162,7 +209,11 @@ def _remember(run: Run, user: User, target: Target, *, forget_memories: bool) ->
         run,
         user=user,
         texts=look,
-        rows=lambda: [*found.rows, *said.rows_of(user, target), *_own_row(run, user)],
+        rows=lambda: [
+            *found.rows,
+            *(rows for one in targets for rows in said.rows_of(user, one)),
+            *_own_row(run, user),
+        ],
         staying=lambda: [*found.staying, *elsewhere],
     )
 

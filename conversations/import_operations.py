@@ -24,7 +24,7 @@ WATCHED_FROM = 2_000
 """Rows; fewer come in within a moment."""
 
 
-@handles(Kind.IMPORT)
+@handles(Kind.IMPORT, is_long=True)
 def take_in(run: Run) -> Mapping[str, Any] | None:
     """Read a file, take all of it in, and make it findable.
 

@@ -90,16 +90,44 @@ class Learning(models.TextChoices):
     DONE = "done"
 
 
+class Withheld(models.TextChoices):
+    """Why a message is never learned from; decided when it is said, and kept with it.
+
+    MEMORY_OFF: long-term memory was off then. ASKED: the person asked not to keep it.
+    FORGOTTEN: the other message of its turn was forgotten. MANY_PEOPLE: it came in a file about
+    several people, so nobody can tell whose statements it holds.
+    """
+
+    NO = ""
+    MEMORY_OFF = "off"
+    ASKED = "asked"
+    FORGOTTEN = "forgotten"
+    MANY_PEOPLE = "people"
+
+
+class Told(models.TextChoices):
+    """How the moment is known at which a message was told, to compare it with a forget.
+
+    TO_US: in a turn or the chat, at `recorded_at`. DATED: brought in from elsewhere, said at
+    `created_at`. UNDATED: brought in without a time; it counts as said before any forget.
+    """
+
+    TO_US = ""
+    DATED = "dated"
+    UNDATED = "undated"
+
+
 class Message(models.Model):
     """One utterance. `created_at` is when it was said, `recorded_at` when we were told.
 
     An answer that its reader `stopped` counts as whole; one that broke off isn't `completed`.
-    `learning` is about what a person said without having got a reply yet.
+    `learning` is about what a person said without having got a reply yet. `withheld` and `told`
+    decide what may be learned from it (`memories.services.learnability`).
     """
 
     personal_data = True
     words = ("content", "speaker")
-    codes = ("public_id", "external_id", "role", "learning")
+    codes = ("public_id", "external_id", "role", "learning", "withheld", "told")
     vouches = ("content",)
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
@@ -117,6 +145,12 @@ class Message(models.Model):
     learning = models.CharField(
         max_length=5, choices=Learning, blank=True, default=Learning.WITH_TURN, db_default=""
     )
+    withheld = models.CharField(
+        max_length=9, choices=Withheld, blank=True, default=Withheld.NO, db_default=""
+    )
+    told = models.CharField(
+        max_length=7, choices=Told, blank=True, default=Told.TO_US, db_default=""
+    )
     token_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     recorded_at = models.DateTimeField(auto_now_add=True)
@@ -130,6 +164,8 @@ class Message(models.Model):
         constraints = [
             one_of("role", Role, name="message_role_known"),
             one_of("learning", Learning, name="message_learning_known"),
+            one_of("withheld", Withheld, name="message_withheld_known"),
+            one_of("told", Told, name="message_told_known"),
             models.UniqueConstraint(fields=["conversation", "number"], name="message_number"),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"],

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 
+from conversations.control_tokens import neutral
 from conversations.prompt_words import Words, words_for
 from memcenter.lib import segment, tokens
 
@@ -26,11 +27,6 @@ SHARES: Mapping[str, int] = MappingProxyType(
 _LONGEST = {"preferences": 100, "memories": 100, "files": 100, "episodes": 160}
 _ELLIPSIS = "…"
 _GAP = 1  # the empty line between sections, in tokens
-
-_OPENS_A_TAG = re.compile(r"<(?=\s*[/!?|a-zA-Z])")
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-)
 
 
 @dataclass(frozen=True)
@@ -115,15 +111,6 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
             sections.append(section)
             left -= section.tokens + _GAP
     return _within(sections, chosen=chosen, budget=limits.budget, words=words)
-
-
-def neutral(text: str) -> str:
-    """One line that can't be taken for a part of the prompt's own structure.
-
-    Stored text may carry an attack: newlines would let it make headings, tags would let it close
-    the block, invisible characters would hide it from the people who look at their memories.
-    """
-    return _OPENS_A_TAG.sub("‹", " ".join(_INVISIBLE.sub("", text).split()))
 
 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:

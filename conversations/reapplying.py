@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from conversations.models import Conversation, Message
-from conversations.services import forgetting, layers
+from conversations.services import forget_choices, forgetting, layers
+from memories.models import Memory
 from ops.models import Operation, User
 from ops.services.reapplying import again
 
@@ -18,6 +19,15 @@ def _messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation 
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
     operations = [forgetting.forget_message(user=user, message=one) for one in found]
     return operations[-1] if operations else None
+
+
+@again("choice")
+def _choice(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    memories = list(Memory.everything.filter(user=user, public_id__in=target["memories"]))
+    messages = list(Message.everything.filter(user=user, public_id__in=target["messages"]))
+    if not memories and not messages:
+        return None
+    return forget_choices.forget_again(user=user, memories=memories, messages=messages)
 
 
 @again("conversation")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Told, Withheld
 from conversations.services.erasing import leave_conversation
 from conversations.services.threads import check_external_id
 from memcenter.lib import tokens
 from memcenter.lib.errors import Invalid
+from memories.extraction import sensitive
+from memories.services import learnability
 from ops.portable import Unfit
 from ops.registry import Rows
 from ops.restoring import Loading
@@ -31,6 +34,7 @@ class ConversationRows(Rows):
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
+        row.title = sensitive.masked(row.title)
         row.message_count, row.last_message_at, row.speakers = 0, None, []
 
 
@@ -46,8 +50,13 @@ class MessageRows(Rows):
         check_client_id(row.external_id)
         if len(row.content) > settings.MAX_MESSAGE_CHARS:
             raise Unfit(TOO_LONG)
+        if settings.SECRETS_IN_MESSAGES == "mask":
+            row.content = sensitive.masked(row.content)
         if "token_count" not in given:
             row.token_count = tokens.count(row.content)
+        row.withheld = row.withheld or _mark_of(row, loading)
+        if row.told == Told.TO_US and not given.get("recorded_at"):
+            row.told = Told.DATED if given.get("created_at") else Told.UNDATED
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         _set_apart(rows)
@@ -83,10 +92,35 @@ class MessageRows(Rows):
 
 
 @dataclass(frozen=True)
+class SummaryRows(Rows):
+    """One that was made before secrets were masked comes back without them."""
+
+    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
+        row.text = sensitive.masked(row.text)
+
+
+@dataclass(frozen=True)
+class EpisodeRows(Rows):
+    """What is exported of the turn's texts holds no secret; the messages stand as they were."""
+
+    def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
+        for row in super()._out(rows):
+            said, reply = sensitive.masked_together([row[name] or "" for name, _ in self.also])
+            yield {**row, **dict(zip((name for name, _ in self.also), (said, reply), strict=True))}
+
+
+@dataclass(frozen=True)
 class TurnRows(Rows):
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         if not loading.learns:
             row.extracted_at = row.extracted_at or timezone.now()
+
+
+def _mark_of(row: Message, loading: Loading) -> Withheld:
+    """One that may be learned from where it comes from may still not be here."""
+    if not loading.learns:
+        return Withheld.MANY_PEOPLE
+    return learnability.mark_of(row.content, role=row.role, is_on=loading.takes_memories)
 
 
 def check_client_id(value: str | None) -> None:

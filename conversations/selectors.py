@@ -157,6 +157,12 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
     return [_whole_turn(values) for values in found]
 
 
+def teaching_turns(user: User, where: Sql) -> list[Turn]:
+    """As `whole_turns`, of those that may be learned from: neither message is withheld."""
+    teaches = "q.withheld = '' AND a.withheld = ''"
+    return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
+
+
 @cache
 def _whole() -> str:
     parts = ((Turn, "t"), (Message, "q"), (Message, "a"), (Conversation, "c"))
@@ -181,7 +187,7 @@ def _taken(
 
 def turn_of(user: User, message: Message) -> Turn | None:
     of_it = Q(user_message=message) | Q(assistant_message=message)
-    return Turn.objects.filter(of_it, user=user).first()
+    return Turn.objects.filter(of_it, user=user).select_related("user_message").first()
 
 
 def speakers_of(user: User) -> tuple[str, ...]:

@@ -19,5 +19,6 @@ urlpatterns = [
     path("messages/<str:message_id>/forget/", turns.message_forget, name="message_forget"),
     path("messages/<str:message_id>/rate/", turns.message_rate, name="message_rate"),
     path("turns/<str:turn_id>/undo/", turns.turn_undo, name="turn_undo"),
+    path("turns/<str:turn_id>/forget/", turns.turn_forget, name="turn_forget"),
     path("turns/<str:turn_id>/lessons/", turns.turn_lessons, name="turn_lessons"),
 ]

@@ -1,10 +1,16 @@
 """Everything personal that stands in the tables of this app: how it leaves, returns and goes."""
 
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
-from conversations.restored_rows import ConversationRows, MessageRows, TurnRows
+from conversations.restored_rows import (
+    ConversationRows,
+    EpisodeRows,
+    MessageRows,
+    SummaryRows,
+    TurnRows,
+)
 from conversations.services.temporary import TemporaryData
 from ops.personal_rows import RowsUnder
-from ops.registry import Rows, register
+from ops.registry import register
 
 _TEXTS = (
     ("user_message", "turn__user_message__content"),
@@ -20,14 +26,14 @@ register(
         natural=("message",),
         conversation="message__conversation",
     ),
-    Rows(
+    SummaryRows(
         Summary,
         order=41,
         leave_out=("hidden_at",),
         inside=("conversation",),
         conversation="conversation",
     ),
-    Rows(
+    EpisodeRows(
         Episode,
         order=42,
         leave_out=("hidden_at",),

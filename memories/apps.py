@@ -9,6 +9,7 @@ class MemoriesConfig(AppConfig):
             forget_operations,
             operations,
             readable,
+            recycling_decisions,
             revise_operations,
             user_data,
         )

@@ -27,7 +27,7 @@ from ops.services.worker import Run
 _KEPT = ("messages",)
 
 
-@handles(Kind.FORGET_MEMORY)
+@handles(Kind.FORGET_MEMORY, is_long=True)
 def forget_memory(run: Run) -> Mapping[str, Any]:
     """Erase memories with everything derived from them.
 
@@ -39,7 +39,7 @@ def forget_memory(run: Run) -> Mapping[str, Any]:
     return erasing.finish(run, user=user, scope="memory", kept=_KEPT)
 
 
-@handles(Kind.FORGET_PROJECT)
+@handles(Kind.FORGET_PROJECT, is_long=True)
 def forget_project(run: Run) -> Mapping[str, Any]:
     """Erase a project's memories, then the project.
 

@@ -44,7 +44,7 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
     logged in the transaction that applied it and left out the next time.
     """
     user = run.user()
-    if user is None:
+    if user is None or not run.payload.get("learns", True):
         return None
     with as_user(user):
         beside = run.beside(limit=learning.TOGETHER) if providers.all_here() else []
@@ -59,10 +59,10 @@ def extract_turn(run: Run) -> Mapping[str, Any] | None:
 
 def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
     extraction = ingest.extract_from(heard)
-    forgotten = requests.forget_what_was_asked(run, user=user, heard=heard, extraction=extraction)
+    forget = requests.settle(run, user=user, heard=heard, extraction=extraction)
     skills.learn(run, user=user, turn=heard.turn)
     decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
-    return learning.told(decided, extraction) | {"forgotten": forgotten}
+    return learning.told(decided, extraction, forget=forget)
 
 
 @handles(Kind.EXTRACT_CONVERSATION)
@@ -102,7 +102,7 @@ def index_memory(run: Run) -> None:
             indexing.store_memory(memory=current, vectors=vectors, pieces=pieces)
 
 
-@handles(Kind.CONSOLIDATE)
+@handles(Kind.CONSOLIDATE, is_long=True)
 def consolidate(run: Run) -> Mapping[str, Any] | None:
     """Learn from old notes, then join similar old memories; a dry run only says which.
 
@@ -130,7 +130,7 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     return told | ({"learned": from_notes} if from_notes else {})
 
 
-@handles(Kind.BUILD_INDEX)
+@handles(Kind.BUILD_INDEX, is_long=True)
 def build_index(run: Run) -> Mapping[str, Any]:
     """Give people with very many memories an index of their own.
 
@@ -139,7 +139,7 @@ def build_index(run: Run) -> Mapping[str, Any]:
     return own_indexes.bring_in_line(run)
 
 
-@handles(Kind.MOVE_VECTORS)
+@handles(Kind.MOVE_VECTORS, is_long=True)
 def move_vectors(run: Run) -> Mapping[str, Any]:
     """Have vectors searched in Milvus, or in PostgreSQL again.
 
@@ -148,7 +148,7 @@ def move_vectors(run: Run) -> Mapping[str, Any]:
     return moving.move(run)
 
 
-@handles(Kind.SYNC_VECTORS)
+@handles(Kind.SYNC_VECTORS, is_long=True)
 def sync_vectors(run: Run) -> None:
     """Tell Milvus what changed of a person's vectors; again it finds nothing to tell."""
     user = run.user()
@@ -156,7 +156,7 @@ def sync_vectors(run: Run) -> None:
         vector_changes.tell(user.pk)
 
 
-@handles(Kind.CLEANUP)
+@handles(Kind.CLEANUP, is_long=True)
 def clean_up(run: Run) -> Mapping[str, Any]:
     """Erase what is over its time; running it again finds nothing more to do."""
     counts = {"binned": cleaning.forget_binned(run), "files": cleaning.erase_binned_files(run)}
@@ -166,7 +166,7 @@ def clean_up(run: Run) -> Mapping[str, Any]:
     return counts | files | cleaning.erase_expired(run)
 
 
-@handles(Kind.SYNC_FILES)
+@handles(Kind.SYNC_FILES, is_long=True)
 def sync_files(run: Run) -> Mapping[str, Any] | None:
     """Bring a person's memory files and their copies in step with the memories.
 
@@ -178,7 +178,7 @@ def sync_files(run: Run) -> Mapping[str, Any] | None:
     return file_syncing.sync(user).told
 
 
-@handles(Kind.REINDEX)
+@handles(Kind.REINDEX, is_long=True)
 def reindex(run: Run) -> Mapping[str, Any]:
     """Fill another embedder's space and switch to it.
 

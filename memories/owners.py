@@ -1,7 +1,6 @@
-"""Whose an id of ours is, for keys that are bound to nobody. Read across users, so as system."""
+"""Whose a memory or a trace is, where a call names no person. Read across users, so as system."""
 
 import time
-from collections.abc import Iterable
 
 from memories.models import Memory, RecallTrace
 from ops.access import as_system
@@ -14,11 +13,6 @@ def of_memory(public_id: str) -> User | None:
     with as_system():
         row = Memory.visible.filter(public_id=public_id).select_related("user").first()
     return row.user if row is not None else None
-
-
-def of_first(public_ids: Iterable[str]) -> User | None:
-    """Whose the first of these memories is that there is."""
-    return next((user for one in public_ids if (user := of_memory(one)) is not None), None)
 
 
 # A trace is written when its answer has gone out: whoever asks for it at once may be faster.

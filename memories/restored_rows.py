@@ -11,9 +11,9 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from memories.extraction.sensitive import screen
+from memories.extraction.sensitive import masked_values, screen
 from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
-from memories.services import file_lines
+from memories.services import file_lines, learnability, tombstones
 from memories.services.writing import content_hash
 from ops.models import User
 from ops.personal_rows import RowsUnder
@@ -26,6 +26,7 @@ EMPTY = gettext_noop("the memory has no text")
 TOO_LONG = gettext_noop("the text is longer than is allowed here")
 SECRET = gettext_noop("it looks like a secret, and secrets are not remembered")
 FILE_THERE = gettext_noop("a file of this name is there already and is kept")
+FORGOTTEN = gettext_noop("it was forgotten here")
 STAYS_FORGOTTEN = gettext_noop("what was forgotten leaves no trace that could travel")
 
 
@@ -36,21 +37,25 @@ class OfMemory(RowsUnder):
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         if not loading.takes_memories:
             raise Unfit(MEMORY_OFF)
+        mask_words(row)
 
 
 @dataclass(frozen=True)
 class MemoryRows(OfMemory):
-    """From elsewhere (without an id of ours) it is screened, and the same text comes in once."""
+    """It is screened; from elsewhere (without an id of ours) the same text comes in once."""
 
     def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
+        row.content = _screened(row.content)
         super().prepare(loading, row, given)
         if not OUR_ID.fullmatch(str(given.get("id"))):
-            row.content = _screened(row.content.strip())
+            row.content = row.content.strip()
             loading.state.setdefault("from elsewhere", set()).add(row.public_id)
         if not row.content.strip():
             raise Unfit(EMPTY)
         if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
             raise Unfit(TOO_LONG)
+        if _was_forgotten(row, given, user=loading.user):
+            raise Unfit(FORGOTTEN)
         row.content_hash = content_hash(row.content)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
@@ -120,6 +125,19 @@ class FileRows(OfMemory):
 class FileVersionRows(FileRows):
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         return Rows.known(self, loading, rows)
+
+
+def mask_words(row: Any) -> None:
+    """Mask the secrets in all that the row says in words."""
+    for name in row.words:
+        setattr(row, name, masked_values(getattr(row, name)))
+
+
+def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
+    """A memory of a file comes back only where it was made after it was forgotten here."""
+    at = row.created_at if given.get("created_at") else None
+    telling = learnability.telling_of_text("", at=at)
+    return tombstones.is_forgotten(user=user, text=row.content, quote="", telling=telling)
 
 
 def _screened(text: str) -> str:

@@ -26,6 +26,7 @@ from memories.models import (
     Source,
 )
 from ops.models import User
+from ops.services import users
 
 _VISIBLE: Mapping[str, Manager[Any]] = {
     "memory": Memory.visible,
@@ -260,10 +261,15 @@ class TimelineFilter:
 
 
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
-    """What is in use, each with its moment `at`: when it happened, else when it was written."""
+    """What is in use, each with its moment `at`: when it happened, else when it was written.
+
+    Nothing while long-term memory is off: a timeline recalls.
+    """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")
     )
+    if not users.settings_of(user).longterm_enabled:
+        rows = rows.none()
     if filters.project_key:
         rows = rows.filter(project__key=filters.project_key, project__hidden_at__isnull=True)
     if filters.kinds:

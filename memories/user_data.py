@@ -96,6 +96,11 @@ register(
     NoteRows(DailyNote, order=22, leave_out=("hidden_at",)),
     FileVersionRows(FileVersion, order=23, leave_out=("typed", "hidden_at"), inside=("file",)),
     FileRows(MemoryFile, order=24, leave_out=("written_version", "hidden_at"), natural=("path",)),
-    Rows(Tombstone, order=25, leave_out=("text_hash", "about_hash"), stays=STAYS_FORGOTTEN),
+    Rows(
+        Tombstone,
+        order=25,
+        leave_out=("text_hash", "about_hash", "pieces", "piece_size"),
+        stays=STAYS_FORGOTTEN,
+    ),
     OfMemory(Project, order=26, leave_out=("hidden_at",), natural=("key",)),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -14,6 +15,8 @@ Change = Literal["same", "removed", "added"]
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = f"(?:(?![{_HAN}])\\w)+"
 _TOKEN = re.compile(f"([{_HAN}]+)|{_WORD}(?:['’.,:-]{_WORD})*|\\s+|.", re.DOTALL)
+_SENTENCE = re.compile(r"[^.!?。！？\n]*+[.!?。！？\s]*+")
+_MOST_LOOKS = 20_000_000
 _ONLY_MARKS = re.compile(r"[\W_]*")
 
 
@@ -25,7 +28,7 @@ class Part:
 
 def diff_words(old: str, new: str) -> list[Part]:
     """The parts of both texts in order: the same ones and the added ones make up `new`."""
-    before, after = list(_words(old)), list(_words(new))
+    before, after = _cut(old, new)
     parts: list[Part] = []
     for tag, start, end, start_new, end_new in _steps(before, after):
         if tag == "equal":
@@ -36,6 +39,22 @@ def diff_words(old: str, new: str) -> list[Part]:
         if start_new < end_new:
             parts.append(Part("added", "".join(after[start_new:end_new])))
     return parts
+
+
+def _cut(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Both texts in words; in sentences, or whole, where comparing words would take long."""
+    for pieces in (_words, _sentences):
+        before, after = list(pieces(old)), list(pieces(new))
+        if _looks(before, after) <= _MOST_LOOKS:
+            return before, after
+    return [old], [new]
+
+
+def _looks(before: list[str], after: list[str]) -> int:
+    """How often difflib looks at two equal pieces: at most at each pair, once for each match."""
+    of_after = Counter(after)
+    pairs = sum(count * of_after[piece] for piece, count in Counter(before).items())
+    return pairs * min(len(before), len(after))
 
 
 Step = tuple[str, int, int, int, int]
@@ -55,6 +74,10 @@ def _steps(before: list[str], after: list[str]) -> list[Step]:
         else:
             steps.append((tag, start, end, start_new, end_new))
     return steps
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (found[0] for found in _SENTENCE.finditer(text) if found[0])
 
 
 def _words(text: str) -> Iterator[str]:

@@ -19,8 +19,10 @@ from memcenter.rest.fields import (
     Prose,
     QueryFlag,
     Text,
+    Texts,
     Whole,
 )
+from memcenter.rest.schema import Accepted
 from memories.models import Kind
 
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
@@ -33,6 +35,7 @@ _NAMED_BY = {
     "conversation": "conversation_id",
     "project": "project_key",
 }
+_CHOSEN_BY = ("about", "memory_ids", "message_ids")
 
 
 class ClientId(Text):
@@ -164,8 +167,13 @@ class EpisodeQuery(OfConversation):
 
 
 class ForgetInput(Personal):
+    """A memory is named by `memory_id`, in words by `about`, or with others by the lists of ids."""
+
     scope = OneOf(choices=(*_NAMED_BY, "user"))
     memory_id = Text(required=False, **_CLIENT_ID)
+    about = Prose(required=False, max_length=4_000)
+    memory_ids = Texts(required=False)
+    message_ids = Texts(required=False)
     message_id = Text(required=False, **_CLIENT_ID)
     conversation_id = Text(required=False, **_CLIENT_ID)
     project_key = Text(required=False, min_length=1, max_length=100)
@@ -174,12 +182,29 @@ class ForgetInput(Personal):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         wanted = _NAMED_BY.get(attrs["scope"])
+        choosing = [name for name in _CHOSEN_BY if name in attrs]
+        if attrs["scope"] == "memory" and choosing:
+            return self._check_choice(attrs)
         if wanted is not None and wanted not in attrs:
             raise serializers.ValidationError({wanted: "Say which one."})
-        others = [name for name in _NAMED_BY.values() if name in attrs and name != wanted]
-        if others:
+        named = [name for name in _NAMED_BY.values() if name in attrs and name != wanted]
+        if others := [*named, *choosing]:
             text = f"Doesn't go with the scope {attrs['scope']}."
             raise serializers.ValidationError(dict.fromkeys(others, text))
+        return attrs
+
+    def _check_choice(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        ways = (("memory_id",), ("about",), ("memory_ids", "message_ids"))
+        given = [way for way in ways if any(name in attrs for name in way)]
+        if len(given) > 1:
+            text = "Give memory_id, about, or the lists of ids."
+            raise serializers.ValidationError({given[-1][0]: text})
+        others = [name for name in _NAMED_BY.values() if name in attrs]
+        if others:
+            text = "Doesn't go with the scope memory."
+            raise serializers.ValidationError(dict.fromkeys(others, text))
+        if not any(attrs.get(name) for name in _CHOSEN_BY):
+            raise serializers.ValidationError({"memory_ids": "Name at least one."})
         return attrs
 
 
@@ -197,6 +222,22 @@ class MessageRemoval(Personal):
 
 
 # --- going out --------------------------------------------------------------------------------
+
+
+class ForgetAnswer(Accepted):
+    """To `about`: the memories that went, and the messages that say it and stay until chosen."""
+
+    memory_ids = serializers.ListField(child=serializers.CharField(), required=False)
+    message_ids = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class ForgetQuestion(serializers.Serializer[Any]):
+    """Nothing was forgotten: ask which of these, and call again with `memory_ids` and
+    `message_ids`; or nothing like it is known, and both lists are empty."""
+
+    status = serializers.ChoiceField(choices=("needs_choice", "nothing_found"))
+    memory_ids = serializers.ListField(child=serializers.CharField())
+    message_ids = serializers.ListField(child=serializers.CharField())
 
 
 class Recorded(serializers.Serializer[Any]):

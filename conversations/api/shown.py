@@ -7,6 +7,8 @@ from typing import Any
 
 from conversations.models import Conversation, Episode, Message, Summary
 from conversations.services.temporary import TemporaryConversation, TemporaryMessage
+from memories.extraction import sensitive
+from memories.services.shelves import masked_turn
 from ops.models import User
 
 
@@ -51,7 +53,7 @@ def _feedback(row: Message | TemporaryMessage) -> dict[str, Any] | None:
 def summary(row: Summary, *, bounds: Collection[Message]) -> dict[str, Any]:
     ids = {one.number: one.public_id for one in bounds}
     return {
-        "text": row.text,
+        "text": sensitive.masked(row.text),
         "version": row.version,
         "covered_message_count": row.covered_message_count,
         "covered_from_message_id": ids.get(row.from_number),
@@ -62,14 +64,15 @@ def summary(row: Summary, *, bounds: Collection[Message]) -> dict[str, Any]:
 
 def episode(row: Episode, *, similarity: float | None) -> dict[str, Any]:
     turn = row.turn
+    said, reply = masked_turn(turn)
     return {
         "id": row.public_id,
         "user_message_id": turn.user_message.public_id,
         "assistant_message_id": turn.assistant_message.public_id,
         "similarity": similarity,
         "created_at": row.created_at,
-        "user_message": turn.user_message.content,
-        "assistant_message": turn.assistant_message.content,
+        "user_message": said,
+        "assistant_message": reply,
     }
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from rest_framework.response import Response
 
-from conversations import owners, selectors
+from conversations import selectors
 from conversations.api import leaving, serializers, shown
 from conversations.api.finding import thread_for_writing, thread_of
 from conversations.api.views_turns import unless_temporary
@@ -18,8 +18,6 @@ from memcenter.rest.fields import Personal
 from memcenter.rest.idempotency import Passing
 from memcenter.rest.pagination import NEWEST
 from memcenter.rest.schema import Accepted, page_of
-
-_OWNERS = {"conversation_id": owners.of_conversation}
 
 
 class ConversationsView(MemcenterView):
@@ -74,7 +72,6 @@ class ConversationView(MemcenterView):
         takes=Personal,
         answers={200: serializers.Conversation},
         unknown_user=PRETEND,
-        owners=_OWNERS,
     )
     def get(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
@@ -85,7 +82,6 @@ class ConversationView(MemcenterView):
         takes=serializers.ConversationChange,
         answers={200: serializers.Conversation},
         unknown_user=PRETEND,
-        owners=_OWNERS,
     )
     def patch(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
@@ -103,7 +99,6 @@ class ConversationView(MemcenterView):
         answers={202: Accepted},
         strict=True,
         unknown_user=PRETEND,
-        owners=_OWNERS,
     )
     def delete(self, call: Call, conversation_id: str) -> Response:
         return leaving.forget(call, conversation_id)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from rest_framework.response import Response
 
-from conversations import owners, selectors
+from conversations import selectors
 from conversations.api import serializers
 from conversations.services import feedback
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
-from memories import owners as known_owners
 from memories import selectors as known
 from memories.services.feedback import rate_memory
 
@@ -19,7 +18,6 @@ class FeedbackView(MemcenterView):
         summary="Say what you think of a message or memory; a rating of null takes it back",
         takes=serializers.FeedbackInput,
         answers={200: serializers.RatedThing},
-        owners={"message_id": owners.of_message, "memory_id": known_owners.of_memory},
     )
     def post(self, call: Call) -> Response:
         data = call.data

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from rest_framework.response import Response
 
-from conversations import owners, selectors
+from conversations import selectors
 from conversations.api import leaving, serializers, shown
-from conversations.services import forgetting
+from conversations.services import forget_choices, forgetting
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
 from memcenter.rest.idempotency import Passing
 from memcenter.rest.schema import Accepted
-from memories import owners as known_owners
 from memories import selectors as known
 from memories.services import forgetting as memory_forgetting
-from memories.services import projects
+from memories.services import projects, requests
+from memories.services.requests import Asked
 from ops.models import Scope
 from ops.services import forgetting as user_forgetting
 from ops.services import users
-
-_OWNERS = {
-    "conversation_id": owners.of_conversation,
-    "message_id": owners.of_message,
-    "memory_id": known_owners.of_memory,
-}
 
 
 class ForgetView(MemcenterView):
     @endpoint(
         summary="Forget a memory, message, conversation, project or everything, for real",
         takes=serializers.ForgetInput,
-        answers={202: Accepted},
+        answers={200: serializers.ForgetQuestion, 202: serializers.ForgetAnswer},
         scope=Scope.FORGET,
         strict=True,
-        owners=_OWNERS,
+        prepare=lambda call: _asked(call.data),
         while_forgetting=True,
     )
     def post(self, call: Call) -> Response:
@@ -45,10 +40,38 @@ class ForgetView(MemcenterView):
         return _FORGET[scope](call)
 
 
+def _asked(data: Mapping[str, Any]) -> list[Asked]:
+    return requests.asked_about(data["about"]) if "about" in data else []
+
+
 def _forget_memory(call: Call) -> Response:
+    if "about" in call.data:
+        return _forget_about(call)
+    if "memory_id" not in call.data:
+        return _forget_chosen(call)
     memory = known.memory_of(call.user, call.data["memory_id"])
     operation = memory_forgetting.forget_memory(
         user=call.user, memory=memory, requested_by_key=call.key_id
+    )
+    return Response(shown.accepted(operation.public_id), status=202)
+
+
+def _forget_about(call: Call) -> Response:
+    """Done at once where one memory is plainly meant; else a question, by ids."""
+    found = requests.find(call.ready, user=call.user)
+    outcome = requests.answer(found, user=call.user, requested_by_key=call.key_id)
+    ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}
+    if outcome.status == requests.FORGOTTEN:
+        return Response(shown.accepted(outcome.op_id) | ids, status=202)
+    return Response({"status": outcome.status, **ids})
+
+
+def _forget_chosen(call: Call) -> Response:
+    operation = forget_choices.forget(
+        user=call.user,
+        memory_ids=call.data.get("memory_ids", ()),
+        message_ids=call.data.get("message_ids", ()),
+        requested_by_key=call.key_id,
     )
     return Response(shown.accepted(operation.public_id), status=202)
 
@@ -97,7 +120,6 @@ class ClearView(MemcenterView):
         scope=Scope.FORGET,
         strict=True,
         unknown_user=PRETEND,
-        owners=_OWNERS,
     )
     def post(self, call: Call) -> Response:
         return leaving.clear(call, call.data["conversation_id"])

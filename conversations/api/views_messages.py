@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework.response import Response
 
-from conversations import owners, selectors
+from conversations import selectors
 from conversations.api import serializers, shown
 from conversations.api.finding import thread_for_writing, thread_of
 from conversations.api.views_turns import unless_temporary
@@ -21,7 +21,6 @@ from memcenter.rest.pagination import Order, listed
 from memcenter.rest.schema import Accepted, page_of
 
 _SPOKEN = Order("number", descending=False)
-_OWNERS = {"conversation_id": owners.of_conversation}
 
 
 class ConversationMessagesView(MemcenterView):
@@ -31,7 +30,6 @@ class ConversationMessagesView(MemcenterView):
         answers={200: page_of(serializers.Message)},
         paged=True,
         unknown_user=PRETEND,
-        owners=_OWNERS,
     )
     def get(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
@@ -51,7 +49,7 @@ class ConversationMessagesView(MemcenterView):
         takes=serializers.MessageInputShape,
         answers={200: serializers.Message, 201: serializers.Message},
         unknown_user=unless_temporary,
-        owners=_OWNERS,
+        adds=True,
     )
     def post(self, call: Call, conversation_id: str) -> Response:
         thread = thread_for_writing(call, conversation_id, kind=None, brief=False)
@@ -82,7 +80,6 @@ class MessageView(MemcenterView):
         summary="One message",
         takes=Personal,
         answers={200: serializers.Message},
-        owners={"message_id": owners.of_message},
     )
     def get(self, call: Call, message_id: str) -> Response:
         row = _message(call, message_id)
@@ -95,7 +92,6 @@ class MessageView(MemcenterView):
         takes=serializers.MessageRemoval,
         answers={202: Accepted},
         strict=True,
-        owners={"message_id": owners.of_message},
     )
     def delete(self, call: Call, message_id: str) -> Response:
         operation = forgetting.forget_message(

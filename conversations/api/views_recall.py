@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework.response import Response
 
-from conversations import owners, selectors
+from conversations import selectors
 from conversations.api import serializers, shown
 from conversations.api.finding import Thread, kept, thread_of
 from conversations.api.views_turns import unless_temporary
@@ -23,8 +23,6 @@ from memories.services import indexing, projects, recall, search, writing
 from memories.services.pool import PreparedQuery
 from ops.access import within
 from ops.services import users
-
-_OWNERS = {"conversation_id": owners.of_conversation}
 
 
 def _prepare_message(call: Call) -> PreparedQuery:
@@ -46,10 +44,10 @@ class ContextView(MemcenterView):
         takes=serializers.ContextInput,
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
-        owners=_OWNERS,
         prepare=_prepare_message,
         prepares_within=indexing.is_here,
         idempotent=False,
+        adds=True,
         afterwards=True,
     )
     def post(self, call: Call) -> Response:
@@ -132,7 +130,6 @@ class SummaryView(MemcenterView):
         summary="The rolling summary of a conversation",
         takes=serializers.OfConversation,
         answers={200: serializers.Summary},
-        owners=_OWNERS,
     )
     def get(self, call: Call) -> Response:
         thread = kept(call, call.data["conversation_id"])
@@ -154,7 +151,6 @@ class EpisodesView(MemcenterView):
         takes=serializers.EpisodeQuery,
         answers={200: page_of(serializers.Episode)},
         paged=True,
-        owners=_OWNERS,
         prepare=_prepare_episodes,
         prepares_within=indexing.is_here,
     )

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import FileResponse, HttpResponseNotModified
 from rest_framework.response import Response
 
-from conversations import owners
 from conversations.api import serializers_transfer as serializers
 from conversations.api.finding import kept
 from conversations.services import bringing_in
@@ -16,7 +15,6 @@ from memcenter.rest.endpoint import CREATE, Call, endpoint
 from memcenter.rest.etags import not_modified
 from memcenter.rest.parsers import OrjsonParser
 from memcenter.rest.uploads import TakesUploads, UploadParser
-from ops import owners as operations
 from ops.models import Scope
 from ops.sending import as_attachment
 from ops.services import audit, exporting
@@ -28,7 +26,6 @@ class ExportView(MemcenterView):
         takes=serializers.ExportInput,
         answers={202: serializers.Started},
         scope=Scope.EXPORT,
-        owners={"conversation_id": owners.of_conversation},
     )
     def post(self, call: Call) -> Response:
         reference = call.data.get("conversation_id")
@@ -52,7 +49,6 @@ class ExportDownloadView(MemcenterView):
         answers=serializers.FILE,
         scope=Scope.EXPORT,
         etag=True,
-        owners={"op_id": operations.of_operation},
     )
     def get(self, call: Call, op_id: str) -> FileResponse | HttpResponseNotModified:
         export = exporting.ready(user=call.user, op_id=op_id)

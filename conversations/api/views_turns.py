@@ -8,7 +8,6 @@ from typing import Any
 
 from rest_framework.response import Response
 
-from conversations import owners
 from conversations.api import serializers
 from conversations.api.finding import thread_for_writing
 from conversations.models import Role
@@ -38,7 +37,7 @@ class TurnsView(MemcenterView):
         takes=serializers.TurnInput,
         answers={200: serializers.Recorded, 201: serializers.Recorded},
         unknown_user=unless_temporary,
-        owners={"conversation_id": owners.of_conversation},
+        adds=True,
     )
     def post(self, call: Call) -> Response:
         data = call.data

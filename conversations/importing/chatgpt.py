@@ -74,20 +74,21 @@ def _messages(
     report: Report,
 ) -> Iterator[ImportedMessage]:
     seen: set[str] = set()
-    before = started_at or datetime.now(UTC)
+    before, dated = started_at or datetime.now(UTC), started_at is not None
     for place, (node_id, message) in enumerate(_branch(row, nodes)):
         role = _role(message)
         if role is None:
             continue
         try:
             content = _text(message.get("content"))
-            before = max(before, _time(message.get("create_time")) or before)
+            said_at = _time(message.get("create_time"))
+            before, dated = max(before, said_at or before), dated or said_at is not None
             client_id = values.unique(values.client_id(message.get("id") or node_id), seen)
         except values.BadRow as bad:
             report(Skipped(f"{where} message {place}", bad.why))
             continue
         seen.add(client_id)
-        yield ImportedMessage(client_id, role, "", content, before)
+        yield ImportedMessage(client_id, role, "", content, before, dated=dated)
 
 
 def _branch(

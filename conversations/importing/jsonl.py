@@ -66,6 +66,19 @@ class _Talk:
             return now - timedelta(days=1)
         return next(reversed(self.messages.values())).created_at + timedelta(seconds=1)
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether the time of a line without one follows from a line before it."""
+        return bool(self.messages) and next(reversed(self.messages.values())).dated
+
+
+@dataclass(frozen=True)
+class _At:
+    """When something was said; not `dated`: the file doesn't tell."""
+
+    moment: datetime
+    dated: bool
+
 
 @dataclass
 class _Person:
@@ -106,7 +119,8 @@ def _take(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) 
     talk = person.talks.get(talk_id) or _Talk()
     kind = _kind(row)
     zone = _zone(row.get("timezone") or person.timezone or "UTC")
-    at = _time(row, zone=zone, now=now) or talk.next_time(now)
+    given = _time(row, zone=zone, now=now)
+    at = _At(given or talk.next_time(now), dated=given is not None or talk.is_dated)
     for message in _messages(row, at=at, talk=talk):
         talk.messages[message.client_id] = message
     talk.title = talk.title or values.label(row.get("title"), longest=values.TITLE_LENGTH)
@@ -163,7 +177,7 @@ def _days_ago(days: object, clock: object, *, zone: ZoneInfo, now: datetime) -> 
         raise values.BadRow(Why.BAD_TIME) from error
 
 
-def _messages(row: Mapping[str, Any], *, at: datetime, talk: _Talk) -> list[ImportedMessage]:
+def _messages(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedMessage]:
     found = (
         _turn(row, at=at, talk=talk) if "user_message" in row else [_single(row, at=at, talk=talk)]
     )
@@ -173,19 +187,17 @@ def _messages(row: Mapping[str, Any], *, at: datetime, talk: _Talk) -> list[Impo
     return found
 
 
-def _turn(row: Mapping[str, Any], *, at: datetime, talk: _Talk) -> list[ImportedMessage]:
+def _turn(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedMessage]:
     """The user's message, and the reply unless there is none yet."""
     asked = _side(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
     if row.get("assistant_message") is None:
         return [asked]
-    later = asked.created_at + REPLY_AFTER
+    later = _At(asked.created_at + REPLY_AFTER, asked.dated)
     number = len(talk.messages) + 2
     return [asked, _side(row, "assistant_message", role=ASSISTANT, at=later, number=number)]
 
 
-def _side(
-    row: Mapping[str, Any], side: str, *, role: str, at: datetime, number: int
-) -> ImportedMessage:
+def _side(row: Mapping[str, Any], side: str, *, role: str, at: _At, number: int) -> ImportedMessage:
     given = row[side] if isinstance(row[side], dict) else {"content": row[side]}
     speaker = given.get("speaker") or (row.get("speaker") if role == USER else None)
     said_at = given.get("created_at")
@@ -194,11 +206,12 @@ def _side(
         role=role,
         speaker=values.label(speaker),
         content=values.text(given.get("content")),
-        created_at=at if said_at is None else values.moment(said_at),
+        created_at=at.moment if said_at is None else values.moment(said_at),
+        dated=at.dated or said_at is not None,
     )
 
 
-def _single(row: Mapping[str, Any], *, at: datetime, talk: _Talk) -> ImportedMessage:
+def _single(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> ImportedMessage:
     role = row.get("role")
     if role not in (USER, ASSISTANT):
         raise values.BadRow(Why.BAD_ROLE)
@@ -207,7 +220,8 @@ def _single(row: Mapping[str, Any], *, at: datetime, talk: _Talk) -> ImportedMes
         role=role,
         speaker=values.label(row.get("speaker")),
         content=values.text(row.get("content")),
-        created_at=at,
+        created_at=at.moment,
+        dated=at.dated,
         completed=row.get("completed") is not False,
     )
 

@@ -13,6 +13,7 @@ first, and the window and the rolling summary would run over both.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -140,9 +141,7 @@ def _messages(
 
 
 def _renamed(message: ImportedMessage, client_id: str) -> ImportedMessage:
-    return ImportedMessage(
-        client_id, message.role, message.speaker, message.content, message.created_at
-    )
+    return replace(message, client_id=client_id)
 
 
 def _message(

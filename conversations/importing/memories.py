@@ -27,7 +27,7 @@ KINDS = (
 _MAX_TAGS, _MAX_TAG, _MAX_NAME = 20, 50, 200
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 _LINE = re.compile(r"^[-*+]\s+(.*)$")
-_ID = re.compile(r"\s*<!--\s*(mem_[0-9a-z]+)\s*-->\s*$")
+_ID = re.compile(r"(?<!\s)\s*+<!--\s*(mem_[0-9a-z]+)\s*-->\s*$")
 
 
 def is_mem0(item: object) -> bool:

@@ -85,11 +85,11 @@ def _tables(
     if found == Format.CHATGPT:
         return rows.of_conversations(chatgpt.read(path, prefix=prefix, report=report))
     if found == Format.MEM0:
-        return rows.of_memories(memories.read_mem0(path, prefix=prefix, report=report), now=now)
+        return rows.of_memories(memories.read_mem0(path, prefix=prefix, report=report))
     if found == Format.MARKDOWN:
         lines = _lines(path)
         if memories.is_memory_file(lines):
-            return rows.of_memories(memories.read_markdown(lines, report=report), now=now)
+            return rows.of_memories(memories.read_markdown(lines, report=report))
         return rows.of_conversations(transcript.read(lines, now=now, report=report))
     return rows.of_people(_people(path, report=report, now=now), several=people > 1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from itertools import count
 from typing import Any
 
@@ -73,6 +72,7 @@ class _Portion:
                     "content": message.content,
                     "completed": message.completed,
                     "created_at": message.created_at,
+                    "told": "dated" if message.dated else "undated",
                 }
             )
         self.turns += [_turn(turn, name) for turn in one.turns]
@@ -93,17 +93,17 @@ def _turn(turn: ImportedTurn, conversation: str) -> Row:
     }
 
 
-def of_memories(found: Iterable[ImportedMemory], *, now: datetime) -> Iterator[Table]:
+def of_memories(found: Iterable[ImportedMemory]) -> Iterator[Table]:
     portion: list[Row] = []
     for number, one in enumerate(found, start=1):
-        portion.append(_memory(one, f"m{number}", now=now))
+        portion.append(_memory(one, f"m{number}"))
         if len(portion) >= _PORTION:
             yield "memory", portion
             portion = []
     yield "memory", portion
 
 
-def _memory(one: ImportedMemory, name: str, *, now: datetime) -> Row:
+def _memory(one: ImportedMemory, name: str) -> Row:
     return {
         "id": name,
         "kind": one.kind,
@@ -117,5 +117,5 @@ def _memory(one: ImportedMemory, name: str, *, now: datetime) -> Row:
         "app_id": one.app_id,
         "run_id": one.run_id,
         "occurred_at": one.created_at,
-        "created_at": one.created_at or now,
+        "created_at": one.created_at,
     }

@@ -79,15 +79,16 @@ def read(lines: list[str], *, now: datetime, report: Report) -> Iterator[Importe
 def _messages(lines: list[str], *, now: datetime, report: Report) -> Iterator[ImportedMessage]:
     """Without times, what was said ends now, a second apart."""
     said = list(_said(lines))
-    at = now - timedelta(seconds=len(said))
+    at, dated = now - timedelta(seconds=len(said)), False
     for number, one in enumerate(said, start=1):
+        dated = dated or one.at is not None
         at = max(one.at, at) if one.at and number > 1 else one.at or at + timedelta(seconds=1)
         try:
             content = values.text(one.text())
         except values.BadRow as bad:
             report(Skipped(f"line {one.line}", bad.why))
             continue
-        yield ImportedMessage(str(number), one.role, "", content, at)
+        yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
     if not said:
         report(Skipped("file", Why.EMPTY))
 

@@ -44,7 +44,10 @@ Report = Callable[[Skipped], None]
 
 @dataclass(frozen=True)
 class ImportedMessage:
-    """`client_id` is unique in its conversation; `speaker` is a name, empty is the user."""
+    """`client_id` is unique in its conversation; `speaker` is a name, empty is the user.
+
+    `dated` tells whether the file says when it was said; otherwise `created_at` was made up.
+    """
 
     client_id: str
     role: str
@@ -52,6 +55,7 @@ class ImportedMessage:
     content: str
     created_at: datetime
     completed: bool = True
+    dated: bool = True
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def apply(path: Path, *, people: Sequence[User]) -> None:
     for user in people:
         touches = wanted.get(user.external_id or "")
         if touches is not None:
-            with as_user(user):
+            with as_user(user, changing=True):
                 _touch(user, touches)
 
 

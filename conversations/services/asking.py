@@ -21,6 +21,7 @@ from conversations.services.preparing import Prepared
 from conversations.services.turns import MessageInput
 from memcenter.lib.errors import Conflict
 from memories.services import traces
+from memories.services.requests import Outcome
 from ops.access import as_user
 from ops.models import User
 
@@ -69,16 +70,15 @@ class Kept:
         """Raises `NotFound` when the question went meanwhile, `Conflict` when it is answered."""
         if self.answer is not None and not reply.completed:
             return  # one half of an answer is no better than the one that is there
-        done = prepared.forgotten is not None
         with as_user(self.user):
             if self.turn is not None:
-                self.said = self._anew(reply, forget_done=done)
+                self.said = self._anew(reply, prepared.forget)
             else:
-                self.said = [self.question, self._completed(reply, forget_done=done)]
+                self.said = [self.question, self._completed(reply, prepared.forget)]
             request_id = prepared.found.request_id
             traces.answered(user=self.user, request_id=request_id, answer=self.said[-1])
 
-    def _anew(self, reply: MessageInput, *, forget_done: bool) -> list[Message]:
+    def _anew(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
         assert self.answer is not None
         _check_last(self)
         forgetting.forget_message(user=self.user, message=self.answer, cascade=True)
@@ -87,16 +87,16 @@ class Kept:
             conversation=self.conversation,
             user_message=MessageInput(self.question.content, speaker=self.question.speaker),
             assistant_message=reply,
-            forget_done=forget_done,
+            forget=forget,
         )
         threads.give_title(turn.conversation, self.question.content)
         return [turn.user_message, turn.assistant_message]
 
-    def _completed(self, reply: MessageInput, *, forget_done: bool) -> Message:
+    def _completed(self, reply: MessageInput, forget: Outcome | None) -> Message:
         if self.answer is not None:  # it had broken off
             forgetting.forget_message(user=self.user, message=self.answer)
         return turns.record_answer(
-            user=self.user, question=self.question, answer=reply, forget_done=forget_done
+            user=self.user, question=self.question, answer=reply, forget=forget
         ).message
 
 
@@ -134,7 +134,7 @@ def edit(text: str, *, user: User, conversation: Conversation, message: str) -> 
     The earlier wording is forgotten with its answer and all that rests on them, in the
     transaction that records the new one. Raises `Conflict` when it isn't the last any more.
     """
-    with as_user(user):
+    with as_user(user, changing=True):
         found = _last(user, conversation)
         if found is None or found.question.public_id != message:
             raise Conflict(SAID_LATER)

@@ -9,7 +9,7 @@ from conversations.services import preparing, temporary
 from conversations.services.asking import SAID_LATER
 from conversations.services.preparing import Prepared
 from conversations.services.temporary import TemporaryConversation, TemporaryMessage
-from conversations.services.threads import title_from
+from conversations.services.threads import title_of
 from conversations.services.turns import MessageInput
 from memcenter.lib.errors import Conflict
 from ops.models import User
@@ -63,7 +63,7 @@ def ask(text: str, *, user: User, conversation: TemporaryConversation | None) ->
     """Say something new in a temporary chat; without one it begins one."""
     conversation = conversation or temporary.create(user=user, external_id=None)
     if not conversation.title:
-        conversation = temporary.rename(conversation, title=title_from(text))
+        conversation = temporary.rename(conversation, title=title_of(text))
     (said,), _ = temporary.append(conversation, messages=(MessageInput(text),))
     count = conversation.message_count + 1
     return Passing(user, replace(conversation, message_count=count), said)

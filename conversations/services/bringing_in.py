@@ -20,7 +20,8 @@ from django.utils import timezone
 from conversations.importing import archive, opening
 from conversations.importing.opening import Format, Opened
 from conversations.importing.types import Skipped
-from conversations.models import Conversation, Episode, Message, Turn
+from conversations.models import Conversation, Episode, Message, Turn, Withheld
+from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid
 from memories.models import Memory
 from ops import registry
@@ -28,7 +29,9 @@ from ops.models import Import, Kind, Priority, User
 from ops.restoring import LISTED, Loading
 from ops.services import audit, leftovers, outbox, stored_files, users
 from ops.services.stored_files import IMPORTS
+from ops.services.worker import GiveWay
 
+_STILL_WANTED = "SELECT hidden_at FROM ops_user WHERE id = %s FOR SHARE SKIP LOCKED"
 UNPACKED_TIMES = 10
 """A packed file may unpack to so many times the largest file that is taken."""
 
@@ -139,8 +142,15 @@ def apply(
 
 
 def check_still_wanted(user: User) -> None:
-    """The last thing before it all becomes true. Raises `Conflict` (`being_forgotten`)."""
-    users.check_not_being_forgotten(User.objects.select_for_update(no_key=True).get(pk=user.pk))
+    """The last thing before it all becomes true.
+
+    It must not wait for a forget, which may wait for a conversation that is held here. Raises
+    `GiveWay` while one begins, and `Conflict` (`being_forgotten`).
+    """
+    found = statements.rows(_STILL_WANTED, [user.pk])
+    if not found:
+        raise GiveWay
+    users.check_not_being_forgotten(User(hidden_at=found[0][0]))
 
 
 def erase_file(row: Import) -> None:
@@ -173,7 +183,12 @@ def _add_episodes(loading: Loading) -> None:
 
 
 def _learn(loading: Loading) -> int:
-    new = Turn.objects.filter(pk__in=loading.added[Turn], extracted_at__isnull=True)
+    new = Turn.objects.filter(
+        pk__in=loading.added[Turn],
+        extracted_at__isnull=True,
+        user_message__withheld=Withheld.NO,
+        assistant_message__withheld=Withheld.NO,
+    )
     payloads = [{"turn": pk} for pk in new.order_by("pk").values_list("pk", flat=True)]
     subject = loading.user.subject
     return outbox.enqueue_all(

@@ -16,10 +16,12 @@ from conversations.models import Conversation, ConversationKind, Summary
 from conversations.prompt import BlockItem, Limits, Recalled
 from memcenter.lib import segment
 from memcenter.lib.errors import Invalid
+from memories.extraction import sensitive
 from memories.models import DailyNote, Kind, Project, TraceKind
 from memories.services import notes, recall, traces
 from memories.services.pool import PreparedQuery
 from memories.services.recall import RecalledEpisode, RecalledMemory
+from memories.services.shelves import masked_turn
 from memories.services.traces import Hit, Stage
 from ops.models import User, UserSettings
 from ops.services import users
@@ -232,7 +234,11 @@ def _recalled(found: Gathered) -> Recalled:
         preferences=by_kind["preferences"],
         memories=by_kind["memories"],
         files=[BlockItem("note", note.public_id, note.text) for note in found.notes],
-        summary=([BlockItem("summary", summary.public_id, summary.text)] if summary else []),
+        summary=(
+            [BlockItem("summary", summary.public_id, sensitive.masked(summary.text))]
+            if summary
+            else []
+        ),
         episodes=[_episode_item(one) for one in found.episodes],
     )
 
@@ -258,11 +264,12 @@ def _day(moment: datetime | None) -> str:
 
 def _episode_item(one: RecalledEpisode) -> BlockItem:
     turn = one.episode.turn
+    said, reply = masked_turn(turn)
     return BlockItem(
         type="episode",
         id=one.episode.public_id,
-        text=turn.user_message.content,
-        reply=turn.assistant_message.content,
+        text=said,
+        reply=reply,
         score=one.similarity,
         relevance=one.similarity,
         day=_day(turn.created_at),
@@ -289,7 +296,7 @@ def _items(found: Gathered, block: prompt.Block) -> list[Item]:
         Item(
             "episode",
             one.episode.public_id,
-            one.episode.turn.user_message.content,
+            masked_turn(one.episode.turn)[0],
             one.similarity,
             0,
             {"relevance": one.similarity},
@@ -298,7 +305,8 @@ def _items(found: Gathered, block: prompt.Block) -> list[Item]:
     ]
     rows += [Item("note", note.public_id, note.text, 1.0, 0, {}) for note in found.notes]
     if found.summary:
-        rows.append(Item("summary", found.summary.public_id, found.summary.text, 1.0, 0, {}))
+        text = sensitive.masked(found.summary.text)
+        rows.append(Item("summary", found.summary.public_id, text, 1.0, 0, {}))
     rows.sort(key=lambda one: order.get(one.id, len(order)))
     return [
         replace(one, rank=rank, in_block=one.id in order) for rank, one in enumerate(rows, start=1)

@@ -11,10 +11,11 @@ from conversations.models import Episode, Message, Turn
 from memcenter.lib import statements
 from memcenter.lib.statements import Sql
 from memcenter.providers.base import Vectors
+from memories.extraction import sensitive
 from memories.models import TargetKind
 from memories.services import indexing
 from memories.services.indexing import Entry
-from memories.services.shelves import episode_text
+from memories.services.shelves import turn_text
 from ops.models import User
 
 _EPISODE_CHARS = 4_000
@@ -33,9 +34,9 @@ class ToIndex:
 
     @property
     def texts(self) -> list[str]:
-        """What has to be embedded: each message, then the episode."""
-        texts = [message.content for message in self.messages]
-        return [*texts, episode_text(self.turn)[:_EPISODE_CHARS]] if self.turn else texts
+        """What is indexed and embedded: each message, then the episode; secrets are masked."""
+        texts = sensitive.masked_together([message.content for message in self.messages])
+        return [*texts, turn_text(*texts)[:_EPISODE_CHARS]] if self.turn else texts
 
 
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
@@ -98,8 +99,8 @@ def store(
 def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
     """In the order of `texts`."""
     entries = [
-        Entry(TargetKind.MESSAGE, message.pk, message.content, message.conversation_id)
-        for message in one.messages
+        Entry(TargetKind.MESSAGE, message.pk, text, message.conversation_id)
+        for message, text in zip(one.messages, one.texts, strict=False)
     ]
     if one.turn is not None and episode is not None:
         text = one.texts[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,13 +11,23 @@ from typing import Any
 from django.db.models import Max, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
-from memcenter.lib import cascades, shingles
+from conversations.models import (
+    Conversation,
+    Episode,
+    Feedback,
+    Message,
+    Role,
+    Summary,
+    Turn,
+    Withheld,
+)
+from memcenter.lib import cascades
 from memories.models import Arbitration, TargetKind
 from memories.services import erasing as known
+from memories.services import tombstones
 from ops.models import User
 
-_TITLE_AT_LEAST = 4
+_SPEAKING = (Role.USER, Role.ASSISTANT)
 
 
 @dataclass(frozen=True)
@@ -55,14 +65,25 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 def hide(user: User, target: Target) -> int:
     """Hide it, turns first: who learns from a turn holds its row until they are done.
 
-    Gives how many messages were hidden now.
+    Messages leave tombstones. Gives how many were hidden now.
     """
     now = timezone.now()
     visible = {"user": user, "hidden_at__isnull": True}
     Turn.everything.filter(pk__in=target.turns, **visible).update(hidden_at=now)
     Episode.everything.filter(turn__in=target.turns, **visible).update(hidden_at=now)
     covering(user, target).filter(hidden_at__isnull=True).update(hidden_at=now)
-    return Message.everything.filter(pk__in=target.messages, **visible).update(hidden_at=now)
+    _withhold_what_is_left(target)
+    messages = Message.everything.filter(pk__in=target.messages, **visible)
+    tombstones.leave_messages(user=user, messages=messages.filter(role__in=_SPEAKING), at=now)
+    return messages.update(hidden_at=now)
+
+
+def _withhold_what_is_left(target: Target) -> None:
+    """The other message of a forgotten turn teaches nothing any more."""
+    turns = Turn.everything.filter(pk__in=target.turns)
+    sides = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
+    left = Message.everything.filter(sides).exclude(pk__in=target.messages)
+    left.filter(withheld=Withheld.NO).update(withheld=Withheld.FORGOTTEN)
 
 
 def covering(user: User, target: Target) -> QuerySet[Summary]:
@@ -84,14 +105,6 @@ def leave_conversation(conversation: Conversation) -> None:
     conversation.save(
         update_fields=["message_count", "last_message_at", "speakers", "title", "updated_at"]
     )
-
-
-def title_without(title: str, texts: Sequence[str]) -> str:
-    """The title, unless it was taken from one of these texts."""
-    plain = shingles.normalise(title)
-    if len(plain) < _TITLE_AT_LEAST:
-        return title
-    return "" if any(plain in shingles.normalise(text) for text in texts) else title
 
 
 def texts_of(user: User, target: Target) -> list[str]:

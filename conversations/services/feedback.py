@@ -1,6 +1,7 @@
 """What a person thinks of a message."""
 
 from conversations.models import Feedback, Message
+from memories.extraction.sensitive import masked
 from ops.models import User
 from ops.services import audit
 
@@ -13,6 +14,6 @@ def rate_message(
     if rating is None:
         Feedback.objects.filter(user=user, message=message).delete()
         return None
-    given = {"user": user, "rating": rating, "comment": comment}
+    given = {"user": user, "rating": rating, "comment": masked(comment)}
     feedback, _ = Feedback.objects.update_or_create(message=message, defaults=given)
     return feedback

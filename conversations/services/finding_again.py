@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from conversations.models import Episode, Message, Summary
+from memories.extraction import sensitive
 from memories.models import DailyNote, LexicalEntry, Memory, TargetKind
 from memories.services import indexing
 from memories.services.indexing import Entry
-from memories.services.shelves import episode_text
+from memories.services.shelves import WITH_TURN, episode_text, masked_message
 from ops.access import as_user
 from ops.models import User
 from ops.services.exporting import give_way
@@ -30,7 +31,11 @@ class _Shelf:
 
 
 _SHELVES = (
-    _Shelf(TargetKind.MESSAGE, lambda user: Message.objects.filter(user=user), lambda m: m.content),
+    _Shelf(
+        TargetKind.MESSAGE,
+        lambda user: Message.objects.filter(user=user).select_related(*WITH_TURN),
+        masked_message,
+    ),
     _Shelf(
         TargetKind.EPISODE,
         lambda user: Episode.objects.filter(user=user).select_related(
@@ -41,7 +46,7 @@ _SHELVES = (
     _Shelf(
         TargetKind.SUMMARY,
         lambda user: Summary.objects.filter(user=user).exclude(text=""),
-        lambda one: one.text,
+        lambda one: sensitive.masked(one.text),
     ),
     _Shelf(TargetKind.NOTE, lambda user: DailyNote.objects.filter(user=user), lambda n: n.text),
 )

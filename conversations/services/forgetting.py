@@ -11,7 +11,9 @@ from django.utils import timezone
 from conversations.models import Conversation, Message, Turn
 from conversations.services import erasing as said
 from conversations.services.erasing import Target
+from memcenter.lib import shingles
 from memcenter.lib.errors import NotFound
+from memories.extraction.sensitive import masked
 from memories.services import deriving, hot_cache
 from memories.services import erasing as known
 from ops.models import Kind, Operation, User
@@ -26,7 +28,7 @@ def forget_message(
     With `cascade` the other message of the turn goes too. Asked again meanwhile, it gives the
     same operation. Raises `NotFound` when it is gone or another's.
     """
-    conversation = _lock(user, message.conversation_id)
+    conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
         raise NotFound("There is no such message.")
     before = erasing.take_up(Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]})
@@ -36,7 +38,7 @@ def forget_message(
     pks = sorted({message.pk, *([other] if other else [])})
     target = said.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
     payload = {"conversation": conversation.pk, "messages": pks}
-    _hide(user, conversation, target)
+    hide(user, conversation, target)
     deriving.hide(user=user, resting=target.resting)
     return _begin(Kind.FORGET_MESSAGE, user, target, payload, requested_by_key)
 
@@ -112,7 +114,7 @@ def _forget_all(
     *,
     through: int | None = None,
 ) -> Operation:
-    locked = _lock(user, conversation.pk)
+    locked = lock(user, conversation.pk)
     last = locked.last_number if through is None else through
     payload = {"conversation": locked.pk, "through": last}
     before = erasing.take_up(kind, user=user, payload=payload)
@@ -121,7 +123,7 @@ def _forget_all(
     if kind == Kind.CLEAR_CONVERSATION and locked.hidden_at is not None:
         raise NotFound("There is no such conversation.")
     target = whole(user, conversation=locked.pk, through=last)
-    _hide(user, locked, target)
+    hide(user, locked, target)
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
     hide_memories(user, target, forget=forget_memories)
@@ -129,8 +131,13 @@ def _forget_all(
     return _begin(kind, user, target, payload, requested_by_key)
 
 
-def _lock(user: User, pk: int) -> Conversation:
-    """Nobody records into it meanwhile: recording holds this row as well."""
+def lock(user: User, pk: int) -> Conversation:
+    """Begin to forget, and hold a conversation: nobody records into it meanwhile, for recording
+    holds its row too.
+
+    Raises `NotFound`.
+    """
+    erasing.start(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
     if found is None:
         raise NotFound("There is no such conversation.")
@@ -147,10 +154,11 @@ def _other_of(user: User, message: Message) -> int | None:
     return next(iter(pair - {message.pk}))
 
 
-def _hide(user: User, conversation: Conversation, target: Target) -> None:
+def hide(user: User, conversation: Conversation, target: Target) -> None:
+    """Hide what goes of a locked conversation, which then tells nothing of it any more."""
     said.hide(user, target)
     texts = said.texts_of(user, target)
-    conversation.title = said.title_without(conversation.title, texts)
+    conversation.title = shingles.title_without(conversation.title, [*texts, *map(masked, texts)])
     said.leave_conversation(conversation)
 
 

@@ -36,6 +36,7 @@ def delete_layer(
     """
     if layer not in _MODELS:
         raise Invalid.field("layer", "Must be summary or episode.")
+    erasing.start(user)
     rows = rows_of(user, layer=layer, through=through)
     through = rows.aggregate(newest=Max("pk"))["newest"] or 0
     payload = {"layer": layer, "through": through}

@@ -1,4 +1,4 @@
-"""What is known before the first word of an answer: what was recalled, and what was forgotten."""
+"""What is known before the first word of an answer: the recall, and what became of a forget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.utils import timezone
 
 from conversations import demo_assistant, selectors
 from conversations.demo_assistant import Intent
@@ -14,10 +13,8 @@ from conversations.models import Conversation, Message
 from conversations.services import context, temporary_context
 from conversations.services.context import Context, Wanted, WindowMessage
 from conversations.services.temporary import TemporaryConversation
-from memories.extraction.types import Said, TurnText
-from memories.models import Memory
-from memories.services import providers, requests, search
-from memories.services.requests import Asked
+from memories.services import requests, search
+from memories.services.requests import Asked, Outcome
 from memories.services.shelves import Filters, usable_memories
 from ops.access import as_user
 from ops.models import User
@@ -26,17 +23,21 @@ from ops.services import users
 
 @dataclass(frozen=True)
 class Prepared:
-    """`window` are the messages before `text`; `forgotten` is None where nothing was asked to be.
+    """`window` are the messages before `text`; `forget` is None where nothing was asked to be.
 
     `remembered` is what the demo assistant answers with; `remembering`: whether this is learned.
+    `only_forgets`: the message asks for nothing else, so that we answer it ourselves. `passing`:
+    in a temporary chat, where no list to choose from is kept.
     """
 
     text: str
     found: Context
     window: Sequence[WindowMessage]
-    forgotten: Sequence[str] | None
+    forget: Outcome | None
     remembered: Sequence[str]
     remembering: bool
+    only_forgets: bool = False
+    passing: bool = False
 
 
 def prepare(
@@ -47,7 +48,7 @@ def prepare(
     question: Message | None = None,
     without: Collection[str] = (),
 ) -> Prepared:
-    """Recall for `text`, and first forget what it asks to be forgotten.
+    """Recall for `text`, and first settle what it asks to be forgotten.
 
     `question` is its message where it is recorded already; the messages `without` (by public id)
     are no part of the window. It opens its own transactions; call it outside of any. Raises
@@ -56,18 +57,19 @@ def prepare(
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
-    asked = asked_to_forget(text)
-    with as_user(user):
+    asked = requests.asked_in(text)
+    with as_user(user, changing=bool(asked)):
         before = question.number if question else _next_number(conversation)
-        forgotten = _forget(asked, user=user, conversation=conversation, before=before)
+        forget = _settled(asked, user=user, conversation=conversation, before=before)
         found = context.build(query, user=user, conversation=conversation)
         return Prepared(
             text,
             found,
             [one for one in found.window if one.message_id not in without],
-            forgotten if asked else None,
+            forget,
             _to_answer_with(text, found, user=user),
             users.settings_of(user).longterm_enabled,
+            only_forgets=requests.says_nothing_else(text, asked),
         )
 
 
@@ -76,15 +78,15 @@ def prepare_in_passing(
 ) -> Prepared:
     """The same for a temporary chat: nothing of it is traced, and nothing will be learned.
 
-    A bare "forget that" is about nothing taught here.
+    A bare "forget that" is about nothing taught here. A question is put in words alone: nothing
+    keeps its list.
     """
     with as_user(user):
         speakers = selectors.speakers_of(user)
     query = search.prepare_query(text, speakers=speakers)
-    wanted = asked_to_forget(text)
-    asked = [one for one in wanted if one.vector is not None]
-    with as_user(user):
-        forgotten = _forget(asked, user=user, conversation=Conversation(user=user), before=0)
+    asked = requests.asked_in(text)
+    with as_user(user, changing=bool(asked)):
+        forget = _settled(asked, user=user)
         found = temporary_context.build(
             query, user=user, conversation=conversation, wanted=Wanted()
         )
@@ -92,31 +94,29 @@ def prepare_in_passing(
             text,
             found,
             [one for one in found.window if one.message_id not in without],
-            forgotten if wanted else None,
+            forget,
             _to_answer_with(text, found, user=user),
             remembering=False,
+            passing=True,
+            only_forgets=requests.says_nothing_else(text, asked),
         )
-
-
-def asked_to_forget(text: str) -> list[Asked]:
-    """What the message asks to be forgotten, ready to be found; outside any transaction."""
-    now = timezone.localtime()
-    said = TurnText(user=Said(text, now), assistant=Said("", now))
-    return requests.prepare(providers.bundled_extractor().extract(said).forget)
 
 
 def _next_number(conversation: Conversation) -> int:
     return 1 + Conversation.objects.values_list("last_number", flat=True).get(pk=conversation.pk)
 
 
-def _forget(
-    asked: Sequence[Asked], *, user: User, conversation: Conversation, before: int
-) -> list[str]:
+def _settled(
+    asked: Sequence[Asked],
+    *,
+    user: User,
+    conversation: Conversation | None = None,
+    before: int = 0,
+) -> Outcome | None:
     if not asked:
-        return []
-    meant: list[Memory] = requests.find(asked, user=user, conversation=conversation, before=before)
-    requests.forget(meant, user=user)
-    return [one.content for one in meant]
+        return None
+    found = requests.find(asked, user=user, conversation=conversation, before=before)
+    return requests.answer(found, user=user)
 
 
 def _to_answer_with(text: str, found: Context, *, user: User) -> list[str]:

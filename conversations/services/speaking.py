@@ -15,20 +15,27 @@ from memories.services import providers
 from ops.models import User
 from ops.services import model_calls
 
-_PROMPT_VERSION = "chat-1"
+_PROMPT_VERSION = "chat-2"
 _WORDS = {
     "en": {
         "frame": "You are a helpful assistant in a chat whose memory is kept by Memory Center."
         " Answer in the language of the user's latest message; Markdown is shown.",
-        "forgotten": "Just now this was forgotten at the user's request. Say so in one sentence:",
-        "nothing": "The user asked for something to be forgotten, but no memory matched. Say so.",
+        "forgotten": "What the user asks to be forgotten has just been forgotten. Say so in one"
+        " sentence, and don't repeat what it was.",
+        "needs_choice": "It is not plain which memories the user asks to be forgotten. Nothing has"
+        " been forgotten yet: the user chooses from the list that is shown below your answer. Say"
+        " so in one sentence, and name none of them.",
+        "nothing_found": "The user asked for something to be forgotten, but no memory matched. Say"
+        " so, and don't repeat what it was.",
         "off": "Nothing of this conversation is remembered: promise to remember nothing.",
     },
     "zh": {
         "frame": "你是一个乐于助人的助手，这个聊天的记忆由记忆中心管理。"
         "请用用户最新一条消息所用的语言回答；可以使用 Markdown。",
-        "forgotten": "刚才已应用户的要求彻底忘记以下内容，请用一句话告诉用户：",
-        "nothing": "用户要求忘记某些内容，但没有找到相符的记忆，请如实告知。",
+        "forgotten": "用户要求忘记的内容刚才已经彻底忘记。请用一句话告诉用户，不要复述内容。",
+        "needs_choice": "还不能确定用户要求忘记的是哪些记忆，目前什么都没有忘记："
+        "你的回答下方会列出相关记忆，由用户选择。请用一句话说明，不要提及其中任何内容。",
+        "nothing_found": "用户要求忘记某些内容，但没有找到相符的记忆。请如实告知，不要复述内容。",
         "off": "这次对话的内容不会被记住：不要承诺会记住任何内容。",
     },
 }
@@ -41,7 +48,7 @@ def model_name() -> str:
 
 def pieces_of(prepared: Prepared) -> Iterator[str]:
     """The answer as it comes. Touches no database. Raises `ProviderError`."""
-    if not model_name():
+    if not model_name() or prepared.only_forgets:
         yield from demo_answer(prepared).splitlines(keepends=True)
         return
     for piece in providers.chat_model(providers.endpoint()).reply(_messages(prepared)):
@@ -53,7 +60,8 @@ def demo_answer(prepared: Prepared) -> str:
     return demo_assistant.answer(
         prepared.text,
         remembered=prepared.remembered,
-        forgotten=prepared.forgotten,
+        forget=prepared.forget.status if prepared.forget else None,
+        passing=prepared.passing,
         remembering=prepared.remembering,
     )
 
@@ -67,7 +75,7 @@ def account(
     outcome: Literal["ok", "truncated", "failed"],
 ) -> None:
     """Note what a model's answer took, as far as we can count it; outside of any transaction."""
-    if not model_name():
+    if not model_name() or prepared.only_forgets:
         return
     sent = sum(tokens.count(one.content) for one in _messages(prepared))
     use = ModelUse(
@@ -94,9 +102,7 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
     yield words["frame"]
     if not prepared.remembering:
         yield words["off"]
-    if prepared.forgotten:
-        yield "\n".join([words["forgotten"], *(f"- {one}" for one in prepared.forgotten)])
-    elif prepared.forgotten is not None:
-        yield words["nothing"]
+    if prepared.forget is not None:
+        yield words[prepared.forget.status]
     if prepared.found.block:
         yield prepared.found.block

@@ -11,6 +11,7 @@ from conversations import selectors
 from conversations.models import Conversation, Message, Summary
 from memcenter.lib import statements, tokens
 from memcenter.providers.base import Vectors
+from memories.extraction import sensitive
 from memories.models import TargetKind
 from memories.services import indexing, providers
 from memories.services.indexing import Entry
@@ -99,12 +100,17 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
 
 
 def write(due: Due) -> str:
-    """The text of the next version; outside any transaction, for it may ask a model."""
-    return providers.summarizer().summarize(
-        due.previous.text if due.previous else "",
-        [(message.role, message.content) for message in due.messages],
-        max_tokens=settings.SUMMARY_TOKENS,
+    """The text of the next version; outside any transaction, for it may ask a model.
+
+    Secrets are masked before anybody reads the messages, and once more in what comes of them.
+    """
+    told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
+    previous, *texts = sensitive.masked_together(told)
+    roles = [message.role for message in due.messages]
+    text = providers.summarizer().summarize(
+        previous, list(zip(roles, texts, strict=True)), max_tokens=settings.SUMMARY_TOKENS
     )
+    return sensitive.masked(text)
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:

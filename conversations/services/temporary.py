@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 import redis
@@ -23,7 +23,7 @@ from redis.retry import Retry
 
 from conversations.models import ConversationKind, Role
 from conversations.services.threads import check_external_id
-from conversations.services.turns import MessageInput
+from conversations.services.turns import MessageInput, at_rest
 from memcenter.lib import ids, tokens
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.models import User
@@ -32,6 +32,7 @@ from ops.restoring import Loading
 
 logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"
+Result = TypeVar("Result")
 IS_TEMPORARY = gettext_noop("temporary conversations end where they began")
 
 
@@ -82,16 +83,22 @@ def create(
     """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
-        if found := find(user=user, reference=external_id):
-            return found
     made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
-    with client().pipeline() as pipe:
+    index, field = _index(made.owner), external_id or made.public_id
+
+    def change(pipe: Any) -> TemporaryConversation:
+        known = pipe.hget(index, field)
+        if found := _get(_text(known), pipe) if known else None:
+            return found
+        pipe.multi()
         _put(pipe, made)
-        pipe.hset(_index(made.owner), external_id or made.public_id, made.public_id)
-        pipe.expire(_index(made.owner), _lifetime())
-        pipe.execute()
-    _check_still_there(user, made)
-    return made
+        pipe.hset(index, field, made.public_id)
+        pipe.expire(index, _lifetime())
+        return made
+
+    one = _transact(change, index)
+    _check_still_there(user, one)
+    return one
 
 
 def _check_still_there(user: User, made: TemporaryConversation) -> None:
@@ -134,21 +141,14 @@ def find(*, user: User, reference: str) -> TemporaryConversation | None:
     return found if found is not None and found.owner == owner_key(user) else None
 
 
-def owner_of(public_id: str) -> User | None:
-    """Whose it is, as far as the chat product names them; the row is not read and need not be."""
-    try:
-        found = _get(public_id)
-    except redis.RedisError:
-        return None
-    if found is None or not found.owner.startswith("external:"):
-        return None
-    return User(external_id=found.owner.removeprefix("external:"))
-
-
 def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConversation:
-    renamed = replace(conversation, title=title.strip(), updated_at=timezone.now())
-    _change(conversation, lambda pipe: _put(pipe, renamed))
-    return renamed
+    def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
+        renamed = replace(current, title=title.strip(), updated_at=timezone.now())
+        pipe.multi()
+        _put(pipe, renamed)
+        return renamed
+
+    return _change(conversation, change)
 
 
 def append(
@@ -158,47 +158,56 @@ def append(
 
     Raises `Conflict` when a client's id comes with another text, `Invalid` for an impossible one.
     """
-    known = {one.external_id: one for one in read(conversation) if one.external_id is not None}
-    said, fresh = [], []
-    for message in messages:
-        found = _known(known, message)
-        said.append(found or _made(message))
-        if found is None:
-            fresh.append(said[-1])
-    if fresh:
-        _add(conversation, fresh)
-    return said, not fresh
+
+    def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
+        there = _read(pipe, current)
+        known = {one.external_id: one for one in there if one.external_id is not None}
+        said = [_known(known, message) or _made(message) for message in messages]
+        fresh = [one for one in said if one not in there]
+        if fresh:
+            pipe.multi()
+            _add(pipe, current, fresh, count=len(there) + len(fresh))
+        return said, not fresh
+
+    return _change(conversation, change)
 
 
 def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
     """Take away the newest messages; gives the conversation as it is then."""
-    left = max(0, conversation.message_count - count)
-    shorter = replace(conversation, message_count=left, updated_at=timezone.now())
 
-    def take_away(pipe: Any) -> None:
-        pipe.ltrim(_messages(conversation.public_id), 0, -count - 1)
+    def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
+        name = _messages(current.public_id)
+        left = max(0, pipe.llen(name) - count)
+        shorter = replace(current, message_count=left, updated_at=timezone.now())
+        pipe.multi()
+        pipe.ltrim(name, 0, -count - 1)
         _put(pipe, shorter)
+        return shorter
 
-    _change(conversation, take_away)
-    return shorter
+    return _change(conversation, change)
 
 
 def read(conversation: TemporaryConversation) -> list[TemporaryMessage]:
     """Its messages, oldest first."""
-    rows = client().lrange(_messages(conversation.public_id), 0, -1)
-    return [_message(orjson.loads(row)) for row in rows]
+    return _read(client(), conversation)
 
 
 def erase(conversation: TemporaryConversation, *, messages_only: bool = False) -> None:
+    if messages_only:
+        _change(conversation, _erase_messages)
+        return
     name = conversation.public_id
     with client().pipeline() as pipe:
         pipe.delete(_messages(name))
-        if messages_only:
-            _put(pipe, replace(conversation, message_count=0, last_message_at=None))
-        else:
-            pipe.delete(_PREFIX + name)
-            pipe.hdel(_index(conversation.owner), conversation.external_id or name)
+        pipe.delete(_PREFIX + name)
+        pipe.hdel(_index(conversation.owner), conversation.external_id or name)
         pipe.execute()
+
+
+def _erase_messages(pipe: Any, current: TemporaryConversation) -> None:
+    pipe.multi()
+    pipe.delete(_messages(current.public_id))
+    _put(pipe, replace(current, message_count=0, last_message_at=None))
 
 
 def all_of(user: User) -> list[TemporaryConversation]:
@@ -260,21 +269,31 @@ def _lifetime() -> int:
     return int(settings.TEMPORARY_HOURS) * 3_600
 
 
-def _change(conversation: TemporaryConversation, act: Callable[[Any], None]) -> None:
-    """Write into one that is there. Raises `NotFound` when it was erased meanwhile.
+def _change(
+    conversation: TemporaryConversation, act: Callable[[Any, TemporaryConversation], Result]
+) -> Result:
+    """Change one as it is now, or raise `NotFound` when it was erased meanwhile.
 
-    Else a call that was on its way would write again what a forget had erased, for whoever has the
-    same external id next.
+    `act` reads, calls `pipe.multi()` and writes. It is called again where another call changed the
+    conversation or its messages in between. A call that was on its way can't write again what a
+    forget erased, for whoever has the same external id next.
     """
     name = _PREFIX + conversation.public_id
 
-    def change(pipe: Any) -> None:
-        if not pipe.exists(name):
+    def change(pipe: Any) -> Result:
+        current = _get(conversation.public_id, pipe)
+        if current is None:
             raise NotFound("There is no such conversation.")
-        pipe.multi()
-        act(pipe)
+        return act(pipe, current)
 
-    client().transaction(change, name)
+    return _transact(change, name, _messages(conversation.public_id))
+
+
+def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
+    """Call `change` until none of the keys changed meanwhile; gives what it gave."""
+    connected: Any = client()
+    result: Result = connected.transaction(change, *watched, value_from_callable=True)
+    return result
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
@@ -283,8 +302,13 @@ def _put(target: Any, conversation: TemporaryConversation) -> None:
     target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
 
 
-def _get(public_id: str) -> TemporaryConversation | None:
-    raw = client().get(_PREFIX + public_id)
+def _read(source: Any, conversation: TemporaryConversation) -> list[TemporaryMessage]:
+    rows = source.lrange(_messages(conversation.public_id), 0, -1)
+    return [_message(orjson.loads(row)) for row in rows]
+
+
+def _get(public_id: str, source: Any = None) -> TemporaryConversation | None:
+    raw = (source or client()).get(_PREFIX + public_id)
     if raw is None:
         return None
     fields = orjson.loads(raw)
@@ -302,6 +326,7 @@ def _known(known: Mapping[str, TemporaryMessage], message: MessageInput) -> Temp
         return None
     check_external_id(message.external_id, field="message_id")
     found = known.get(message.external_id)
+    [message] = at_rest(message)
     if found is not None and (found.content, found.role) != (message.content, message.role):
         raise Conflict("This id was used for another message.")
     return found
@@ -312,6 +337,7 @@ def _made(message: MessageInput) -> TemporaryMessage:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     if not message.content.strip():
         raise Invalid.field("content", "The text must not be empty.")
+    [message] = at_rest(message)
     return TemporaryMessage(
         public_id=ids.message_id(),
         external_id=message.external_id,
@@ -325,19 +351,17 @@ def _made(message: MessageInput) -> TemporaryMessage:
     )
 
 
-def _add(conversation: TemporaryConversation, messages: list[TemporaryMessage]) -> None:
+def _add(
+    pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
+) -> None:
+    """Write them behind the others; `count` is how many there are then."""
     name = _messages(conversation.public_id)
     changed = replace(
         conversation,
-        message_count=conversation.message_count + len(messages),
+        message_count=count,
         last_message_at=messages[-1].created_at,
         updated_at=timezone.now(),
     )
-    ends = int(conversation.created_at.timestamp()) + _lifetime()
-
-    def say(pipe: Any) -> None:
-        pipe.rpush(name, *(orjson.dumps(message) for message in messages))
-        pipe.expireat(name, ends)
-        _put(pipe, changed)
-
-    _change(conversation, say)
+    pipe.rpush(name, *(orjson.dumps(message) for message in messages))
+    pipe.expireat(name, int(conversation.created_at.timestamp()) + _lifetime())
+    _put(pipe, changed)

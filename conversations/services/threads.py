@@ -6,6 +6,8 @@ from django.utils import timezone
 from conversations.models import Conversation, ConversationKind
 from memcenter.lib import ids, statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.extraction import sensitive
+from memories.services import requests
 from ops.models import User
 from ops.services import audit
 
@@ -95,17 +97,20 @@ def rename(*, user: User, conversation: Conversation, title: str) -> Conversatio
 
 def give_title(conversation: Conversation, text: str) -> None:
     """A conversation is called by how it began, until the person names it."""
-    if not conversation.title:
-        conversation.title = title_from(text)
+    if not conversation.title and (title := title_of(text)):
+        conversation.title = title
         conversation.save(update_fields=["title", "updated_at"])
 
 
-def title_from(text: str) -> str:
-    plain = " ".join(text.split())
+def title_of(text: str) -> str:
+    """A title made from a message, without secrets; none from one that asks to forget."""
+    if requests.asks_to_forget(text):
+        return ""
+    plain = " ".join(sensitive.masked(text).split())
     return plain if len(plain) <= _TITLE_FROM else f"{plain[:_TITLE_FROM].rstrip()}…"
 
 
 def _checked_title(title: str) -> str:
     if len(title) > 200:
         raise Invalid.field("title", "A title has at most 200 characters.")
-    return title.strip()
+    return sensitive.masked(title.strip())[:200]

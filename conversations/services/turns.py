@@ -10,10 +10,13 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Conversation, Learning, Message, Role, Turn
+from conversations.models import Conversation, Learning, Message, Role, Told, Turn, Withheld
 from conversations.services.threads import check_external_id
 from memcenter.lib import statements, tokens
 from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.extraction import sensitive
+from memories.services import learnability, refusals
+from memories.services.requests import Outcome
 from ops.models import Kind, Operation, Priority, User
 from ops.services import audit, outbox, users
 from ops.services.outbox import Wanted
@@ -21,6 +24,8 @@ from ops.services.outbox import Wanted
 
 @dataclass(frozen=True)
 class MessageInput:
+    """`told` says whether it is told to us now, or was said elsewhere before."""
+
     content: str
     role: str = Role.USER
     external_id: str | None = None
@@ -28,6 +33,15 @@ class MessageInput:
     speaker: str = ""
     completed: bool = True
     stopped: bool = False
+    told: Told = Told.TO_US
+
+
+@dataclass(frozen=True)
+class _Thread:
+    """A conversation whose row is held; `learns` says whether long-term memory is on."""
+
+    conversation: Conversation
+    learns: bool
 
 
 @dataclass(frozen=True)
@@ -59,29 +73,34 @@ def record_turn(
     labels: Mapping[str, Any] | None = None,
     occurred_at: datetime | None = None,
     priority: Priority = Priority.TURN,
-    forget_done: bool = False,
+    forget: Outcome | None = None,
 ) -> RecordedTurn:
     """Record a completed turn together with the operations that learn from it.
 
-    Repeating it with the same client ids changes nothing and gives what is there. `forget_done`
-    says that what the message asks to be forgotten was forgotten already; `labels` are given to
-    what is learned. Raises
-    `Invalid` naming the field, and `Conflict` when a client id comes with another text.
+    Repeating it with the same client ids changes nothing and gives what is there. `forget` is what
+    became of the message's request to forget, where that is settled already; `labels` are given
+    to what is learned. Raises `Invalid` naming the field, and `Conflict` when a client id comes
+    with another text.
     """
     said = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
     _check(said, field="user_message")
     _check(reply, field="assistant_message")
     _check_distinct(said, reply)
-    conversation, learns = _lock(user, conversation)
+    told = said.content
+    said, reply = at_rest(said, reply)
+    thread = _lock(user, conversation)
+    conversation = thread.conversation
     moment = occurred_at or timezone.now()
-    question, answer, known = _both(conversation, said, reply, moment=moment)
+    question, answer, known = _both(thread, said, reply, moment=moment)
     if known is not None:
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _pair(question, answer, project_key=project_key, tools=tools, labels=labels)
+    if told != said.content:
+        refusals.note(sensitive.refusals_of(told), user_id=user.pk, turn=turn)
     _note_messages(conversation)
     audit.gather("turn.recorded", subject=user.subject, target=turn.public_id)
-    operations = _enqueue(user, turn, priority, learns=learns, forget_done=forget_done)
+    operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
     return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
 
 
@@ -99,9 +118,11 @@ def record_message(
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     _check(message, field="content")
-    conversation, learns = _lock(user, conversation)
-    row, repeated = _find_or_add(conversation, message, moment=timezone.now(), field="message_id")
-    if not repeated and learns and message.role == Role.USER and message.completed:
+    [message] = at_rest(message)
+    thread = _lock(user, conversation)
+    conversation = thread.conversation
+    row, repeated = _find_or_add(thread, message, moment=timezone.now(), field="message_id")
+    if not repeated and message.role == Role.USER and message.completed:
         _learn_by_itself(row)
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
@@ -111,12 +132,12 @@ def record_message(
     if question is None:
         return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
     turn = _pair(question, row)
-    operations = _enqueue(user, turn, priority, learns=learns)
+    operations = _enqueue(user, turn, priority, learns=thread.learns)
     return RecordedMessage(row, turn, operations, False)
 
 
 def record_answer(
-    *, user: User, question: Message, answer: MessageInput, forget_done: bool = False
+    *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
 ) -> RecordedMessage:
     """Record the reply to a message that was recorded before; a completed one makes them a turn.
 
@@ -125,20 +146,31 @@ def record_answer(
     """
     reply = replace(answer, role=Role.ASSISTANT)
     _check(reply, field="assistant_message")
-    conversation, learns = _lock(user, question.conversation)
+    [reply] = at_rest(reply)
+    thread = _lock(user, question.conversation)
+    conversation = thread.conversation
     if not Message.objects.filter(pk=question.pk, user=user).exists():
         raise NotFound("There is no such message.")
     if Turn.everything.filter(user_message=question).exists():
         raise Conflict("This message has a reply already.")
-    row = _next_message(conversation, reply, moment=timezone.now())
+    row = _next_message(thread, reply, moment=timezone.now())
     statements.insert([row])
     _note_messages(conversation)
     audit.gather("message.recorded", subject=user.subject, target=row.public_id)
     if not row.completed:
         return RecordedMessage(row, None, _enqueue_message(user, row, Priority.TURN), False)
     turn = _pair(question, row)
-    operations = _enqueue(user, turn, Priority.TURN, learns=learns, forget_done=forget_done)
+    learns = thread.learns
+    operations = _enqueue(user, turn, Priority.TURN, learns=learns, forget=forget)
     return RecordedMessage(row, turn, operations, False)
+
+
+def at_rest(*messages: MessageInput) -> list[MessageInput]:
+    """As they are stored: without secrets where `SECRETS_IN_MESSAGES` says so."""
+    if settings.SECRETS_IN_MESSAGES == "keep":
+        return list(messages)
+    texts = sensitive.masked_together([one.content for one in messages])
+    return [replace(one, content=text) for one, text in zip(messages, texts, strict=True)]
 
 
 def _check(message: MessageInput, *, field: str) -> None:
@@ -163,11 +195,10 @@ def _check_distinct(said: MessageInput, reply: MessageInput) -> None:
         raise Invalid.field("assistant_message_id", "The two messages need two ids.")
 
 
-def _lock(user: User, conversation: Conversation) -> tuple[Conversation, bool]:
+def _lock(user: User, conversation: Conversation) -> _Thread:
     """Hold the conversation's row until the transaction ends: this is what keeps the order.
 
-    The person is looked at again: a forget may have begun since the request came in. Also tells
-    whether memories are learned.
+    The person is looked at again: a forget may have begun since the request came in.
     """
     found = statements.rows(
         f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
@@ -182,21 +213,21 @@ def _lock(user: User, conversation: Conversation) -> tuple[Conversation, bool]:
     hidden_at, learns, *columns = found[0]
     users.check_not_being_forgotten(User(hidden_at=hidden_at))
     locked = statements.instance(Conversation, columns)
-    return locked, settings.LONGTERM_DEFAULT if learns is None else learns
+    return _Thread(locked, settings.LONGTERM_DEFAULT if learns is None else learns)
 
 
 def _both(
-    conversation: Conversation, said: MessageInput, reply: MessageInput, *, moment: datetime
+    thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
     """The two messages, found or added, and the turn that they make already, if they do."""
-    if not _are_known(conversation, said, reply):
-        question = _next_message(conversation, said, moment=moment)
-        answer = _next_message(conversation, reply, moment=question.created_at)
+    if not _are_known(thread.conversation, said, reply):
+        question = _next_message(thread, said, moment=moment)
+        answer = _next_message(thread, reply, moment=question.created_at)
         statements.insert([question, answer])
         return question, answer, None
-    question, old = _find_or_add(conversation, said, moment=moment, field="user_message_id")
+    question, old = _find_or_add(thread, said, moment=moment, field="user_message_id")
     answer, answer_old = _find_or_add(
-        conversation, reply, moment=question.created_at, field="assistant_message_id"
+        thread, reply, moment=question.created_at, field="assistant_message_id"
     )
     return question, answer, _turn_of(question, answer) if old or answer_old else None
 
@@ -210,24 +241,23 @@ def _are_known(conversation: Conversation, *messages: MessageInput) -> bool:
 
 
 def _find_or_add(
-    conversation: Conversation, message: MessageInput, *, moment: datetime, field: str
+    thread: _Thread, message: MessageInput, *, moment: datetime, field: str
 ) -> tuple[Message, bool]:
     if message.external_id is not None:
         found = Message.objects.filter(
-            conversation=conversation, external_id=message.external_id
+            conversation=thread.conversation, external_id=message.external_id
         ).first()
         if found is not None:
             _check_same(found, message, field=field)
             return found, True
-    row = _next_message(conversation, message, moment=moment)
+    row = _next_message(thread, message, moment=moment)
     statements.insert([row])
     return row, False
 
 
-def _next_message(
-    conversation: Conversation, message: MessageInput, *, moment: datetime
-) -> Message:
+def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -> Message:
     """Take the next number of the locked conversation; the caller inserts the row."""
+    conversation = thread.conversation
     conversation.last_number += 1
     conversation.message_count += 1
     row = Message(
@@ -240,6 +270,8 @@ def _next_message(
         content=message.content,
         completed=message.completed,
         stopped=message.stopped,
+        withheld=learnability.mark_of(message.content, role=message.role, is_on=thread.learns),
+        told=message.told,
         token_count=tokens.count(message.content),
         created_at=message.created_at or moment,
     )
@@ -259,6 +291,8 @@ def _check_same(found: Message, message: MessageInput, *, field: str) -> None:
 
 def _learn_by_itself(row: Message) -> None:
     """It is learned from with its reply, or without one when none has come (`sessions`)."""
+    if row.withheld == Withheld.MEMORY_OFF:
+        return
     row.learning = Learning.WAITS
     row.save(update_fields=["learning"])
 
@@ -297,6 +331,8 @@ def _pair(
     tools: Sequence[Mapping[str, Any]] = (),
     labels: Mapping[str, Any] | None = None,
 ) -> Turn:
+    if settings.SECRETS_IN_MESSAGES == "mask":
+        tools, labels = sensitive.masked_values(tools), sensitive.masked_values(labels or {})
     turn = Turn(
         user_id=question.user_id,
         conversation_id=question.conversation_id,
@@ -327,14 +363,20 @@ def _note_messages(conversation: Conversation) -> None:
 
 
 def _enqueue(
-    user: User, turn: Turn, priority: Priority, *, learns: bool, forget_done: bool = False
+    user: User, turn: Turn, priority: Priority, *, learns: bool, forget: Outcome | None = None
 ) -> tuple[Operation, ...]:
-    """Learning comes first; indexing the messages and the episode follows."""
-    payload = {"turn": turn.pk}
+    """Learning comes first; indexing the messages and the episode follows.
+
+    A settled request to forget stands in the operation also while memory is off.
+    """
+    payload: dict[str, Any] = {"turn": turn.pk}
     wanted = [Wanted(Kind.INDEX_EPISODE, payload, _for_index(priority))]
-    if learns:
-        to_learn = payload | ({"forget_done": True} if forget_done else {})
-        wanted.insert(0, Wanted(Kind.EXTRACT_TURN, to_learn, priority))
+    learns = learns and learnability.is_heard(turn)
+    if forget is not None:
+        told = forget.with_request(turn.user_message).told
+        payload = payload | {"forget": told} | ({} if learns else {"learns": False})
+    if learns or forget is not None:
+        wanted.insert(0, Wanted(Kind.EXTRACT_TURN, payload, priority))
     return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
 
 

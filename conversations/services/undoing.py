@@ -18,13 +18,13 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
     It opens its own transactions. Raises `NotFound` when the turn taught no such memory, and
     `Conflict` when it has changed since or what stood before was forgotten.
     """
-    with as_user(user):
+    with as_user(user, changing=True):
         memory, taught = _taught(user, turn, memory_id)
         if taught.change == Change.CREATED:
             return curating.recycle(user=user, memory=memory)
         before = _before(memory, taught)
     vectors, pieces = indexing.embed_memory(before.content)
-    with as_user(user):
+    with as_user(user, changing=True):
         return writing.restore_version(
             memory,
             number=before.number,

@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 from conversations import selectors
 from conversations.models import Conversation, Message, Role, Turn
 from conversations.services.temporary import TemporaryMessage
-from conversations.views import learning, using
+from conversations.views import forget_cards, learning, using
+from conversations.views.forget_cards import Card
 from conversations.views.learning import Lessons
 from memcenter.lib.richtext import as_html
 from memories.templatetags.memory_center import day as day_of
@@ -43,6 +44,7 @@ class Bubble:
     comment: str = ""
     used: int = 0
     lessons: Lessons | None = None
+    card: Card | None = None
     is_temporary: bool = False
     is_whole_turn: bool = False
     is_completed: bool = True
@@ -141,11 +143,13 @@ def made(
     turns = list(
         Turn.objects.filter(
             Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
-        )
+        ).select_related("user_message")
     )
     lessons = {
         one.turn.assistant_message_id: one for one in learning.lessons_of(user, turns).values()
     }
+    assistants = {turn.pk: turn.assistant_message_id for turn in turns}
+    cards = {assistants[pk]: one for pk, one in forget_cards.cards_of(user, turns).items()}
     paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
     used = using.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
     last = _day(after.created_at) if after else None
@@ -165,6 +169,7 @@ def made(
                 comment=message.feedback.comment if hasattr(message, "feedback") else "",
                 used=used[message.pk],
                 lessons=lessons.get(message.pk),
+                card=cards.get(message.pk),
                 is_whole_turn=message.pk in paired,
                 is_completed=message.completed,
                 is_stopped=message.stopped,

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from conversations.models import Turn
+from conversations.models import Turn, Withheld
 from memories.extraction.types import Verdict
 from memories.models import Arbitration, Memory, MemoryStatus, Refusal
 from ops.models import Kind, Operation, Status, User
@@ -37,6 +37,11 @@ class Lessons:
     @property
     def taught(self) -> Sequence[Memory]:
         return [*self.learned, *self.updated]
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the person asked not to keep it."""
+        return self.turn.user_message.withheld == Withheld.ASKED
 
     @property
     def chips(self) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -14,12 +16,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from conversations import selectors
 from conversations.forms import RatingForm
 from conversations.models import Message, Role, Turn
-from conversations.services import consequences, feedback, forgetting, undoing
-from conversations.views import bubbles, going, learning, showing
+from conversations.services import consequences, feedback, forget_choices, forgetting, undoing
+from conversations.views import bubbles, forget_cards, going, learning, showing
 from conversations.views.showing import Opened
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories.models import Memory
 from ops.pages import is_htmx, own_transaction, person, personal_page
+from ops.services import audit, outbox
 from ops.views.saying import forgotten
 
 
@@ -110,6 +113,63 @@ def _without_it(request: HttpRequest, turn: Turn) -> HttpResponse:
         context = {"row": found.row, "opened": found, "page": found.url}
         context |= showing.beside(person(request), turn.assistant_message)
         return render(request, f"{showing.TEMPLATE}#undone", context)
+
+
+_CARD = "conversations/includes/forget_card.html"
+_CHANGED = "conversation-changed, title-changed"
+
+
+@require_POST
+@personal_page
+def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
+    """Forget what is ticked, or all of it, or keep everything; then the question is answered."""
+    with own_transaction(request):
+        user = person(request)
+        turn = _turn(request, turn_id)
+        card = forget_cards.cards_of(user, [turn]).get(turn.pk)
+        if card is None:
+            raise NotFound("There is nothing to choose here.")
+        memory_ids = _ticked(request, "memory", card.memories)
+        message_ids = _ticked(request, "message", card.messages)
+        keeps = "keep" in request.POST
+        if not keeps and not memory_ids and not message_ids:
+            return _ask_again(request, turn, card)
+        for operation in forget_cards.questions_of(user, [turn]):
+            outbox.mark_answered(operation)
+        if keeps:
+            audit.record("forget.declined", subject=user.subject, target=turn.public_id)
+        else:
+            forget_choices.forget(user=user, memory_ids=memory_ids, message_ids=message_ids)
+    messages.success(request, _("Everything stays.") if keeps else forgotten())
+    return _conversation(request, turn.conversation.public_id)
+
+
+def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line]) -> list[str]:
+    """Of what is asked about; nothing else can be forgotten by this form."""
+    listed = [one.public_id for one in lines]
+    ticked = listed if "all" in request.POST else request.POST.getlist(name)
+    return [one for one in listed if one in ticked]
+
+
+def _ask_again(request: HttpRequest, turn: Turn, card: forget_cards.Card) -> HttpResponse:
+    error = _("Nothing is ticked, so nothing was forgotten.")
+    if is_htmx(request):
+        return render(request, _CARD, {"card": replace(card, error=error)}, status=422)
+    messages.warning(request, error)
+    response = showing.show(request, Opened(kept=turn.conversation))
+    response.status_code = 422
+    return response
+
+
+def _conversation(request: HttpRequest, public_id: str) -> HttpResponse:
+    if not is_htmx(request):
+        return redirect("conversation", public_id)
+    with own_transaction(request):
+        kept = showing.opened(person(request), public_id)
+        response = showing.show(request, kept, part="#without")
+    response["HX-Retarget"], response["HX-Reswap"] = "#bubbles", "outerHTML"
+    response["HX-Trigger"] = _CHANGED
+    return response
 
 
 def _turn(request: HttpRequest, turn_id: str) -> Turn:

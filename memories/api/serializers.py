@@ -20,6 +20,7 @@ from memcenter.rest.fields import (
     Share,
     Text,
     Texts,
+    UserId,
     Whole,
 )
 from memories.models import Kind, MemoryStatus, Origin
@@ -196,6 +197,11 @@ class FlushMessage(serializers.Serializer[Any]):
     role = OneOf(choices=("user", "assistant"))
     content = Prose(max_length=settings.MAX_MESSAGE_CHARS)
     message_id = Text(required=False, allow_null=True, max_length=64)
+    created_at = Moment(
+        required=False,
+        allow_null=True,
+        help_text="When it was said. Without it: before anything was forgotten.",
+    )
 
 
 class FlushInput(Personal):
@@ -231,9 +237,8 @@ class FlushInput(Personal):
 
 
 class Owned(Personal):
-    owner_id = Text(
-        required=False,
-        max_length=64,
+    owner_id = UserId(
+        allow_null=False,
         help_text="The same as user_id. Without either: whom MEMCENTER_DEFAULT_OWNER names.",
     )
 

@@ -9,19 +9,17 @@ from rest_framework.response import Response
 
 from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import Asked, Call, endpoint
+from memcenter.rest.endpoint import Call, endpoint
 from memcenter.rest.pagination import Order
 from memcenter.rest.parsers import OrjsonParser
-from memcenter.rest.people import present, reachable
 from memcenter.rest.schema import page_of
-from memories import owners, selectors
+from memories import selectors
 from memories.api import answers, serializers, shown
 from memories.selectors import TimelineFilter
 from memories.services import project_memory, search, writing
 from memories.services.pool import PreparedQuery
 from memories.services.project_memory import NEXT_ACTION, PLACE
 from memories.services.remembering import Prepared
-from ops.models import User
 
 EVERYTHING = "all"
 _BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \\u escapes
@@ -91,22 +89,12 @@ def _kinds(data: Any) -> tuple[str, ...]:
     return tuple(sorted(writing.check_kind(kind) for kind in given - {EVERYTHING}))
 
 
-def _whose_memories(asked: Asked) -> User:
-    """The owner that is named, or else whoever the first of the ids belongs to."""
-    try:
-        return people.whose_owner(asked)
-    except people.Nobody:
-        if (user := owners.of_first(asked.data.get("ids", ()))) is None:
-            raise
-        return present(reachable(user), writes=False)
-
-
 class AgentMemoriesView(MemcenterView):
     @endpoint(
         summary="Whole memories by their ids, in that order, and which of them are missing",
         takes=serializers.AgentFetch,
         answers={200: answers.AgentMemories},
-        whose=_whose_memories,
+        whose=people.whose_owner,
     )
     def get(self, call: Call) -> Response:
         wanted = list(dict.fromkeys(call.data["ids"]))

@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from rest_framework.response import Response
 
-from conversations import owners
 from conversations.services import temporary, threads
 from memcenter.lib.errors import NotFound
 from memcenter.rest.base import MemcenterView
@@ -64,7 +63,12 @@ def _conversation(call: Call) -> Any:
 def _messages(given: Sequence[Mapping[str, Any]] | None) -> list[GivenMessage] | None:
     if given is None:
         return None
-    return [GivenMessage(one["role"], one["content"], one.get("message_id") or "") for one in given]
+    return [
+        GivenMessage(
+            one["role"], one["content"], one.get("message_id") or "", one.get("created_at")
+        )
+        for one in given
+    ]
 
 
 class FlushView(MemcenterView):
@@ -72,7 +76,6 @@ class FlushView(MemcenterView):
         summary="Keep what a client is about to drop: candidates first, then memories and notes",
         takes=serializers.FlushInput,
         answers={200: answers.Flushed},
-        owners={"conversation_id": owners.of_conversation},
         prepare=_prepare,
     )
     def post(self, call: Call) -> Response:

@@ -16,7 +16,6 @@ from memcenter.rest.pagination import Order
 from memcenter.rest.schema import page_of
 from memories import selectors
 from memories.api import answers, serializers, shown
-from memories.api.views_memories import OWNERS
 from memories.services import curating, indexing, writing
 from ops.access import as_user
 
@@ -29,7 +28,6 @@ class MemoryVersionsView(MemcenterView):
         takes=Personal,
         answers={200: page_of(answers.MemoryVersion)},
         paged=True,
-        owners=OWNERS,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
@@ -44,7 +42,6 @@ class MemorySourcesView(MemcenterView):
         takes=Personal,
         answers={200: page_of(answers.NumberedSource)},
         paged=True,
-        owners=OWNERS,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         rows = selectors.sources_of(selectors.memory_of(call.user, memory_id))
@@ -57,7 +54,6 @@ class MemoryRecallsView(MemcenterView):
         takes=Personal,
         answers={200: page_of(answers.MemoryRecall)},
         paged=True,
-        owners=OWNERS,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
@@ -71,7 +67,6 @@ class MemoryRelationsView(MemcenterView):
         takes=Personal,
         answers={200: page_of(answers.MemoryRelation)},
         paged=True,
-        owners=OWNERS,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
@@ -98,7 +93,6 @@ class MemoryRestoreView(MemcenterView):
         summary="Take a memory out of the recycle bin, or back to an old version",
         takes=serializers.RestoreInput,
         answers={200: answers.Memory},
-        owners=OWNERS,
         prepare=_prepare_restore,
     )
     def post(self, call: Call, memory_id: str) -> Response:

@@ -14,7 +14,7 @@ from memcenter.rest.endpoint import CREATE, Call, endpoint
 from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import NEWEST, Order
 from memcenter.rest.schema import Accepted, page_of
-from memories import owners, selectors
+from memories import selectors
 from memories.api import answers, serializers, shown
 from memories.models import Memory, Origin
 from memories.selectors import MemoryFilter
@@ -23,7 +23,6 @@ from memories.services.curating import Edit
 from memories.services.remembering import MemoryInput, Prepared
 from ops.access import as_user
 
-OWNERS = {"memory_id": owners.of_memory}
 _GIVEN = (
     "tags",
     "importance",
@@ -118,7 +117,6 @@ class LongTermMemoryView(MemcenterView):
         summary="One memory, also from the recycle bin",
         takes=Personal,
         answers={200: answers.Memory},
-        owners=OWNERS,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         return Response(shown.memory(selectors.memory_of(call.user, memory_id), user=call.user))
@@ -127,7 +125,6 @@ class LongTermMemoryView(MemcenterView):
         summary="Change a memory; another text becomes a version",
         takes=serializers.MemoryChange,
         answers={200: answers.Memory},
-        owners=OWNERS,
         prepare=_prepare_edit,
     )
     def patch(self, call: Call, memory_id: str) -> Response:
@@ -140,7 +137,6 @@ class LongTermMemoryView(MemcenterView):
         takes=serializers.MemoryRemoval,
         answers={200: answers.Memory, 202: Accepted},
         strict=True,
-        owners=OWNERS,
     )
     def delete(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)

@@ -8,10 +8,10 @@ from conversations import selectors as said
 from conversations.models import Conversation
 from conversations.services import threads
 from memcenter.lib.errors import NotFound
+from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import Asked, Call, endpoint
+from memcenter.rest.endpoint import Asked, Call, Endpoint, endpoint
 from memcenter.rest.fields import Personal
-from memcenter.rest.people import present, reachable
 from memories import metrics, owners, selectors
 from memories.api import answers, serializers, shown
 from memories.models import MemoryStatus
@@ -36,6 +36,7 @@ class SearchView(MemcenterView):
         answers={200: answers.SearchAnswer},
         prepare=_prepare,
         prepares_within=indexing.is_here,
+        adds=True,
         afterwards=True,
     )
     def get(self, call: Call) -> Response:
@@ -85,15 +86,14 @@ def _conversation(call: Call) -> Conversation | None:
 
 
 def _whose_trace(asked: Asked) -> User:
-    """A key with scope `admin` also reads traces of users whom it couldn't reach otherwise."""
-    key, user = asked.key, owners.of_request(asked.ids["request_id"])
-    if user is None or key is None or asked.user_id not in (None, user.external_id):
+    """A bound key with the scope `admin` also reads the traces of other people."""
+    key = asked.key
+    of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
+    named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))
+    user = owners.of_request(asked.ids["request_id"])
+    if user is None or asked.user_id not in (None, user.external_id) or named not in (None, user):
         raise NotFound("There is no such request.")
-    if key.user_id != user.pk and Scope.ADMIN not in key.scopes:
-        if key.user_id is not None:
-            raise NotFound("There is no such request.")
-        reachable(user)
-    return present(user, writes=False)
+    return people.present(user, writes=False)
 
 
 class DebugView(MemcenterView):

@@ -156,11 +156,11 @@ def _beside(others: Sequence[tuple[Finding, Known]]) -> tuple[Beside, ...]:
 def _decision(
     candidate: Candidate, finding: Finding, memory: Known, *, beside: tuple[Beside, ...]
 ) -> Decision:
-    text = combine(memory.content, candidate.content)
-    if finding.verdict is Verdict.MERGE and text is None:
-        finding = UNJOINED
-    assert finding.verdict is not None
     merged = finding.verdict is Verdict.MERGE
+    text = combine(memory.content, candidate.content) if merged else None
+    if merged and text is None:
+        finding, merged = UNJOINED, False
+    assert finding.verdict is not None
     keeps_kind = merged and "constraint" in (candidate.kind, memory.kind)
     return Decision(
         finding.verdict,

@@ -21,6 +21,7 @@ from memories.extraction.rules.reading import Reader, language_of, sentences
 from memories.extraction.rules.rule import OPEN, Found, Rule
 from memories.extraction.rules.zh_dialect import standard
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
+from memories.screening import finding
 
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
@@ -36,12 +37,12 @@ class _Message:
 
     said: Said
     role: str
-    spans: tuple[sensitive.Span, ...]
+    spans: tuple[finding.Span, ...]
     covered: str
 
     @classmethod
     def of(cls, said: Said, role: str) -> "_Message":
-        spans = sensitive.find(said.text)
+        spans = finding.find(said.text)
         covered = sensitive.covered(said.text, spans)
         return cls(said, role, spans, covered)
 
@@ -113,6 +114,8 @@ def _sentences(
         if order is not None and order.todo and turn.assistant.speaker:
             continue  # "remember to rest" is said to the other person, not to a memory
         if order is not None and order.verb == "forget":
+            if sentence.question and not commands.is_polite_request(sentence.text):
+                continue
             forget.append(_forget_request(order, sentence, message))
         else:
             heard += _of_sentence(sentence, order, message, reader, listing=listing)

@@ -30,11 +30,11 @@ _TAKES_THINGS = re.compile(
 # Words too common to be searched for that do say what a statement is about.
 _TELLING = frozenset(["like", "likes", "has", "have", "had", "goes", "wants", "says", "gets"])
 _VERB_ZH = re.compile(
-    r"(?:[很也最不特别非常一直]*)(?:喜欢|喜爱|热爱|偏爱|讨厌|想要|想学|想去|擅长|精通|去过|到过|读过|看过"
+    r"[很也最不特别非常一直]{0,8}(?:喜欢|喜爱|热爱|偏爱|讨厌|想要|想学|想去|擅长|精通|去过|到过|读过|看过"
     r"|听过|玩过|学过|吃过|在学|在读|关注|收集|经常|打算|计划|习惯)"
 )
 _LISTED_ZH = re.compile(r"、|和(?=[^、和]*$)")
-_LISTED_EN = re.compile(r",\s+(?:and\s+)?|\s+and\s+(?=[^,]*$)")
+_LISTED_EN = re.compile(r",\s++(?:and\s+)?|(?<!\s)\s++and\s+(?=[^,]*$)")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from memories.extraction.types import (
     Refused,
     TurnText,
 )
+from memories.screening import finding
 
 _PIECE = 3_000  # tokens of one question; halved as long as the model can't read that much
 _SMALLEST_PIECE = 150
@@ -158,4 +159,4 @@ def _without_repeats(candidates: Sequence[Candidate], block: str) -> tuple[Candi
 def _refusals(turn: TurnText, kept: Sequence[Candidate]) -> tuple[Refused, ...]:
     marks = (sensitive.MARK_EN, sensitive.MARK_ZH)
     redacted = any(mark in one.content for one in kept for mark in marks)
-    return sensitive.refusals(sensitive.find(turn.user.text), kept=redacted)
+    return sensitive.refusals(finding.find(turn.user.text), kept=redacted)

@@ -16,6 +16,7 @@ from memories.extraction import answers, prompts, sensitive
 from memories.extraction.asking import Asker
 from memories.extraction.consolidate import MOST_RESULTS, Joined
 from memories.extraction.rules.reading import language_of
+from memories.screening import finding
 
 _KEPT = 0.6  # of each memory's words must stand in what it was joined to
 _JOINING = 0.25  # of a result's words may be its own: "both", "as well as"
@@ -73,7 +74,7 @@ def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[s
 
 def _grounded(content: str, texts: Sequence[str]) -> bool:
     """Whether it says all that the texts say, in their language, and nothing else."""
-    if not content or len(content) > prompts.LONGEST_CONTENT or sensitive.find(content):
+    if not content or len(content) > prompts.LONGEST_CONTENT or finding.find(content):
         return False
     words, each = set(segment.terms(content)), [set(segment.terms(text)) for text in texts]
     theirs: set[str] = set().union(*each)

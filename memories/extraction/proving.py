@@ -14,6 +14,7 @@ from memories.extraction.rules import accepted, en_dates, repeated, zh_dates
 from memories.extraction.rules.reading import language_of
 from memories.extraction.supporting import is_supported
 from memories.extraction.types import Candidate, TurnText
+from memories.screening import finding
 
 _ACCEPTED = 0.1  # taken off what the assistant said and the person agreed to
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -34,7 +35,7 @@ class Spoken:
     def of(cls, turn: TurnText, own: Quotable) -> Spoken:
         claim = accepted.accepted_claim(own.said.text, turn.before_assistant)
         taken = None
-        if claim is not None and not sensitive.find(claim.quote):
+        if claim is not None and not finding.find(claim.quote):
             taken = Quotation(claim.quote, claim.start)
         earlier = [sensitive.cover(said.text) for said in turn.before]
         texts = [own.mask, turn.user.speaker, taken.text if taken else "", *earlier]
@@ -131,7 +132,7 @@ def _confidence(item: Mapping[str, Any], *, role: str) -> float:
 
 def _tags(value: object) -> tuple[str, ...]:
     tags = answers.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
-    return tuple(tag for tag in tags if not sensitive.find(tag))
+    return tuple(tag for tag in tags if not finding.find(tag))
 
 
 def _moment(day: date | None, *, kind: str, spoken: Spoken) -> datetime | None:

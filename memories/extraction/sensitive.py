@@ -4,13 +4,13 @@ The same screen stands before everything that becomes a memory, extracted or wri
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from memories.extraction.rules.masking import SECRET, plain, simplified
-from memories.extraction.rules.secrets import SHAPES, Shape
-from memories.extraction.rules.secrets_zh import CHINESE_SHAPES
+from memories.extraction.rules.masking import SECRET
 from memories.extraction.types import Refused
+from memories.screening.finding import Span, find, occurrences
 
 MARK_EN = "[redacted]"
 MARK_ZH = "[已隐去]"
@@ -46,13 +46,6 @@ _LABEL = re.compile(
     r"身份證|證件|证件|社保|驾照|wi-?fi|[\W_]",
     re.IGNORECASE,
 )
-# Most messages hold nothing that could be one: this looks first.
-_HINT = re.compile(
-    r"\d{3}|pass|pw|\bpin\b|code|key|token|secret|bearer|phrase|login|log in|user|"
-    r"://|otp|"
-    r"[密码碼令钥鑰号號帐账幢栋弄]|助记词|背面|健保|[A-Za-z0-9_+/-]{20}",
-    re.IGNORECASE,
-)
 # Why it should be kept isn't anything to keep: "…, I always forget it", 省得我老忘.
 _PURPOSE = re.compile(
     r"[,，;；。.!！、\s]{1,3}(?:省得|免得|以免|以防|生怕|怕|不然|否则|别再?|老是?忘|总是?忘|因为|"
@@ -76,50 +69,12 @@ _FEWEST_LEFT = 4  # signs of meaning left beside a blank, in either script
 
 
 @dataclass(frozen=True)
-class Span:
-    start: int
-    end: int
-    category: str
-
-
-@dataclass(frozen=True)
 class Screened:
     """`text` holds no secret. `drop`: beside the secret it says nothing worth keeping."""
 
     text: str
     refused: tuple[Refused, ...]
     drop: bool
-
-
-def find(text: str) -> tuple[Span, ...]:
-    """The secrets of `text`, in order and without overlap; the earlier row of SHAPES wins."""
-    if not _HINT.search(text):
-        return ()
-    folded = plain(text)
-    taken: list[Span] = []
-    for shape in SHAPES:
-        taken.extend(_of_shape(covered(folded, taken), shape))
-    if _HAN.search(text):
-        folded = simplified(folded)
-        for shape in CHINESE_SHAPES:
-            taken.extend(_of_shape(covered(folded, taken), shape))
-    return tuple(sorted(taken, key=lambda span: span.start))
-
-
-def _of_shape(text: str, shape: Shape) -> list[Span]:
-    return [
-        Span(match.start("s"), match.start("s") + len(secret), shape.category)
-        for match in shape.pattern.finditer(text)
-        if SECRET not in match["s"] and (secret := _proven(match["s"], shape))
-    ]
-
-
-def _proven(found: str, shape: Shape) -> str:
-    """What of `found` passes the check: a number may be followed by digits of something else."""
-    while found and not shape.check(found):
-        cut = max(found.rfind(" "), found.rfind("-"))
-        found = found[:cut] if cut > 0 else ""
-    return found
 
 
 def cover(text: str) -> str:
@@ -138,6 +93,53 @@ def blanked(text: str) -> str:
     if SECRET not in text:
         return text
     return _COVERED.sub(MARK_ZH if _HAN.search(text) else MARK_EN, text)
+
+
+def masked(text: str) -> str:
+    """`text` with a mark in place of each secret, however little else it says."""
+    return blanked(cover(text))
+
+
+def masked_together(texts: Sequence[str]) -> list[str]:
+    """As `masked` for each; a secret told in one of them is masked in all that repeat it."""
+    found = [find(text) for text in texts]
+    told = {
+        text[span.start : span.end]: span.category
+        for text, spans in zip(texts, found, strict=True)
+        for span in spans
+    }
+    if not told:
+        return list(texts)
+    return [
+        blanked(covered(text, (*spans, *_repeated(told, text))))
+        for text, spans in zip(texts, found, strict=True)
+    ]
+
+
+def _repeated(told: Mapping[str, str], text: str) -> Iterator[Span]:
+    for said, category in told.items():
+        yield from occurrences(said, text, category)
+
+
+def masked_values(value: Any) -> Any:
+    """JSON with a mark in place of each secret in its texts; a name may tell what a text is."""
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, Mapping):
+        return {masked(str(key)): _masked_under(str(key), one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked_values(one) for one in value]
+    return value
+
+
+def _masked_under(name: str, value: Any) -> Any:
+    """{"password": "hunter2"} tells it by the name."""
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        lead = f"{name}: "
+        spans = find(f"{lead}{value}")
+        if any(span.end > len(lead) for span in spans):
+            return masked(f"{lead}{value}").removeprefix(lead)
+    return masked_values(value)
 
 
 def says_nothing(text: str) -> bool:
@@ -161,6 +163,11 @@ def screen(text: str) -> Screened:
     kept = blanked(covered(text, spans))
     drop = says_nothing(kept)
     return Screened(text=kept, refused=refusals(spans, kept=not drop), drop=drop)
+
+
+def refusals_of(text: str) -> tuple[Refused, ...]:
+    """What is reported of a text that is stored with its secrets masked."""
+    return refusals(find(text), kept=True)
 
 
 def refusals(spans: tuple[Span, ...], *, kept: bool) -> tuple[Refused, ...]:

@@ -20,7 +20,7 @@ COMPETING = 400
 
 _LINE = re.compile(r"^- (?:(?P<who>User: |Assistant: |用户：|助手：))?(?P<text>.+)$")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKS = re.compile(r"^\s*(?:[-*+•#>]+|\d{1,3}[.)、])\s+|\*\*|__|`", re.MULTILINE)
+_MARKS = re.compile(r"^[^\S\n]*+(?:[-*+•#>]++|\d{1,3}[.)、])\s+|\*\*|__|`", re.MULTILINE)
 _END = re.compile(
     r"(?<=[。！？!?；…])[”’」』）)]*|\n+"
     r"|(?<![A-Z]\.[A-Z])(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\be\.g)"
@@ -150,7 +150,7 @@ def _points(previous: str, messages: Sequence[tuple[str, str]]) -> Iterator[Poin
     seen: set[tuple[str, str]] = set()
     for place, (message, role, text) in enumerate(said):
         key = (role, segment.normalise(text).strip(" .。!！?？"))
-        if key not in seen:
+        if text and key not in seen:
             seen.add(key)
             yield Point(place, message, role, text, _terms(text))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memcenter.lib import segment
-from memories.extraction import sensitive
+from memories.screening import finding
 
 FEWEST = 2  # successes of a workflow that is worth remembering
 _LONGEST_REQUEST = 80
@@ -80,7 +80,7 @@ def _step(tool: Mapping[str, Any]) -> Step | None:
 
 def _asked(request: str) -> str:
     """The first sentence of the request, if it holds no secret."""
-    if sensitive.find(request):
+    if finding.find(request):
         return ""
     first = next((one.strip() for one in _END.split(request) if one and one.strip()), "")
     cut = first[:_LONGEST_REQUEST].rstrip(" .。!！?？")

@@ -42,7 +42,7 @@ _CODES = "|".join(f"u{ord(one):04x}" for one in _BREAKS)
 _PLAIN = re.compile(rf"(?<!\\)(\\*+)(\n|n|<!--|[{_BREAKS}]|{_CODES})")
 _WRITTEN = re.compile(rf"(?<!\\)(\\++)(n|<!--|{_CODES})")
 _HEADING = re.compile(r"(##?)(?![^ \t])(.*)")
-_MEMORY = re.compile(r"- (?P<text>.*?) ?(?<!\\)<!-- (?P<id>mem_[0-9a-z]+) -->")
+_MEMORY = re.compile(r"^- (?P<text>.*?) ?(?<!\\)<!-- (?P<id>mem_[0-9a-z]+) -->")
 
 
 class Role(StrEnum):

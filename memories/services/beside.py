@@ -6,7 +6,7 @@ a title says what a memory says. It is theirs, made from nothing that a forget t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from django.db.models import Q
@@ -20,18 +20,18 @@ from ops.services import leaves
 
 
 def staying(
-    *, user: User, texts: Sequence[str], leaving: Leaving, conversation: int | None = None
+    *, user: User, texts: Sequence[str], leaving: Leaving, conversations: Collection[int] = ()
 ) -> list[str]:
     """What of it says as these texts do and stays, told before anything is erased.
 
     What goes must be hidden already, but for memories: a forget hides those too that it shows
-    again. The title of the `conversation` that loses messages isn't among it.
+    again. The titles of `conversations`, which lose messages, aren't among it.
     """
     wanted = Resemblance(texts)
     if not wanted:
         return []
     kept = ~Q(pk__in=[*leaving.emptied, *leaving.renewed])
-    written = _written(user.pk, memories=kept, conversations=~Q(pk=conversation or 0))
+    written = _written(user.pk, memories=kept, conversations=~Q(pk__in=conversations))
     renewed = Memory.everything.filter(user=user, pk__in=set(leaving.renewed) - {*leaving.emptied})
     labels = renewed.order_by().values_list("metadata")
     return list(filter(wanted.held_by, (*written, *leaves.of(list(labels)))))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memories.models import Memory, MemoryFile, RecallTrace
@@ -30,7 +33,7 @@ def forget_binned(run: Run) -> int:
         users = User.objects.in_bulk(list(owners))
     for user_id, memory_ids in owners.items():
         run.step("bin")
-        with as_user(users[user_id]):
+        with as_user(users[user_id], changing=True):
             # Looked at again: it may have been taken back meanwhile.
             still = list(Memory.visible.filter(pk__in=memory_ids, purge_at__lte=timezone.now()))
             if still:
@@ -49,17 +52,32 @@ def erase_binned_files(run: Run) -> int:
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase traces and stored answers past their days, used or stale links, stale tokens."""
+    """Erase traces and stored answers past their days, used or stale links, stale tokens.
+
+    Each in batches with a transaction of their own.
+    """
     now = timezone.now()
     too_old = now - timedelta(days=settings.TRACE_DAYS)
-    with run.applying_as_system():
-        traces, _ = RecallTrace.objects.filter(created_at__lt=too_old).delete()
-        answers, _ = IdempotencyRecord.objects.filter(expires_at__lt=now).delete()
-        links, _ = SignInLink.objects.filter(expires_at__lt=now).delete()
-        tokens = Operation.objects.filter(token_expires_at__lt=now, token_digest__isnull=False)
-        return {
-            "traces": traces,
-            "answers": answers,
-            "links": links,
-            "tokens": tokens.update(token_digest=None),
-        }
+    tokens = Operation.objects.filter(token_expires_at__lt=now, token_digest__isnull=False)
+    return {
+        "traces": _in_batches(run, RecallTrace.objects.filter(created_at__lt=too_old), _delete),
+        "answers": _in_batches(run, IdempotencyRecord.objects.filter(expires_at__lt=now), _delete),
+        "links": _in_batches(run, SignInLink.objects.filter(expires_at__lt=now), _delete),
+        "tokens": _in_batches(run, tokens, lambda rows: rows.update(token_digest=None)),
+    }
+
+
+def _in_batches(run: Run, rows: QuerySet[Any], act: Callable[[QuerySet[Any]], object]) -> int:
+    """Do it until none is left, which `act` must bring about; gives how many rows there were."""
+    count = 0
+    while True:
+        with run.applying_as_system():
+            pks = list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
+            act(rows.model._base_manager.filter(pk__in=pks))
+        count += len(pks)
+        if len(pks) < _AT_ONCE:
+            return count
+
+
+def _delete(rows: QuerySet[Any]) -> None:
+    rows.delete()

@@ -7,9 +7,10 @@ with copies of their sources, so that forgetting one of them derives it again fr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 import numpy as np
 from django.conf import settings
@@ -88,21 +89,19 @@ def eligible(now: datetime) -> QuerySet[Memory]:
 def groups_of(user: User, *, now: datetime) -> list[Group]:
     """Similar memories of one kind, project and language, at least `FEWEST` together.
 
-    None while long-term memory is off.
+    At most so many as one run joins: of one kind and project after the other, so that never more
+    than one shelf is read at a time. None while long-term memory is off.
     """
     if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
         return []
-    shelves: dict[tuple[object, ...], list[Memory]] = defaultdict(list)
-    for memory in eligible(now).filter(user=user).order_by("created_at", "pk"):
-        language = segment.language(memory.content)
-        shelves[memory.kind, memory.project_id, language].append(memory)
-    found = [
+    found = (
         group
-        for shelf in shelves.values()
+        for rows in _shelves(eligible(now).filter(user=user))
+        for shelf in _by_language(rows)
         if len(shelf) >= FEWEST
-        for group in _alike(shelf[:_COMPARED], user=user)
-    ]
-    return found[:_GROUPS]
+        for group in _alike(shelf, user=user)
+    )
+    return list(islice(found, _GROUPS))
 
 
 def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
@@ -158,6 +157,21 @@ def people_with_enough(now: datetime) -> Iterator[User]:
     enough = shelves.annotate(count=Count("pk")).filter(count__gte=FEWEST)
     owners = {row["user"] for row in enough}
     yield from User.objects.filter(pk__in=owners, hidden_at__isnull=True).order_by("pk")
+
+
+def _shelves(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:
+    """The oldest of each kind and project that has enough of them."""
+    named = memories.order_by("kind", "project_id").values("kind", "project_id")
+    for one in named.annotate(count=Count("pk")).filter(count__gte=FEWEST):
+        shelf = memories.filter(kind=one["kind"], project=one["project_id"])
+        yield shelf.order_by("created_at", "pk")[:_COMPARED]
+
+
+def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
+    shelves: dict[str, list[Memory]] = defaultdict(list)
+    for memory in rows:
+        shelves[segment.language(memory.content)].append(memory)
+    return shelves.values()
 
 
 def _alike(shelf: Sequence[Memory], *, user: User) -> list[Group]:

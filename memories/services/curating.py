@@ -11,12 +11,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.extraction import sensitive
 from memories.models import Change, Memory, MemoryStatus, Origin
 from memories.services import remembering, writing
 from memories.services.remembering import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.services.writing import SourceInput
 from ops.models import User
-from ops.services import audit, events
+from ops.services import audit, decisions, events
 from ops.services.events import Event
 
 _PLAIN = (
@@ -30,6 +31,7 @@ _PLAIN = (
     "summary",
     "metadata",
 )
+_TOLD = ("tags", "data", "summary", "metadata")  # what may hold a secret beside the text
 BULK_LIMIT = 1000
 
 
@@ -56,7 +58,11 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
     }
     prepared = remembering.prepare(MemoryInput(content=text, **merged), origin=actor)
     rewritten = prepared.draft.content != memory.content
-    return Edit(changes, prepared if rewritten else None)
+    masked = {
+        name: sensitive.masked_values(value) if name in _TOLD else value
+        for name, value in changes.items()
+    }
+    return Edit(masked, prepared if rewritten else None)
 
 
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
@@ -163,6 +169,7 @@ def _recycle(user: User, memory: Memory) -> Memory:
         memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
         memory.removal_asked_at = None
         memory.save(update_fields=["deleted_at", "purge_at", "removal_asked_at", "updated_at"])
+        decisions.record("memory", memory.public_id, recycled=True)
         events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
@@ -173,12 +180,13 @@ def _take_back(user: User, memory: Memory) -> Memory:
         return memory
     memory.deleted_at = memory.purge_at = None
     memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    decisions.record("memory", memory.public_id, recycled=False)
     events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
 
 def _tag(user: User, memory: Memory, tag: str) -> Memory:
-    tag = tag.strip()
+    tag = sensitive.masked(tag.strip())
     if not 1 <= len(tag) <= MAX_TAG:
         raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
     tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]

@@ -111,6 +111,8 @@ def _hide_rows(
     graph, outcomes = found.graph, found.outcomes
     hidden = {one.pk for one in found.memories}
     going = {pk for pk in hidden if pk in leaving or not stands(graph, outcomes, pk)}
+    erased = [one.pk for one in versions if outcomes[one.pk].erased or one.memory_id in going]
+    tombstones.leave(user=user, version_ids=erased)
     cited_notes.hide(user=user, memories=going, at=now)
     named = [memory.public_id for memory in graph.memories if memory.pk in going]
     erasing.blank_questions(user=user, public_ids=named)

@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memcenter.lib.errors import Invalid, Stale
-from memories.extraction.sensitive import screen
+from memories.extraction.rules.masking import SECRET
+from memories.extraction.sensitive import blanked, cover, screen
 from memories.extraction.types import Refused
 from memories.files import grammar
 from memories.files.changes import Changes, Created, Disputed, Known, between
@@ -112,12 +113,22 @@ def carry_out(edit: Edit, *, user: User) -> Done:
     plan = _plan(edit.typed, edit.edited, known)
     if not set(_said(plan, known)) <= set(edit.texts):
         raise Stale(_("The memories changed meanwhile. Please look again."))
-    if plan.created or any(one.content for one in plan.disputed):
+    if plan.created or any(one.content for one in plan.disputed) or _adds_text(edit):
         remembering.check_on(user)
     work = _Work(edit, user, {one.id: one for one in known})
     work.carry_out(plan)
     refusals.note(edit.refused, user_id=user.pk)
     return work.done
+
+
+def _adds_text(edit: Edit) -> bool:
+    """Whether it has free text that the file as it was before hasn't."""
+    before = {line.raw.strip() for line in edit.typed.base.lines}
+    return any(
+        line.raw.strip() and line.raw.strip() not in before
+        for line in edit.edited.lines
+        if line.role == Role.FREE or (line.role == Role.HEADING and not line.kind)
+    )
 
 
 class _Work:
@@ -245,11 +256,14 @@ def _screened(
 ) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
     """The file without secrets, the numbers of the lines that were nothing else, and problems."""
     as_was = {line.raw for line in base.lines}
+    covered = cover(edited.text)
+    place = 0
     own = {line.id: line.raw for line in base.lines if line.id}
     kept: list[str] = []
     refused: dict[int, Sequence[Refused]] = {}
     problems: list[str] = []
     for number, line in enumerate(edited.lines, start=1):
+        beside, place = covered[place : place + len(line.raw)], place + len(line.raw)
         if line.raw in as_was or not line.raw.strip():
             kept.append(line.raw)
             continue
@@ -261,6 +275,8 @@ def _screened(
         if found.drop:
             refused[number] = found.refused
             kept.append(own.get(line.id, ""))
+        elif found.text == words and SECRET in beside:  # an earlier line tells what this one is
+            kept.append(blanked(beside))
         else:
             kept.append(line.raw if found.text == words else _with(line, found.text))
     return parse("".join(kept)), refused, problems

@@ -22,7 +22,7 @@ from ops.services.worker import Run
 
 _MOST = 2_000  # characters of one line; a longer one is several
 _AT_ONCE = 200
-_MARKS = re.compile(r"(?:[-*+>#]+|\d{1,3}[.)])[ \t]+|<!--.*?-->")
+_MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
 
 
 def follow(file: MemoryFile, *, user: User) -> None:

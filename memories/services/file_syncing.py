@@ -89,7 +89,7 @@ def sync(user: User) -> Synced:
     for path in CURATED:
         if path not in synced.failed and write_copy(user, path):
             synced.written.append(path)
-    with as_user(user):
+    with as_user(user, changing=True):
         file_copies.hold(user.pk)
         if not _is_going(user):
             followed = note_copies.follow(user)
@@ -103,7 +103,7 @@ def write_copy(user: User, path: str) -> bool:
 
     A copy that somebody changed since the last sync is left for the next one.
     """
-    with as_user(user):
+    with as_user(user, changing=True):
         file_copies.hold(user.pk)
         if _is_going(user):
             return False
@@ -168,7 +168,7 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
     """One copy's edit. Raises what makes it impossible."""
     for _round in range(_ROUNDS):
         found = file_copies.read(user.pk, path)
-        with as_user(user):
+        with as_user(user, changing=True):
             row = file_contents.row_of(user, path)
             if found is None or _is_going(user) or (row and _is_known(row, found)):
                 return
@@ -181,7 +181,7 @@ def _read_in(user: User, path: str, synced: Synced) -> None:
         edit = file_edits.prepare(typed, known=known, keep_secrets_out=True)
         ready = Ready(path, row.version if row else 0, found, "disk", edit)
         try:
-            with as_user(user):
+            with as_user(user, changing=True):
                 applied = memory_files.apply(ready, user=user)
         except Stale:
             continue

@@ -64,7 +64,10 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
+    """A file or a folder; an empty one while long-term memory is off: an agent's view recalls."""
     asked = _as_asked(data["path"])
+    if not users.settings_of(user).longterm_enabled:
+        return tool.listing(asked, {})
     if path and (file := _file(user, path)):
         return tool.content(data["path"], file.text, lines=data.get("view_range"))
     start = f"{path}/" if path else ""

@@ -16,6 +16,7 @@ from memories.services import (
     deciding,
     indexing,
     ingest,
+    learnability,
     listening,
     notes,
     refusals,
@@ -40,8 +41,8 @@ class Ready:
 
 @dataclass(frozen=True)
 class Written:
-    """`result`: created, updated, skipped (known already), refused (a secret), or gone (what it
-    rests on was forgotten meanwhile). `line` is that of today's note, where something is new.
+    """`result`: created, updated, skipped (known already), refused (a secret), or gone (it, or what
+    it rests on, was forgotten meanwhile). `line` is that of today's note, where something is new.
     """
 
     memory: str | None
@@ -97,12 +98,20 @@ def _written(ready: Ready, *, user: User) -> Written:
     turn = _turn(user, ready.proposed.turn) if ready.proposed.turn else None
     if ready.proposed.turn and turn is None:
         return Written(None, "gone")
-    if turn is not None and not ingest.is_new(user, turn, ready.proposed.candidate):
+    if not _may_learn(ready.proposed, user=user, turn=turn):
+        return Written(None, "gone")
+    if turn is not None and ingest.was_decided(user, turn, ready.proposed.candidate):
         return Written(_known(user, turn, ready.proposed.candidate.content), "skipped")
     decided = _decided(ready, ready.draft, user=user, turn=turn)
     if decided.result == "skipped":
         return Written(decided.memory.public_id, "skipped")
     return _noted(decided, ready.draft.content, user=user, turn=turn)
+
+
+def _may_learn(proposed: Proposed, *, user: User, turn: Turn | None) -> bool:
+    if turn is not None:
+        return ingest.may_learn(user, turn, proposed.candidate)
+    return learnability.may_learn(proposed.candidate, proposed.telling, user=user)
 
 
 def _decided(ready: Ready, draft: Draft, *, user: User, turn: Turn | None) -> Decided:

@@ -3,6 +3,9 @@
 Two stages. The first reads and writes nothing: it gives candidates, each with the place in a
 message that it rests on. A candidate's id is the candidate itself, signed: nothing of it is kept
 here between the stages, so there is nothing to forget. The second arbitrates and writes.
+
+What may not be learned from is neither read nor written (`learnability`). Messages that aren't
+recorded here count as said before any forget, unless the caller says when they were said.
 """
 
 from __future__ import annotations
@@ -14,15 +17,17 @@ from datetime import datetime
 from typing import Any
 
 from django.core import signing
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.models import Conversation, Role, Turn
-from memcenter.lib import statements
+from conversations.models import Conversation, Message, Role, Turn, Withheld
+from memcenter.lib import shingles, statements
 from memcenter.lib.errors import Invalid
 from memcenter.lib.statements import Sql
 from memories.extraction.types import Candidate, Said, TurnText
-from memories.services import ingest, listening, writing
+from memories.services import ingest, learnability, listening, writing
+from memories.services.tombstones import Telling
 from ops.access import as_user
 from ops.models import User
 from ops.services import users
@@ -41,13 +46,15 @@ class GivenMessage:
     role: str
     content: str
     reference: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Proposed:
     """A candidate and where it comes from: a turn, or the caller's message at `index`.
 
-    `through` is the number of the last message that was read with it, 0 for messages given.
+    `through` is the number of the last message that was read with it, 0 for messages given. Of
+    those, `said` is the keyed hash of the whole message, and `at` when it was said, if known.
     """
 
     candidate: Candidate
@@ -56,6 +63,14 @@ class Proposed:
     index: int | None = None
     through: int = 0
     conversation: int = 0
+    said: str = ""
+    at: str = ""
+
+    @property
+    def telling(self) -> Telling:
+        """Where a message given says it; of its words only the quotation is known by now."""
+        at = datetime.fromisoformat(self.at) if self.at else None
+        return Telling(self.candidate.quote, self.said, at=at)
 
     def signed(self, user: User) -> str:
         """Its id: all of it, under the instance's secret and for this person only."""
@@ -81,11 +96,22 @@ class Flushed:
 
 @dataclass(frozen=True)
 class _Piece:
-    """One turn to be read; `index` is the place of its question among the messages given."""
+    """One turn to be read.
+
+    `given` are the question and the reply where they are no turn of ours, and `index` is the place
+    of the question among the messages given.
+    """
 
     text: TurnText
     turn: Turn | None = None
+    given: tuple[GivenMessage, ...] = ()
     index: int = 0
+
+    def telling(self, one: Candidate) -> Telling:
+        if self.turn is not None:
+            return learnability.telling_of_turn(self.turn, one)
+        message = self.given[0 if one.quoted_role == "user" else -1]
+        return learnability.telling_of_text(message.content, at=message.at)
 
 
 def propose(
@@ -107,12 +133,14 @@ def propose(
             pieces = _of_given(user, conversation, given, zone=zone)
     read = max((_end(one.turn) for one in pieces if one.turn), default=0)
     through = read if given is None else 0
-    found = [
-        _proposed(one, piece, through=through, conversation=conversation)
-        for piece in pieces
-        for one in ingest.extract(piece.text).candidates
-    ]
-    return Flushed(found, waiting, conversation.pk, through)
+    found = [(one, piece) for piece in pieces for one in ingest.extract(piece.text).candidates]
+    with as_user(user):
+        proposed = [
+            _proposed(one, piece, through=through, conversation=conversation)
+            for one, piece in found
+            if learnability.may_learn(one, piece.telling(one), user=user)
+        ]
+    return Flushed(proposed, waiting, conversation.pk, through)
 
 
 def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
@@ -163,7 +191,13 @@ def _proposed(
 ) -> Proposed:
     own = one.quoted_role == "user"
     if piece.turn is None:
-        return Proposed(one, index=piece.index if own else piece.index + 1)
+        telling = piece.telling(one)
+        return Proposed(
+            one,
+            index=piece.index if own else piece.index + 1,
+            said=telling.said,
+            at=telling.at.isoformat() if telling.at else "",
+        )
     message = piece.turn.user_message if own else piece.turn.assistant_message
     return Proposed(
         one,
@@ -189,7 +223,7 @@ def _tokens(user: User, conversation: Conversation) -> int:
 
 
 def _turns(user: User, conversation: Conversation) -> list[Turn]:
-    return selectors.whole_turns(
+    return selectors.teaching_turns(
         user,
         Sql(
             "t.conversation_id = %s AND a.number > %s AND q.hidden_at IS NULL"
@@ -221,7 +255,10 @@ def _of_given(
     *,
     zone: zoneinfo.ZoneInfo,
 ) -> list[_Piece]:
-    """Messages that are recorded here are read as their turns, the others as they were given."""
+    """Messages that are recorded here are read as their turns, the others as they were given.
+
+    One that is recorded here and withheld isn't read, by whatever id it is given.
+    """
     ids = [one.reference for one in given if one.reference]
     turns = selectors.whole_turns(
         user,
@@ -239,7 +276,38 @@ def _of_given(
         for reference in (one.public_id, one.external_id)
     }
     rest = [(n, one) for n, one in enumerate(given) if one.reference not in known]
-    return [*_of_turns(turns, zone=zone), *_unrecorded(user, rest, zone=zone)]
+    rest = _readable(user, conversation, rest)
+    teaching = [one for one in turns if learnability.may_teach(one)]
+    return [*_of_turns(teaching, zone=zone), *_unrecorded(user, rest, zone=zone)]
+
+
+def _readable(
+    user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
+) -> list[tuple[int, GivenMessage]]:
+    """Those of the messages given that aren't withheld here and don't ask not to be kept.
+
+    One that is recorded here was told when it was recorded.
+    """
+    own = Message.objects.filter(user=user, conversation=conversation)
+    withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
+    texts = {(role, shingles.normalise(content)) for role, content in withheld}
+    ids = [one.reference for _, one in rest if one.reference]
+    there: dict[str | None, Message] = {}
+    for message in own.filter(Q(public_id__in=ids) | Q(external_id__in=ids)):
+        there |= {message.public_id: message, message.external_id: message}
+
+    def is_read(one: GivenMessage) -> bool:
+        if (message := there.get(one.reference)) and message.withheld:
+            return False
+        is_kept = not learnability.mark_of(one.content, role=one.role, is_on=True)
+        return is_kept and (one.role, shingles.normalise(one.content)) not in texts
+
+    return [
+        (place, replace(one, at=learnability.told_at(found)) if found else one)
+        for place, one in rest
+        if is_read(one)
+        for found in [there.get(one.reference) if one.reference else None]
+    ]
 
 
 def _unrecorded(
@@ -247,18 +315,18 @@ def _unrecorded(
 ) -> list[_Piece]:
     now, block = timezone.now().astimezone(zone), listening.recently_shown(user.pk)
     said = [
-        (place, one.role, Said(listening.without_our_block(one.content), now))
-        for place, one in rest
+        Said(listening.without_our_block(one.content), one.at.astimezone(zone) if one.at else now)
+        for _, one in rest
     ]
     pieces: list[_Piece] = []
     before: list[Said] = []
-    for n, (place, role, text) in enumerate(said):
-        if role != Role.USER:
+    for n, (place, one) in enumerate(rest):
+        if one.role != Role.USER:
             continue
-        following = said[n + 1][2] if said[n + 1 : n + 2] and said[n + 1][1] != role else None
-        earlier = said[n - 1][2].text if n and said[n - 1][1] == Role.ASSISTANT else ""
-        reply = following or Said("", now)
-        turn = TurnText(text, reply, tuple(before[-_BEFORE:]), earlier, block)
-        pieces.append(_Piece(turn, index=place))
-        before.append(text)
+        answers = [other for _, other in rest[n + 1 : n + 2] if other.role != one.role]
+        earlier = said[n - 1].text if n and rest[n - 1][1].role == Role.ASSISTANT else ""
+        reply = said[n + 1] if answers else Said("", now)
+        turn = TurnText(said[n], reply, tuple(before[-_BEFORE:]), earlier, block)
+        pieces.append(_Piece(turn, given=(one, *answers), index=place))
+        before.append(said[n])
     return pieces

@@ -19,10 +19,10 @@ from memories.models import Memory, Origin, Project
 from memories.services import (
     deciding,
     indexing,
+    learnability,
     providers,
     refusals,
     similar,
-    tombstones,
     writing,
 )
 from memories.services.deciding import Decided, Meeting
@@ -60,8 +60,11 @@ def extract_from(heard: Heard) -> Extraction:
     """What the turn yields beyond what was learned from its question alone.
 
     A question that had no reply for long was learned from by itself (`unanswered`); only what the
-    other one of two named people said is new then.
+    other one of two named people said is new then. Of one that isn't to be kept only "forget
+    that" is heard, which points to what was said before it.
     """
+    if not learnability.may_teach(heard.turn):
+        return learnability.what_may_be_heard(extract(heard.text))
     if heard.turn.user_message.learning != Learning.DONE:
         return extract(heard.text)
     if not (heard.text.user.speaker and heard.text.assistant.speaker):
@@ -168,7 +171,10 @@ def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
 
 def _known(taught: Taught, *, user: User) -> list[Known] | None:
     """What it meets; None where it was decided before or forgotten."""
-    if not is_new(user, taught.turn, taught.candidate, needs=taught.needs):
+    turn, candidate = taught.turn, taught.candidate
+    if not may_learn(user, turn, candidate, needs=taught.needs):
+        return None
+    if was_decided(user, turn, candidate):
         return None
     draft = taught.draft
     assert draft.vectors is not None
@@ -208,21 +214,21 @@ def mark(user: User, turn: Turn, refused: Sequence[Refused]) -> None:
         refusals.note(refused, user_id=user.pk, turn=turn)
 
 
-def is_new(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
-    """Not decided upon before (a second run), and not forgotten from these very messages."""
-    messages = [
-        message.public_id
-        for one in (turn, *needs)
-        for message in (one.user_message, one.assistant_message)
-    ]
-    if tombstones.is_forgotten(user=user, text=candidate.content, message_ids=messages):
-        return False
+def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
+    """Whether these turns may teach this: see `learnability`."""
+    telling = learnability.telling_of_turn(turn, candidate, needs=needs)
+    teach = all(learnability.may_teach(one) for one in (turn, *needs))
+    return teach and learnability.may_learn(candidate, telling, user=user)
+
+
+def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
+    """Whether a run before decided on it already."""
     decided = statements.rows(
         "SELECT 1 FROM memories_arbitration"
         " WHERE user_id = %s AND turn_id = %s AND candidate_text = %s LIMIT 1",
         [user.pk, turn.pk, candidate.content],
     )
-    return not decided
+    return bool(decided)
 
 
 def still_there(user: User, turn: Turn) -> bool:

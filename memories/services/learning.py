@@ -19,6 +19,7 @@ from memories.services import indexing, ingest
 from memories.services.deciding import Decided
 from memories.services.ingest import Taught
 from memories.services.listening import Heard
+from memories.services.requests import Outcome
 from ops.models import User
 from ops.services import along
 from ops.services.along import Beside
@@ -54,20 +55,22 @@ def learn(
     try:
         with run.applying(user), reading_once():
             statements.rows(_IMPATIENT)
-            return _applied(lessons, taught, user=user, held=along.hold(beside))
+            return _applied(run, lessons, taught, user=user, held=along.hold(beside))
     except OperationalError:
         return None
 
 
-def told(decided: Sequence[Decided], extraction: Extraction) -> dict[str, Any]:
+def told(
+    decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
+) -> dict[str, Any]:
     """What an operation that learned from a turn says of it, by ids."""
     return {
         "memories": [
             {"id": one.memory.public_id, "result": one.result, "verdict": one.verdict.value}
             for one in decided
         ],
-        "forgotten": [],
         "refused": len(extraction.refused),
+        **({"forget": forget.told} if forget is not None else {}),
     }
 
 
@@ -78,6 +81,7 @@ def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> 
         one = heard.get(turn)
         if one is None:
             continue
+        run.turn_to(operation)
         extraction = ingest.extract_from(one)
         if extraction.forget or one.turn.tools:
             return
@@ -100,6 +104,7 @@ def _taught(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
 
 
 def _applied(
+    run: Run,
     lessons: Sequence[_Lesson],
     taught: Sequence[Sequence[Taught]],
     *,
@@ -109,10 +114,12 @@ def _applied(
     results: dict[int | None, Mapping[str, Any]] = {}
     for lesson, candidates in zip(lessons, taught, strict=True):
         if lesson.operation is None or lesson.operation in held:
+            run.turn_to(lesson.operation)
             decided = [ingest.decide_here(one, user=user) for one in candidates]
             ingest.mark(user, lesson.heard.turn, lesson.extraction.refused)
             found = [one for one in decided if one is not None]
             results[lesson.operation] = told(found, lesson.extraction)
+    run.turn_to(None)
     own = results.pop(None)
     along.succeed({pk: one for pk, one in results.items() if pk is not None})
     return own

@@ -17,6 +17,7 @@ from memcenter.lib.statements import Sql
 from memories.extraction.rules import repeated
 from memories.extraction.types import Said, TurnText
 from memories.models import Project
+from memories.services import learnability
 from ops.models import User
 from ops.services import users
 
@@ -56,7 +57,7 @@ def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
     if not own.longterm_enabled or user.hidden_at is not None:
         return {}
     found = selectors.whole_turns(user, Sql("t.id = ANY(%s)", (list(turn_ids),)))
-    turns = [turn for turn in found if turn.extracted_at is None]
+    turns = [turn for turn in found if turn.extracted_at is None and learnability.is_heard(turn)]
     if not turns:
         return {}
     before, block = _said_before(turns), recently_shown(user.pk)
@@ -88,7 +89,7 @@ def _said_before(turns: Sequence[Turn]) -> dict[int, list[Message]]:
         "  JOIN conversations_message q ON q.id = t.user_message_id"
         "  CROSS JOIN LATERAL (SELECT * FROM conversations_message"
         "     WHERE conversation_id = t.conversation_id AND number < q.number"
-        "       AND hidden_at IS NULL ORDER BY number DESC LIMIT %s) m"
+        "       AND hidden_at IS NULL AND withheld = '' ORDER BY number DESC LIMIT %s) m"
         " WHERE t.id = ANY(%s) ORDER BY t.id, m.number DESC",
         [_BEFORE, list(before)],
     )
@@ -115,6 +116,7 @@ def said_before(message: Message, *, zone: zoneinfo.ZoneInfo) -> tuple[tuple[Sai
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
         " WHERE m.conversation_id = %s AND m.number < %s AND m.hidden_at IS NULL"
+        "   AND m.withheld = ''"
         " ORDER BY m.number DESC LIMIT %s",
         [message.conversation_id, message.number, _BEFORE],
     )

@@ -9,8 +9,9 @@ from django.db.models import Q
 
 from memories.extraction.types import Candidate
 from memories.models import Arbitration, Memory
-from memories.services import deciding, indexing, ingest, providers, similar, tombstones
+from memories.services import deciding, indexing, ingest, learnability, providers, similar
 from memories.services.deciding import Decided
+from memories.services.tombstones import Telling
 from memories.services.writing import SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -20,13 +21,13 @@ from ops.services.worker import Run
 
 @dataclass(frozen=True)
 class Lone:
-    """Such a text. `taught` are the memories that rest on it.
+    """Such a text, and where it was said. `taught` are the memories that rest on it.
 
     `hold` keeps its row until the transaction ends and says what a candidate rests on; None where
     the text went meanwhile. What it says outright is not confirmed, unless `confirms_all`.
     """
 
-    public_id: str
+    telling: Telling
     taught: Q
     hold: Callable[[Candidate], SourceInput | None]
     confirms_all: bool = False
@@ -63,7 +64,7 @@ def learn(run: Run, candidate: Candidate, *, user: User, text: Lone) -> Decided 
 
 def _is_new(user: User, text: Lone, candidate: Candidate) -> bool:
     content = candidate.content
-    if tombstones.is_forgotten(user=user, text=content, message_ids=[text.public_id]):
+    if not learnability.may_learn(candidate, text.telling, user=user):
         return False
     taught = Memory.everything.filter(text.taught, user=user)
     decided = Arbitration.objects.filter(user=user, memory__in=taught, candidate_text=content)

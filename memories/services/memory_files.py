@@ -127,7 +127,7 @@ def prepare(
     there is none. Raises `NotFound`, `Invalid`, `Stale`, and `too_large`.
     """
     check_text(text)
-    with as_user(user):
+    with as_user(user, changing=True):
         row = _row_to_edit(user, path, new=new)
         if match is not None:
             row = refreshed(user, path) if path in CURATED else row

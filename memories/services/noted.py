@@ -18,7 +18,7 @@ from django.utils import timezone
 from memories.extraction import noted
 from memories.extraction.types import Candidate, Said, TurnText
 from memories.models import DailyNote, Origin
-from memories.services import flush_writing, ingest, listening, lone, refusals
+from memories.services import flush_writing, ingest, learnability, listening, lone, refusals
 from memories.services.deciding import Decided
 from memories.services.lone import Lone
 from memories.services.writing import SourceInput
@@ -83,7 +83,7 @@ def _lone(user: User, line: DailyNote) -> Lone:
         return SourceInput(origin=Origin.EXTRACTED, quote=line.text, reference=line.public_id)
 
     taught = Q(sources__reference=line.public_id)
-    return Lone(line.public_id, taught, hold, confirms_all=True)
+    return Lone(learnability.telling_of_note(line), taught, hold, confirms_all=True)
 
 
 def _still_there(user: User, line: DailyNote) -> bool:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
-from memories.extraction.sensitive import screen
+from memories.extraction.sensitive import masked, screen
 from memories.files import noting
 from memories.files.noting import Noted
 from memories.files.paths import MEMORY
@@ -52,7 +52,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
     day = now.astimezone(zone).date()
     number = _last(user, day) + 1
     note = DailyNote.objects.create(
-        user=user, day=day, number=number, text=screened, source=source, created_at=now
+        user=user, day=day, number=number, text=screened, source=masked(source), created_at=now
     )
     indexing.store_words(user=user, entries=[_entry(note)])
     audit.gather("note.appended", subject=user.subject, target=f"note {note.pk}")

@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memories.files.paths import CURATED, LONGEST
 from memories.models import MemoryFile
+from memories.screening import finding
 from memories.services import file_contents, file_copies, file_lines, remembering
 from ops.models import User
-from ops.services import audit, users
+from ops.services import audit, decisions, users
 
 
 def is_own(path: str) -> bool:
@@ -32,6 +33,8 @@ def below(user: User, folder: str) -> list[MemoryFile]:
 
 def check_room(user: User, path: str) -> None:
     """Raises `Invalid` where a new note can't lie at this path, or there are too many."""
+    if finding.find(path):
+        raise Invalid.field("path", _("This looks like a secret, and secrets are not remembered."))
     parts = path.split("/")
     above = ["/".join(parts[:count]) for count in range(1, len(parts))]
     taken = MemoryFile.objects.filter(user=user, path__in=above).exists()
@@ -52,6 +55,8 @@ def recycle(files: Sequence[MemoryFile], *, user: User) -> None:
         file.deleted_at = timezone.now()
         file.save(update_fields=["deleted_at", "updated_at"])
         file_lines.drop_all(file, user=user)
+    for file in files:
+        decisions.record("file", file.pk, subject=str(user.subject), recycled=True)
     _told(user, "file.recycled", files)
 
 
@@ -68,6 +73,7 @@ def take_back(user: User, *, file_id: int) -> MemoryFile:
     file.deleted_at = None
     file.save(update_fields=["deleted_at", "updated_at"])
     file_lines.follow(file, user=user)
+    decisions.record("file", file.pk, subject=str(user.subject), recycled=False)
     _told(user, "file.restored", [file])
     return file
 

@@ -16,6 +16,7 @@ from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from conversations.models import Episode, Message, Summary
 from memcenter.providers.base import Embedder, Vectors
+from memories.extraction import sensitive
 from memories.models import (
     DailyNote,
     EmbeddingSpace,
@@ -27,7 +28,7 @@ from memories.models import (
 )
 from memories.services import embedders, indexing, moving, own_indexes
 from memories.services.embedders import identity_of
-from memories.services.shelves import episode_text
+from memories.services.shelves import WITH_TURN, episode_text, masked_message
 from ops.access import as_system, as_user
 from ops.models import Kind, Operation, Priority, User
 from ops.services import outbox
@@ -210,6 +211,16 @@ def _column(model: type[Model], name: str) -> Callable[[Sequence[int]], dict[int
     return read
 
 
+def _messages(ids: Sequence[int]) -> dict[int, str]:
+    rows = Message._base_manager.filter(pk__in=ids).select_related(*WITH_TURN)
+    return {row.pk: masked_message(row) for row in rows}
+
+
+def _summaries(ids: Sequence[int]) -> dict[int, str]:
+    texts = _column(Summary, "text")(ids)
+    return {pk: sensitive.masked(text) for pk, text in texts.items()}
+
+
 def _episodes(ids: Sequence[int]) -> dict[int, str]:
     rows = Episode._base_manager.filter(pk__in=ids)
     turns = rows.select_related("turn__user_message", "turn__assistant_message")
@@ -219,8 +230,8 @@ def _episodes(ids: Sequence[int]) -> dict[int, str]:
 _TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
     TargetKind.MEMORY: _column(Memory, "content"),
     TargetKind.FRAGMENT: _column(Fragment, "text"),
-    TargetKind.MESSAGE: _column(Message, "content"),
+    TargetKind.MESSAGE: _messages,
     TargetKind.EPISODE: _episodes,
-    TargetKind.SUMMARY: _column(Summary, "text"),
+    TargetKind.SUMMARY: _summaries,
     TargetKind.NOTE: _column(DailyNote, "text"),
 }

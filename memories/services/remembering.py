@@ -25,7 +25,7 @@ _WRITTEN_IMPORTANCE = 0.7
 _WRITTEN_CONFIDENCE = 0.95
 # So much is embedded while the caller waits: about a second's work.
 _AT_ONCE_TOKENS = 4_000
-MAX_TAGS, MAX_TAG = 20, 50
+MAX_TAGS, MAX_TAG = 20, writing.MAX_TAG
 
 
 @dataclass(frozen=True)

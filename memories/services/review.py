@@ -13,9 +13,10 @@ from memories.models import Memory, MemoryStatus
 from memories.services import curating, forgetting, relating, writing
 from memories.services.remembering import check_on
 from ops.models import User
-from ops.services import audit
+from ops.services import audit, users
 
 DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")
+_REFUSING = ("reject", "keep_old")
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,14 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     keep_new supersedes the memory that it contradicts; keep_both keeps both, and where a day is
     given the old one holds until then and the new one from then on; reject and keep_old forget
     the candidate. The contradiction counts as settled. Where a memory file left a memory out,
-    accept and keep_new move it to the recycle bin, anything else keeps it.
+    accept and keep_new move it to the recycle bin, anything else keeps it. Raises `Conflict`
+    (`memory_off`) where one is accepted while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
-    check_on(user)
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    if any(one.decision not in _REFUSING for one in decisions):
+        check_on(user)
     reviewed = [_decide(user, one) for one in decisions]
     found = {one.id for one in reviewed if one.result != "not_found"}
     told = {one.id: one.decision for one in decisions if one.id in found}

@@ -11,16 +11,17 @@ from typing import Any
 from conversations.models import ConversationKind
 from memcenter.lib import statements
 from memcenter.lib.errors import Invalid
+from memories.extraction import sensitive
 from memories.models import TraceKind
 from memories.retrieval import dense, hybrid
 from memories.retrieval.query import analyse
-from memories.retrieval.units import Ranked
+from memories.retrieval.units import Ranked, Unit
 from memories.retrieval.weights import scale_of
 from memories.services import indexing, pool, traces
 from memories.services.embedders import identity_of
 from memories.services.pool import PreparedQuery
 from memories.services.shelf_rows import EpisodeRow, MemoryRow, MessageRow, SummaryRow
-from memories.services.shelves import TYPES, Filters, shelves
+from memories.services.shelves import TYPES, Filters, shelves, turn_text
 from memories.services.traces import Hit, Stage
 from ops.models import User
 from ops.services import users
@@ -51,8 +52,11 @@ class SearchResult:
 
 
 def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
-    """Analyse and embed what is asked; outside any transaction. Raises `ProviderError`."""
-    query = analyse(text, speakers=speakers)
+    """Analyse and embed what is asked; outside any transaction. Raises `ProviderError`.
+
+    Secrets in it are masked first: neither an embedder nor a trace gets them.
+    """
+    query = analyse(sensitive.masked(text), speakers=speakers)
     embedder = indexing.embedder()
     vector = dense.query_vector(query, embedder=embedder)
     return PreparedQuery(query, vector, identity_of(embedder))
@@ -130,7 +134,8 @@ def rank(
 
 # Both halves of the turns that these messages belong to.
 _TURNS = """
-SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_id
+SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_id,
+       said.content, reply.content
   FROM conversations_turn t
   JOIN conversations_message said ON said.id = t.user_message_id
   JOIN conversations_message reply ON reply.id = t.assistant_message_id
@@ -138,32 +143,40 @@ SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_i
    AND (t.user_message_id = ANY(%s::bigint[]) OR t.assistant_message_id = ANY(%s::bigint[]))
 """
 _Turn = tuple[str | None, str | None]
+_ALONE: tuple[_Turn, _Turn] = ((None, None), ("", ""))
 
 
 def _hits(found: Sequence[tuple[Ranked, Any]]) -> list[SearchHit]:
     """With the turn that each message and episode belongs to, read in one query."""
     messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
-    turns: dict[int, _Turn] = {}
+    turns: dict[int, tuple[_Turn, _Turn]] = {}
     if messages:
         for question, answer, *both in statements.rows(_TURNS, [messages, messages]):
-            turns[question] = turns[answer] = (both[0], both[1])
-    return [_hit(ranked, row, _turn_of(row, turns)) for ranked, row in found]
+            turns[question] = turns[answer] = ((both[0], both[1]), (both[2], both[3]))
+    return [_hit(ranked, row, turns.get(row.pk, _ALONE)) for ranked, row in found]
 
 
-def _turn_of(row: Any, turns: Mapping[int, _Turn]) -> _Turn:
+def _shown(unit: Unit, row: Any, texts: _Turn) -> str:
+    """The text without secrets. A reply that repeats one tells it together with its question."""
     if isinstance(row, EpisodeRow):
-        return row.user_message, row.assistant_message
-    return turns.get(row.pk, (None, None)) if isinstance(row, MessageRow) else (None, None)
+        return turn_text(*sensitive.masked_together([row.said, row.reply]))
+    if isinstance(row, MessageRow):
+        return sensitive.masked_together([unit.text, *(text or "" for text in texts)])[0]
+    return sensitive.masked(unit.text)
 
 
-def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
+def _hit(ranked: Ranked, row: Any, of: tuple[_Turn, _Turn]) -> SearchHit:
     unit = ranked.unit
+    turn, texts = of if isinstance(row, MessageRow) else _ALONE
+    if isinstance(row, EpisodeRow):
+        turn = (row.user_message, row.assistant_message)
+    text = _shown(unit, row, texts)
     spoken = isinstance(row, MessageRow | EpisodeRow | SummaryRow)
     return SearchHit(
         type=unit.type,
         id=unit.id,
-        text=unit.text,
-        snippet=unit.text[:SNIPPET],
+        text=text,
+        snippet=text[:SNIPPET],
         score=round(ranked.relevance, 6),
         components=ranked.components,
         created_at=row.created_at,

@@ -160,8 +160,8 @@ def gather(session: Session) -> list[Gathered]:
 def _turns(
     user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
 ) -> list[Turn]:
-    """Turns with both messages still there, in the order of `last`."""
-    return selectors.whole_turns(
+    """Turns that may teach, with both messages still there, in the order of `last`."""
+    return selectors.teaching_turns(
         user,
         Sql(
             "t.conversation_id = %s AND q.number > %s AND a.number <= %s"
@@ -240,7 +240,7 @@ def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
     """One that asks to forget something is left to its own operation, which does that too."""
     with as_user(user):
         heard = listening.hear(user=user, turn_id=turn)
-    extraction = ingest.extract(heard.text) if heard else None
+    extraction = ingest.extract_from(heard) if heard else None
     if heard is None or extraction is None or extraction.forget:
         return []
     return ingest.learn(run, user=user, heard=heard, extraction=extraction)

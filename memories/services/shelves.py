@@ -9,9 +9,10 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
-from conversations.models import Conversation, Turn
+from conversations.models import Conversation, Message, Turn
 from memcenter.lib import statements
 from memcenter.lib.statements import Sql
+from memories.extraction import sensitive
 from memories.models import Memory, MemoryStatus, Project, TargetKind
 from memories.retrieval.units import Unit
 from memories.services.pool import NEAREST, Shelf
@@ -218,8 +219,29 @@ def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, lengt
 
 
 def episode_text(turn: Turn) -> str:
-    """A turn as one text, to be shown and to be indexed."""
-    return turn_text(turn.user_message.content, turn.assistant_message.content)
+    """A turn as one text, to be shown and to be indexed; secrets are masked."""
+    return turn_text(*masked_turn(turn))
+
+
+def masked_turn(turn: Turn) -> tuple[str, str]:
+    """What was said and what was answered, without secrets."""
+    said, reply = sensitive.masked_together(
+        [turn.user_message.content, turn.assistant_message.content]
+    )
+    return said, reply
+
+
+WITH_TURN = ("turn_as_question__assistant_message", "turn_as_reply__user_message")
+
+
+def masked_message(message: Message) -> str:
+    """Without secrets, also those that only the other half of its turn tells as such."""
+    texts = [message.content]
+    if hasattr(message, "turn_as_question"):
+        texts.append(message.turn_as_question.assistant_message.content)
+    if hasattr(message, "turn_as_reply"):
+        texts.append(message.turn_as_reply.user_message.content)
+    return sensitive.masked_together(texts)[0]
 
 
 def turn_text(said: str, reply: str) -> str:

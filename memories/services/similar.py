@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -51,6 +53,58 @@ SELECT m.public_id, m.kind, m.content, s.cosine, m.status, m.origin,
  WHERE s.target_id IN (SELECT target_id FROM near UNION SELECT target_id FROM alike)
  ORDER BY s.cosine DESC, s.target_id
 """
+
+# Whatever its status, its project, in the bin or not: who asks to forget means all that is kept.
+_MEANT = """
+WITH own AS MATERIALIZED (
+    SELECT id FROM memories_memory WHERE user_id = %s AND hidden_at IS NULL),
+scored AS MATERIALIZED (
+    SELECT v.target_id, -(v.embedding <#> %s::halfvec) AS cosine FROM memories_vector v
+     WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = 'memory'
+       AND (v.target_id IN (SELECT id FROM own)) IS TRUE),
+near AS (
+    SELECT target_id FROM scored WHERE cosine >= %s ORDER BY cosine DESC, target_id LIMIT %s),
+worded AS (
+    SELECT target_id FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = 'memory' AND (terms && %s::text[]) IS TRUE
+       AND (target_id IN (SELECT id FROM own)) IS TRUE
+     ORDER BY target_id DESC LIMIT %s),
+said_before AS (
+    SELECT memory_id FROM memories_memoryversion
+     WHERE user_id = %s AND hidden_at IS NULL AND content ILIKE %s
+     ORDER BY memory_id DESC LIMIT %s),
+found AS (
+    SELECT target_id FROM near UNION SELECT target_id FROM worded
+    UNION SELECT memory_id FROM said_before)
+SELECT m.id, m.content, coalesce(s.cosine, 0) FROM own JOIN memories_memory m USING (id)
+  LEFT JOIN scored s ON s.target_id = m.id
+ WHERE m.id IN (SELECT target_id FROM found) ORDER BY 3 DESC, 1
+"""
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A memory that a request may mean. `similarity` is the embedder's cosine, 0-1."""
+
+    pk: int
+    content: str
+    similarity: float
+
+
+def perhaps_meant(
+    vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float
+) -> list[Meant]:
+    """All memories that share a term, are similar from `floor` on, or once said `longest`."""
+    like = "%" + re.sub(r"([\\%_])", r"\\\1", longest) + "%" if longest else ""
+    found = statements.rows(
+        _MEANT,
+        [
+            *(user.pk, indexing.written(vector), user.pk, indexing.space_id_of(vector)),
+            *(floor, _LOOKED_AT, user.pk, sorted(terms), _LOOKED_AT),
+            *(user.pk, like, _LOOKED_AT),
+        ],
+    )
+    return [Meant(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
 
 
 def similar_to(

@@ -18,7 +18,7 @@ from memories.extraction import workflows
 from memories.extraction.types import Verdict
 from memories.extraction.workflows import Step, Workflow
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, Origin, Source
-from memories.services import indexing, listening, tombstones, writing
+from memories.services import indexing, learnability, listening, tombstones, writing
 from memories.services.writing import Draft, SourceInput
 from ops.access import as_user
 from ops.models import User
@@ -60,7 +60,7 @@ def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
     archived. Safe to repeat.
     """
     own = workflows.workflow_of(turn.pk, request=turn.user_message.content, tools=turn.tools)
-    if own is None:
+    if own is None or not learnability.may_teach(turn):
         return []
     with as_user(user):
         turns = _turns(user, turn)
@@ -77,6 +77,7 @@ def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
 
 def _turns(user: User, turn: Turn) -> list[Turn]:
     rows = Turn.objects.filter(user=user, project_key=turn.project_key, pk__lte=turn.pk)
+    rows = rows.filter(user_message__withheld="", assistant_message__withheld="")
     with_tools = rows.exclude(tools=[]).select_related("user_message")
     return list(with_tools.order_by("-pk")[:_LOOKED_AT])[::-1]
 
@@ -146,12 +147,8 @@ def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
 
 def _made(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
     first = skill.worked[0]
-    ids = [
-        message.public_id
-        for turn in turns.values()
-        for message in (turn.user_message, turn.assistant_message)
-    ]
-    forgotten = tombstones.is_forgotten(user=user, text=first.statement, message_ids=ids)
+    telling = learnability.telling_of_turns(turns.values())
+    forgotten = tombstones.is_forgotten(user=user, text=first.statement, quote="", telling=telling)
     if forgotten or skill.confidence < settings.SKILL_FLOOR:
         return None
     draft = Draft(

@@ -1,16 +1,64 @@
-"""What keeps a forgotten statement from being learned again from the same messages."""
+"""What keeps a forgotten statement from being learned again from what was said before.
+
+Texts are normalised as for the residue scan, and kept as keyed hashes only: of the whole text, of
+the words that count, and of overlapping pieces, so that the same words cut out a little
+differently are still known. What was told after the forget is never held against it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
+from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from conversations.models import Message
 from memcenter.lib import segment, shingles, statements
 from memories.models import MemoryVersion, Source, Tombstone
 from ops.models import User
 
 _SALT = "memories.tombstone"
+_MOST_PIECES = 64  # of one text; of more, those with the lowest hashes are a fair sample
+_AROUND = 200  # characters beside a quotation that are looked at with it
+_NEGATED = re.compile(r"n['’]?t\b|\b(?:not?|never|without)\b|[不没沒别別未无無]", re.IGNORECASE)
+_BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at > %s)"
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Where a statement was said.
+
+    `said` is the key of the whole message and `text` its words, or the part of them that is
+    known. `message_ids` are its public ids, and those of the other message of its turn. Without
+    `at`, nobody knows when it was said: it counts as said before any forget.
+    """
+
+    text: str
+    said: str
+    message_ids: tuple[str, ...] = ()
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class _Words:
+    """A quotation in normalised text, with some of what stands around it."""
+
+    text: str
+    start: int
+    end: int
+
+    def pieces(self, key: bytes, size: int) -> dict[str, list[int]]:
+        """The places of each piece, by its hash."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for at in range(len(self.text) - size + 1):
+            found[_piece_hash(key, self.text[at : at + size])].append(at)
+        return found
 
 
 def tombstone_key(text: str) -> str:
@@ -19,61 +67,161 @@ def tombstone_key(text: str) -> str:
 
 
 def about_key(text: str) -> str:
-    """Like `tombstone_key`, of the words that count, in any order."""
-    return _keyed(" ".join(sorted(set(segment.terms(text)))))
+    """Like `tombstone_key`, of the words that count, in any order; empty where none does."""
+    words = sorted(set(segment.terms(text)))
+    return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
 
 
-def is_forgotten(*, user: User, text: str, message_ids: Collection[str]) -> bool:
-    """Whether this statement was forgotten and comes from the very messages it came from then."""
-    return bool(
-        statements.rows(
-            "SELECT 1 FROM memories_tombstone WHERE user_id = %s"
-            " AND (text_hash = %s OR about_hash = %s) AND message_ids && %s::varchar[] LIMIT 1",
-            [user.pk, tombstone_key(text), about_key(text), list(message_ids)],
-        )
+def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
+    """Whether this statement was forgotten after it was said, or comes from the same messages."""
+    keys = [tombstone_key(one) for one in (text, quote) if one]
+    abouts = [key for one in (text, quote) if (key := about_key(one))]
+    before = [user.pk, list(telling.message_ids), telling.at is None, telling.at]
+    [(known, sizes)] = statements.rows(
+        "SELECT coalesce(bool_or(text_hash = ANY(%s) OR about_hash = ANY(%s)"
+        "   OR (text_hash = %s AND memory_public_id = '')), false),"
+        " array_agg(DISTINCT piece_size) FILTER (WHERE piece_size > 0)"
+        f" FROM memories_tombstone WHERE {_BEFORE}",
+        [keys, abouts, telling.said, *before],
     )
+    return bool(known) or bool(sizes and quote and _holds(user, quote, telling, sizes, before))
 
 
-def leave(*, user: User, version_ids: Sequence[int]) -> int:
-    """Leave one for each text of these versions; give how many."""
+def leave(*, user: User, version_ids: Sequence[int]) -> None:
+    """Leave one for each text of these versions and each quotation they rest on, once.
+
+    What the request to forget has hidden was forgotten then.
+    """
     versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
-    messages = _messages_of(user, version_ids)
-    fields = "pk", "memory__public_id", "content", "candidate_text"
-    found = {
-        (memory, text): messages[pk]
-        for pk, memory, *texts in versions.values_list(*fields)
-        for text in filter(None, texts)
-    }
+    messages, quotes = _sources_of(user, version_ids)
+    fields = "pk", "memory__public_id", "hidden_at", "content", "candidate_text"
+    found: dict[tuple[str, str], Tombstone] = {}
+    for pk, memory, hidden_at, *texts in versions.values_list(*fields):
+        for text in filter(None, (*texts, *quotes[pk])):
+            key = tombstone_key(text)
+            size, pieces = _pieces_of(user, text)
+            found[memory, key] = Tombstone(
+                user=user,
+                memory_public_id=memory,
+                text_hash=key,
+                about_hash=about_key(text),
+                pieces=pieces,
+                piece_size=size,
+                message_ids=sorted(messages[pk]),
+                forgotten_at=hidden_at or timezone.now(),
+            )
+    there = Tombstone.objects.filter(user=user, memory_public_id__in={one for one, _ in found})
+    left = set(there.values_list("memory_public_id", "text_hash")) if found else set()
+    Tombstone.objects.bulk_create([one for key, one in found.items() if key not in left])
+
+
+def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
+    """Leave one for each of these messages: another message of the same text teaches nothing."""
     Tombstone.objects.bulk_create(
-        Tombstone(
-            user=user,
-            memory_public_id=memory,
-            text_hash=tombstone_key(text),
-            about_hash=about_key(text),
-            message_ids=sorted(ids),
-        )
-        for (memory, text), ids in found.items()
+        [
+            Tombstone(
+                user=user,
+                text_hash=tombstone_key(content),
+                message_ids=[public_id],
+                forgotten_at=at,
+            )
+            for public_id, content in messages.values_list("public_id", "content")
+        ],
+        batch_size=1_000,
     )
-    return len(found)
 
 
-def _messages_of(user: User, version_ids: Sequence[int]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {pk: set() for pk in version_ids}
+def _sources_of(
+    user: User, version_ids: Sequence[int]
+) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """The messages and the quotations that each version rests on."""
+    messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
+    quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
     sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
         "version",
+        "quote",
         "message__public_id",
         "turn__user_message__public_id",
         "turn__assistant_message__public_id",
         "reference",
     )
-    for version, *ids in sources:
-        found[version].update(_given(ids))
-    return found
+    for version, quote, *ids in sources:
+        messages[version].update(_given(ids))
+        quotes[version].add(quote)
+    return messages, quotes
 
 
 def _given(ids: Iterable[str | None]) -> Iterable[str]:
     """Of a reference the id of a note: it is as good a source as a message."""
     return (one for one in ids if one and one.startswith(("msg_", "note_")))
+
+
+def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
+    """The size of a text's pieces, and their hashes.
+
+    A short text is one piece. A very short one has none: other words hold it by chance.
+    """
+    plain = shingles.normalise(text)
+    full = shingles.size_for(plain)
+    if len(plain) * 2 <= full:
+        return 0, []
+    size = min(full, len(plain))
+    key = _key_of(user)
+    found = {_piece_hash(key, one) for one in shingles.shingles(plain, size=size)}
+    return size, sorted(found)[:_MOST_PIECES]
+
+
+def _holds(
+    user: User,
+    quote: str,
+    telling: Telling,
+    sizes: Sequence[int],
+    before: Sequence[object],
+) -> bool:
+    """Whether the quotation and something forgotten are mostly the same words of the message."""
+    words = _words_of(quote, telling.text)
+    key = _key_of(user)
+    places = {size: words.pieces(key, size) for size in sizes}
+    wanted = sorted({one for found in places.values() for one in found})
+    rows = statements.rows(
+        "SELECT pieces, piece_size FROM memories_tombstone"
+        f" WHERE pieces && %s::varchar[] AND {_BEFORE}",
+        [wanted, *before],
+    )
+    return any(_are_mostly_the_same(words, pieces, places[size], size) for pieces, size in rows)
+
+
+def _words_of(quote: str, text: str) -> _Words:
+    at = text.find(quote)
+    start, end = (at, at + len(quote)) if at >= 0 else (0, 0)
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    before, within, after = (shingles.normalise(one) for one in (before, quote, after))
+    if at < 0:
+        before = after = ""
+    return _Words(before + within + after, len(before), len(before) + len(within))
+
+
+def _are_mostly_the_same(
+    words: _Words, pieces: Collection[str], places: dict[str, list[int]], size: int
+) -> bool:
+    """At least half of the forgotten pieces stand here, and they and the quotation overlap in at
+    least half of one or the other.
+    """
+    found = [key for key in pieces if key in places]
+    if len(found) * 2 < len(pieces):
+        return False
+    covered = {at + n for key in found for at in places[key] for n in range(size)}
+    inside = sum(words.start <= at < words.end for at in covered)
+    return inside * 2 >= min(len(covered), words.end - words.start)
+
+
+def _piece_hash(key: bytes, piece: str) -> str:
+    return hashlib.blake2b(piece.encode(), key=key, digest_size=8).hexdigest()
+
+
+def _key_of(user: User) -> bytes:
+    """The person's own key for pieces: short as these are, two people's never compare."""
+    return salted_hmac(f"{_SALT}.pieces", str(user.pk), algorithm="sha256").digest()
 
 
 def _keyed(text: str) -> str:

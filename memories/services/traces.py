@@ -35,16 +35,20 @@ class Stage:
 
 
 # Who asked is held until the end of it: a forget that begins meanwhile waits, and erases this too;
-# one that had begun before has counted itself, and then there is nothing to write.
+# one that had begun before has counted itself, and then there is nothing to write. A memory that
+# somebody changes at this moment isn't waited for: its count of accesses may be one too low.
 _RECORD = f"""
 WITH person AS ({STILL_THERE}), trace AS (
   INSERT INTO memories_recalltrace
          (user_id, request_id, kind, query, conversation_id, stages, took_ms, created_at)
   SELECT p.id, %s, %s, %s, %s::bigint, %s::jsonb, %s::float8, %s::timestamptz FROM person p
   RETURNING id, user_id, created_at
+), free AS (
+  SELECT m.id FROM memories_memory m JOIN trace t ON m.user_id = t.user_id
+   WHERE m.id = ANY(%s::bigint[]) FOR NO KEY UPDATE OF m SKIP LOCKED
 ), used AS (
   UPDATE memories_memory m SET access_count = access_count + 1, last_accessed_at = t.created_at
-    FROM trace t WHERE m.user_id = t.user_id AND m.id = ANY(%s::bigint[])
+    FROM trace t, free WHERE m.id = free.id
 )
 INSERT INTO memories_recallhit
        (user_id, trace_id, type, target_public_id, rank, score, components, in_block)
@@ -101,7 +105,7 @@ class _Recalled:
 
 def _write(user: User, made: _Recalled) -> None:
     """What the commit may lose when the machine itself breaks down is the last half second."""
-    asked = sensitive.screen(made.query).text
+    asked = sensitive.masked(made.query)
     noted = [
         {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count}
         for one in made.stages

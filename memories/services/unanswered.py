@@ -15,7 +15,7 @@ from conversations.models import Conversation, Learning, Message
 from memcenter.lib import statements
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.models import Origin
-from memories.services import ingest, listening, lone, refusals, requests
+from memories.services import ingest, learnability, listening, lone, refusals, requests
 from memories.services.deciding import Decided
 from memories.services.lone import Lone
 from memories.services.writing import SourceInput
@@ -42,7 +42,7 @@ def _in_conversation(message: Message, conversation: Conversation) -> Message:
 
 
 def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
-    """Do what the message asks to be forgotten, learn what it says, then mark it.
+    """Forget what the message plainly asks for, learn what it says, then mark it.
 
     Running it again after a kill leaves out what was decided before. Raises `ProviderError`.
     Nothing is learned while long-term memory is off; the message is marked all the same.
@@ -51,6 +51,8 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
         own = users.settings_of(user)
         text = _read(message, zone=zoneinfo.ZoneInfo(own.timezone))
     extraction = ingest.extract(text) if own.longterm_enabled else Extraction()
+    if message.withheld:
+        extraction = learnability.what_may_be_heard(extraction)
     _forget_what_was_asked(run, user, message, extraction)
     decided = [
         one
@@ -80,12 +82,12 @@ def _read(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
 def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: Extraction) -> None:
     asked = requests.prepare(extraction.forget)
     with as_user(user):
-        meant = requests.find(
+        found = requests.find(
             asked, user=user, conversation=message.conversation, before=message.number
         )
-    if meant:
+    if found.is_plain:
         with run.applying(user, durable=True):
-            requests.forget(meant, user=user)
+            requests.answer(found, user=user)
 
 
 def _lone(user: User, message: Message) -> Lone:
@@ -93,7 +95,7 @@ def _lone(user: User, message: Message) -> Lone:
         still = _still_there(user, message)
         return _source(still, candidate) if still else None
 
-    return Lone(message.public_id, Q(sources__message=message), hold)
+    return Lone(learnability.telling_of_message(message), Q(sources__message=message), hold)
 
 
 def _still_there(user: User, message: Message) -> Message | None:

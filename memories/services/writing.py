@@ -14,6 +14,7 @@ from conversations.models import Message, Turn
 from memcenter.lib import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.providers.base import Vectors
+from memories.extraction import sensitive
 from memories.models import (
     Change,
     Kind,
@@ -29,6 +30,8 @@ from memories.services import hot_cache, indexing
 from ops.models import User
 from ops.services import audit, events
 from ops.services.events import Event
+
+MAX_TAG = 50  # characters
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,9 @@ def create(
         project=draft.project,
         kind=draft.kind,
         content=draft.content,
-        summary=draft.summary,
-        data=dict(draft.data),
-        tags=list(draft.tags),
+        summary=sensitive.masked(draft.summary),
+        data=sensitive.masked_values(draft.data),
+        tags=_tags(draft),
         importance=draft.importance,
         confidence=draft.confidence,
         status=status,
@@ -109,7 +112,7 @@ def create(
         agent_id=draft.agent_id,
         app_id=draft.app_id,
         run_id=draft.run_id,
-        metadata=dict(draft.metadata),
+        metadata=sensitive.masked_values(draft.metadata),
         conflicts_with=conflicts_with,
         created_at=timezone.now(),
     )
@@ -142,12 +145,13 @@ def rewrite(
     sources of both are kept. So are those of `inputs`, versions of other memories.
     """
     before = current_version(memory)
-    memory.content, memory.kind, memory.summary = draft.content, draft.kind, draft.summary
+    memory.content, memory.kind = draft.content, draft.kind
+    memory.summary = sensitive.masked(draft.summary)
     memory.content_hash = content_hash(draft.content)
     memory.importance = max(memory.importance, draft.importance)
     memory.confidence = _confidence_after(change, memory, draft)
-    memory.tags = sorted({*memory.tags, *draft.tags})
-    memory.data = {**memory.data, **draft.data}
+    memory.tags = sorted({*memory.tags, *_tags(draft)})
+    memory.data = {**memory.data, **sensitive.masked_values(draft.data)}
     memory.occurred_at = draft.occurred_at or memory.occurred_at
     memory.current_version = _next_number(memory)
     memory.indexed_at = None
@@ -164,6 +168,10 @@ def rewrite(
         audit.gather("memory.updated", subject=memory.user.subject, target=memory.public_id)
     changed(memory)
     return memory
+
+
+def _tags(draft: Draft) -> list[str]:
+    return [sensitive.masked(tag)[:MAX_TAG] for tag in draft.tags]
 
 
 def changed(memory: Memory) -> None:
@@ -243,10 +251,10 @@ def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
         origin=source.origin,
         turn=source.turn,
         message=source.message,
-        quote=source.quote,
+        quote=sensitive.masked(source.quote),
         quote_start=source.quote_start,
         reference=source.reference,
-        comment=source.comment,
+        comment=sensitive.masked(source.comment),
         created_at=timezone.now(),
     )
     statements.insert([made])

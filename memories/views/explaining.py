@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message
+from memories.extraction import sensitive
 from memories.models import (
     Arbitration,
     Change,
@@ -148,7 +149,7 @@ def _words(source: Source) -> str:
 
 
 def _quote(source: Source, message: Message) -> Quote:
-    text, words = message.content, source.quote
+    text, words = sensitive.masked(message.content), sensitive.masked(source.quote)
     start = source.quote_start
     if text[start : start + len(words)] != words:
         start = max(text.find(words), 0)

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from conversations.models import Turn
-from conversations.services import forgetting as saying
+from conversations.services import forget_choices
 from memcenter.lib.quotes import inner
 from memories import selectors
 from memories.models import Memory, Project
@@ -35,9 +35,12 @@ def memory_forget(request: HttpRequest, memory_id: str) -> HttpResponse:
         if request.method != "POST":
             context = _what_goes(request, memory, turns)
             return render_page(request, "memories/memory_forget.html", context)
-        forgetting.forget_memory(user=memory.user, memory=memory)
-        for turn in turns if request.POST.get("turns") else ():
-            saying.forget_message(user=memory.user, message=turn.assistant_message, cascade=True)
+        if turns and request.POST.get("turns"):
+            told = [turn.user_message.public_id for turn in turns]
+            forget_choices.forget(user=memory.user, memory_ids=[memory.public_id], message_ids=told)
+        else:
+            chosen = forget_choices.PERSON if turns else ""
+            forgetting.forget_memory(user=memory.user, memory=memory, chosen=chosen)
     messages.success(request, forgotten())
     return leave(request, way_back(request, default=reverse("memory_list")))
 

@@ -16,6 +16,7 @@ from conversations.selectors import Window
 from conversations.services.context import Context
 from conversations.services.preview import MISSES
 from memories.services.recall import RecalledEpisode, RecalledMemory
+from memories.services.shelves import masked_turn
 
 _LAYERS = ("constraints", "preferences", "memories", "files", "summary", "episodes")
 _OF_MEMORIES = ("constraints", "preferences", "memories")
@@ -58,6 +59,11 @@ class Likeness:
     episode: Episode
     similarity: float | None
     is_in: bool = False
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """What was said and what was answered, without secrets."""
+        return masked_turn(self.episode.turn)
 
 
 @dataclass(frozen=True)

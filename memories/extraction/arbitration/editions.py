@@ -25,7 +25,7 @@ _TELLING_TITLE = 3
 _ON_ONE_SUBJECT = 0.6
 _LONGEST_TITLE = 120
 _SENTENCE = re.compile(r"(?<=[.!?。！？；;])\s+|\n+|(?<=[。！？；])")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.+?)\s*#*\s*$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
 _BARE = re.compile(r"[\W_]+")
 
 NOTHING_NEW = Finding(Verdict.SKIP, "says_nothing_new")
@@ -43,7 +43,7 @@ class Document:
         """Its heading, or a short first line that others follow; empty where it has neither."""
         first, _, rest = self.text.strip().partition("\n")
         heading = _HEADING.match(first)
-        title = heading["title"] if heading else first.strip()
+        title = heading["title"].rstrip(" \t#") if heading else first.strip()
         return title if rest.strip() and len(title) <= _LONGEST_TITLE else ""
 
     @cached_property

@@ -110,7 +110,8 @@ def _subject(told: str) -> tuple[str, frozenset[str], str]:
         return who, name, rest[kin.end() :]
     pet = _PET.match(rest)
     if pet and rest[pet.end() :].strip():
-        species = next(iter(concepts(pet["pet"] or pet["pet2"])))
+        said = pet["pet"] or pet["pet2"]
+        species = next(iter(concepts(said)), said.lower())
         name = frozenset((pet["name"] or pet["first"] or "").lower().split())
         return species, name, rest[pet.end() :].lstrip(" ,")
     if own:
@@ -119,7 +120,8 @@ def _subject(told: str) -> tuple[str, frozenset[str], str]:
 
 
 def _kin(found: re.Match[str]) -> str:
-    who = KIN[found["kin"].lower()]
+    said = found["kin"].lower()
+    who = KIN.get(said, said)  # "ſister" is one to a pattern that ignores case, and not to a table
     age = (found["age"] or "").lower()
     if age in ("older", "elder", "big"):
         return f"{who}.elder"
@@ -193,7 +195,9 @@ def _statement(
     if slot == "blood":
         main = frozenset(value.split()[:1])
     if slot in ("kin", "pet", "marital"):
-        detail |= concepts(take_figures(groups["rest"])[1]) - names - _stems(names)
+        # Where no pattern took it ("Divorce lawyer"), nothing follows: the value is all of it.
+        rest = groups.get("rest", "")
+        detail |= concepts(take_figures(rest)[1]) - names - _stems(names)
     if slot == "name" and subject != "user":
         slot, main, subject, names = _introduces(subject, names | main)
     return Statement(
@@ -218,6 +222,8 @@ def _by_value(slot: str, main: frozenset[str]) -> tuple[str, frozenset[str]]:
     """What "is vegan" or "is a nurse" tells only shows in the value."""
     if slot == "major":
         return ("learns" if main <= LANGUAGES else "major"), main
+    if slot == "" and main & MARITAL and not main <= MARITAL:
+        return slot, main  # "Wedding singer", "Divorce lawyer"
     for name, values in (("diet", DIETS), ("marital", MARITAL), ("job", JOBS)):
         if main & values and (slot in ("is", "job") or name != "job"):
             return name, main

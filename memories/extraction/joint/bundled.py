@@ -12,6 +12,7 @@ from memories.extraction.rules import repeated
 from memories.extraction.types import Candidate, Extractor
 
 _BACK = 12  # turns in which a name is looked for
+_READ_AGAIN = 4_000  # characters of one turn, counted each time it is read with an earlier one
 _DATED_BACK = 4  # turns that may lie between a plan and its date
 _SPOKEN_OF = re.compile(r"\b(?:he|she|his|her|him|they|their)\b|[他她]", re.IGNORECASE)
 
@@ -51,8 +52,13 @@ class BundledJointReader:
                 yield from _dated(turns, alone, place)
 
     def _resolved(self, turns: Sequence[Heard], alone: _Alone, place: int) -> list[Gathered]:
-        """What "she" said of somebody who was named further back; the nearest naming counts."""
-        heard, earlier = turns[place], turns[max(0, place - _BACK) : place]
+        """What "she" said of somebody who was named further back; the nearest naming counts.
+
+        A long turn is read with fewer earlier ones, with at least one: `_READ_AGAIN`.
+        """
+        heard = turns[place]
+        back = min(_BACK, max(1, _READ_AGAIN // max(1, len(heard.text.user.text))))
+        earlier = turns[max(0, place - back) : place]
         if not _SPOKEN_OF.search(heard.text.user.text):
             return []
         known = {repeated.folded(one.content) for one in alone[place]}

@@ -19,6 +19,7 @@ from memories.extraction.quoting import Quotable
 from memories.extraction.rules import en_dates, masking, repeated, zh_dates
 from memories.extraction.rules.reading import language_of
 from memories.extraction.types import Candidate
+from memories.screening import finding
 
 _STRETCH = 3_000  # tokens of one question
 _LONGEST = 400  # tokens of one message
@@ -129,7 +130,7 @@ def _gathered(item: Mapping[str, Any], turns: Sequence[Heard]) -> Gathered | Non
 def _holds(content: str, meant: Sequence[Heard]) -> bool:
     """Whether it is in their language, in their words, and gives no figure that they didn't."""
     said = "\n".join(_own(one).readable for one in meant)
-    if not content or sensitive.find(content) or language_of(content) != language_of(said):
+    if not content or finding.find(content) or language_of(content) != language_of(said):
         return False
     words, theirs = _words(content), _words(said)
     if not words or len(words & theirs) < _SAID * len(words):

@@ -55,7 +55,7 @@ _EN_LEAD = re.compile(
     re.IGNORECASE,
 )
 _EN_TAIL = re.compile(
-    r"[,\s]*(?:right|correct|is that right|is that correct|don't you|aren't you|yes|"
+    r"(?<![,\s])[,\s]*+(?:right|correct|is that right|is that correct|don't you|aren't you|yes|"
     r"huh|then|isn't it|do you)?[?.! ]*$",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memories.extraction.rules.masking import COVER
 
 _SENTENCE = re.compile(
-    rf"[.!?…。！？]+[\"”')\]]*(?=\s|$|[A-Z\u4e00-\u9fff])|\n+|;\s|[{COVER}]+|"
+    rf"(?<![.!?…。！？])[.!?…。！？]++[\"”')\]]*+(?=\s|$|[A-Z\u4e00-\u9fff])|\n+|;\s|[{COVER}]+|"
     r"[\U0001F000-\U0001FAFF\u2600-\u27bf\ufe0f\u200d]+|\s[-–—]{1,3}\s|(?<=\w)"
     r"—(?=\w)|(?<=\w):\s(?=(?:I|I'm|I've|My|We|my|we|i)\b)|\s[:;]-?[)(DP](?=\s|$)"
 )
@@ -51,14 +51,14 @@ _CLAUSE = re.compile(
     # "she's a dentist, my aunt" says last whom it is about.
     r"(?!,\s*(?:i mean )?my (?:[\w-]+ ){0,2}?[\w-]+(?:,? i mean)?$)"
     r"(?!,?\s+and (?:i|me) (?:really )?(?:don't|do not|dont|never) (?:get|mix|agree|go)\b)"
-    r"(?:,\s*(?:and|but|so|because|although|though|while|yet|plus|then|as|since|"
+    r"(?:,\s*+(?:and|but|so|because|although|though|while|yet|plus|then|as|since|"
     r"which is why|"
-    r"or|except)?\s*|\s+(?:and|but|so|because|although|though|while|since|'cause|"
+    r"or|except)?\s*+|(?<!\s)\s++(?:and|but|so|because|although|though|while|since|'cause|"
     r"cause|cuz)\s+"
     r"(?:then |now |also |that )?)"
     r"(?=(?:(?:now|also|currently|today|recently|then|"
     rf"lately),? )?{_SUBJECT}(?=[\s']|$))"
-    r"|(?:,\s*|\s+)(?:and|but)\s+(?=(?:also |now |really |currently |absolutely )"
+    r"|(?:,\s*+|(?<!\s)\s++)(?:and|but)\s+(?=(?:also |now |really |currently |absolutely )"
     rf"?(?:{_BASE})\s)",
     re.IGNORECASE,
 )

@@ -32,7 +32,7 @@ _GOVERNS = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[ ,]+(?:now|too|lately|recently|these days|nowadays|at the moment|right "
+    r"(?:(?<![ ,])[ ,]+(?:now|too|lately|recently|these days|nowadays|at the moment|right "
     r"now|currently|as well|though|haha|lol|actually|by the way|btw|"
     r"if (?:that|it) (?:helps|matters)|if that(?:'s| is) relevant|if you(?:'re| are) "
     r"wondering))+$",

@@ -31,7 +31,7 @@ _CUT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FLUFF = re.compile(
-    r"(?:[\s,]+(?:too|as well|these days|nowadays|lately|recently|right now|now|at "
+    r"(?:(?<![\s,])[\s,]+(?:too|as well|these days|nowadays|lately|recently|right now|now|at "
     r"the moment|"
     r"currently|so much|a lot|very much|though|haha|lol|please|by the way|btw|"
     r"actually|honestly|"

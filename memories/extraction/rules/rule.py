@@ -72,6 +72,21 @@ class Table:
                 yield rule, match
 
 
+_UNBOUNDED = re.compile(r"(?<!\\)\)([*+])(?!\+)")
+_MOST_TIMES = 6
+
+
+def bounded(pattern: str) -> str:
+    """`pattern` whose groups repeat at most a few times.
+
+    A group such as `(?:just|just now|also)*` that repeats without a bound may take exponential
+    time, and nobody says more adverbs in a row.
+    """
+    return _UNBOUNDED.sub(
+        lambda match: f"){{{0 if match[1] == '*' else 1},{_MOST_TIMES}}}", pattern
+    )
+
+
 def compile_pattern(pattern: str, pieces: Mapping[str, str]) -> re.Pattern[str]:
     """`<name>` in a pattern stands for a piece of grammar, so that rows stay readable."""
 
@@ -79,4 +94,4 @@ def compile_pattern(pattern: str, pieces: Mapping[str, str]) -> re.Pattern[str]:
         return pieces.get(match[1], match[0])
 
     expanded = re.sub(r"(?<!\?P)<([a-z_]+)>", piece, pattern)
-    return re.compile(expanded, re.IGNORECASE)
+    return re.compile(bounded(expanded), re.IGNORECASE)

@@ -1,0 +1,130 @@
+"""The one place that says where the secrets of a text stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from memories.screening import linear
+from memories.screening.addresses import homes
+from memories.screening.clauses import clauses
+from memories.screening.companions import COVER, companions
+from memories.screening.folding import Folded, close_up, fold
+from memories.screening.forms import by_form, by_looks, by_words
+from memories.screening.nearby import nearby
+from memories.screening.numerals import spell_out
+from memories.screening.telling import spelled_codes, told
+
+MARKS = ("[redacted]", "[已隐去]")
+_COVERED = linear.compile(r"\[redacted\]|\[已隐去\]|[\x{e000}\x{e001}]+")
+_MOST_TIED = 40  # signs
+_TIED_BEFORE = linear.compile(r"(?:[\x{3400}-\x{9fff}A-Za-z0-9]{1,8}[\-_~·])+$")
+_TIED_AFTER = linear.compile(
+    r"^(?:[\-_~·&+]+[\x{3400}-\x{9fff}A-Za-z0-9]{1,8})+|^[》」』][^\s，。！？；,;]{1,20}"
+)
+_FEWEST_AGAIN = 5  # signs of a secret that is looked for again
+
+
+_MOST_KNOWN = 2_000
+_known: dict[tuple[int, int], tuple[Span, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Span:
+    start: int
+    end: int
+    category: str
+
+
+def find(text: str) -> tuple[Span, ...]:
+    """The secrets of `text`, in order and without overlap, each to its last sign.
+
+    What was found in a text is known for a while: the same one is asked about several times. Only
+    the places are kept, never the text.
+    """
+    key = (hash(text), len(text))
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        found = _known[key] = _search(text)
+    return found
+
+
+def _search(text: str) -> tuple[Span, ...]:
+    seen = fold(text)
+    plain = spell_out(close_up(seen))
+    found = [
+        *_in(seen, by_form, by_looks, by_words, homes),
+        *_in(plain, lambda text: told(text, plain), nearby, clauses),
+    ]
+    if plain.text != seen.text:
+        found += _in(plain, by_form)
+    found += _in(plain, lambda _: spelled_codes(plain, text))
+    marks = [match.span() for match in _COVERED.finditer(text)]
+    spans = _joined(span for span in found if not _is_covered(span, marks))
+    if not spans:
+        return ()
+    spans = _joined(_to_its_end(text, span) for span in spans)
+    spans = _joined([*spans, *_again(text, spans)])
+    return _joined([*spans, *_beside(text, spans)])
+
+
+def _to_its_end(text: str, span: Span) -> Span:
+    """With what a dash or a closing mark ties to it: 月落-乌啼-霜满天 is one password."""
+    if span.category != "password":
+        return span
+    before = _TIED_BEFORE.search(text[max(0, span.start - _MOST_TIED) : span.start])
+    after = _TIED_AFTER.search(text[span.end : span.end + _MOST_TIED])
+    start = span.start - (len(before[0]) if before else 0)
+    return Span(start, span.end + (len(after[0]) if after else 0), span.category)
+
+
+def _beside(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
+    if all(span.category == "address" for span in spans):
+        return
+    covered = text
+    for span in spans:
+        covered = covered[: span.start] + COVER * (span.end - span.start) + covered[span.end :]
+    with_card = any(span.category == "card" for span in spans)
+    plain = spell_out(close_up(fold(covered)))
+    yield from _in(plain, lambda text: companions(text, with_card=with_card))
+
+
+def _in(folded: Folded, *detectors: object) -> Iterator[Span]:
+    for detect in detectors:
+        for one in detect(folded.text):  # type: ignore[operator]
+            start, end = folded.original(one.start, one.end)
+            yield Span(start, end, one.category)
+
+
+def _is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
+    """What was blanked out already is no secret any more."""
+    return any(start < span.end and span.start < end for start, end in marks)
+
+
+def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+        if joined and span.start < joined[-1].end:
+            last = joined[-1]
+            joined[-1] = Span(last.start, max(last.end, span.end), last.category)
+        else:
+            joined.append(span)
+    return tuple(joined)
+
+
+def _again(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
+    """Where the same secret stands again, without a word about it."""
+    categories = {text[span.start : span.end].strip(): span.category for span in spans}
+    for said, category in categories.items():
+        yield from occurrences(said, text, category)
+
+
+def occurrences(said: str, text: str, category: str) -> Iterator[Span]:
+    if len(said) < _FEWEST_AGAIN and not (len(said) >= 4 and said.isdigit()):
+        return
+    start = text.find(said)
+    while start >= 0:
+        yield Span(start, start + len(said), category)
+        start = text.find(said, start + len(said))
