@@ -23,6 +23,7 @@ from ops import selectors
 from ops.access import as_system
 from ops.models import ModelCall, Operation, Status
 from ops.selectors import Trouble
+from ops.services import audit_chain
 
 _OPEN = (Status.PENDING, Status.RUNNING, Status.FAILED)
 _RECALLS_OF = timedelta(minutes=5)
@@ -54,6 +55,7 @@ def _lines() -> Iterator[str]:
             "model_tokens_out": ("Tokens that came back in a day.", _model_calls("came")),
             "model_cost": ("What that cost, by the price settings.", _model_calls("cost")),
             "model_milliseconds": ("How long a call took on average.", _model_calls("took")),
+            "audit_unsealed": ("Events that the audit log's chain lacks.", _unsealed()),
         }
     for name, (told, samples) in found.items():
         yield from _gauge(name, told, samples)
@@ -95,6 +97,10 @@ def _troubled() -> list[Sample]:
         )
         for one in Trouble
     ]
+
+
+def _unsealed() -> list[Sample]:
+    return [({}, audit_chain.tail().count)]
 
 
 def _oldest() -> list[Sample]:

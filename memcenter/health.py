@@ -1,20 +1,25 @@
 """`/readyz`: whether this process could do its work now."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import redis
 from django.core.cache import cache
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from memcenter.rest import throttling
+from ops import selectors
+from ops.access import as_system
+from ops.services.leases import RENEWED_KEY, RENEWED_SECONDS
 from ops.tasks import HEARTBEAT_KEY
 
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when database, broker and worker answer, else 503; each says `ok` or what is wrong."""
+    """200 when every part is well, else 503; each says `ok` or what is wrong."""
     states = {name: check() or "ok" for name, check in CHECKS.items()}
     good = all(state == "ok" for state in states.values())
     return JsonResponse(
@@ -47,8 +52,27 @@ def _worker() -> str:
     return "" if beat else "No worker has been heard of in the last minute."
 
 
+def _operations() -> str:
+    """A worker may be heard of and still get nothing done, as when all its processes hang."""
+    try:
+        if cache.get(RENEWED_KEY):
+            return ""
+        since = timezone.now() - timedelta(seconds=RENEWED_SECONDS)
+        with as_system(durable=False):
+            still = selectors.stand_still(since=since)
+    except (redis.RedisError, OSError):
+        return "Unknown while the broker doesn't answer."
+    except (DatabaseError, InterfaceError):
+        return "Unknown while the database doesn't answer."
+    stopped = (
+        f"Operations are due, and for {RENEWED_SECONDS} seconds no worker has got on with any."
+    )
+    return stopped if still else ""
+
+
 CHECKS: dict[str, Callable[[], str]] = {
     "database": _database,
     "broker": _broker,
     "worker": _worker,
+    "operations": _operations,
 }

@@ -42,3 +42,10 @@ ALTER DEFAULT PRIVILEGES FOR ROLE memcenter_owner IN SCHEMA public
   GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON TABLES TO memcenter_app, memcenter_system;
 ALTER DEFAULT PRIVILEGES FOR ROLE memcenter_owner IN SCHEMA public
   GRANT USAGE, SELECT ON SEQUENCES TO memcenter_app, memcenter_system;
+
+-- What was forgotten is erased from the data folder as well: tables and the planner's notes are
+-- written anew, and a new segment of the write-ahead log is begun. Needed only where PostgreSQL's
+-- files lie in the data folder.
+GRANT pg_checkpoint TO memcenter_app;
+GRANT EXECUTE ON FUNCTION pg_switch_wal() TO memcenter_app;
+GRANT MAINTAIN ON pg_statistic, pg_statistic_ext_data TO memcenter_app;

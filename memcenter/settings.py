@@ -128,6 +128,8 @@ CELERY_BROKER_URL = _celery_redis_url
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Seconds; until then a worker takes no message in the place of the one whose process ended.
+CELERY_WORKER_LOST_WAIT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2}
 CELERY_TASK_PUBLISH_RETRY = False
@@ -138,6 +140,7 @@ CELERY_BEAT_SCHEDULE = {
     for name, task, schedule, expires in (
         ("sweep", "ops.tasks.sweep", 5.0, 5),
         ("heartbeat", "ops.tasks.heartbeat", 10.0, 30),
+        ("audit", "ops.tasks.seal_audit", 5.0, 5),
         ("sessions", "memories.tasks.request_examinations", 60.0, 60),
         (
             "files",
@@ -293,7 +296,9 @@ SPECTACULAR_SETTINGS = {
     "DEFAULT_GENERATOR_CLASS": "memcenter.rest.schema.OneSlashGenerator",
     "POSTPROCESSING_HOOKS": ["memcenter.rest.completing.complete"],
 }
-RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 600, least=1)
+# Calls a minute: of a key about one person, of the key as a whole, and forgets and exports apart.
+RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 120, least=1)
+RATE_LIMIT_KEY = env.integer("MEMCENTER_RATE_LIMIT_KEY", 12_000, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)
 
 DEFAULT_OWNER = env.text("MEMCENTER_DEFAULT_OWNER")
@@ -311,6 +316,8 @@ MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=
 
 # --- Memory ---------------------------------------------------------------------------------
 LONGTERM_DEFAULT = env.flag("MEMCENTER_LONGTERM_DEFAULT", True)
+# Whether a secret stays in the message that told it; what is derived from it never holds one.
+SECRETS_IN_MESSAGES = env.choice("MEMCENTER_SECRETS_IN_MESSAGES", "keep", among=("keep", "mask"))
 WINDOW_MESSAGES = env.integer("MEMCENTER_WINDOW_MESSAGES", 20, least=2)
 WINDOW_TOKENS = env.integer("MEMCENTER_WINDOW_TOKENS", 2_000, least=100)
 SUMMARY_EVERY = env.integer("MEMCENTER_SUMMARY_EVERY", 6, least=1)
@@ -401,10 +408,23 @@ MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)
 MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.0)
 
 # --- Operations -----------------------------------------------------------------------------
+# Processor time of one operation, or of one step of it; a process that needs more is ended.
+OPERATION_CPU_SECONDS = env.integer("MEMCENTER_OPERATION_CPU_SECONDS", 20, least=1)
+LONG_OPERATION_CPU_SECONDS = env.integer("MEMCENTER_LONG_OPERATION_CPU_SECONDS", 600, least=1)
 LEASE_SECONDS = env.integer("MEMCENTER_LEASE_SECONDS", 60, least=2)
 OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
 PROVIDER_PATIENCE_HOURS = env.integer("MEMCENTER_PROVIDER_PATIENCE_HOURS", 72)
 OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
+
+# Seconds of processor time for which something may hold all of a web process.
+WEB_STUCK_SECONDS = env.integer("MEMCENTER_WEB_STUCK_SECONDS", 6, least=1)
+
+# When tables are rewritten and raw files scanned for what was forgotten, and up to which size of
+# the data folder.
+DISK_ERASURE_HOUR = env.integer("MEMCENTER_DISK_ERASURE_HOUR", 3)
+if DISK_ERASURE_HOUR > 23:
+    raise env.BadSetting("MEMCENTER_DISK_ERASURE_HOUR", "must be an hour, 0 to 23")
+DISK_ERASURE_MAX_MB = env.integer("MEMCENTER_DISK_ERASURE_MAX_MB", 20_000, least=1)
 
 # Statements that take longer are logged, without their values; 0: none are watched.
 SLOW_QUERY_MS = env.integer("MEMCENTER_SLOW_QUERY_MS", 0)

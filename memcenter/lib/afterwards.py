@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Condition
 
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, connection
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +47,11 @@ class Owed:
         act = self._acts.pop(0)
         try:
             act()
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             logger.warning("What an answer owed wasn't written: %s.", type(error).__name__)
+            # The server may have closed the connection, on which nothing else could be written.
+            if not connection.in_atomic_block:
+                connection.close_if_unusable_or_obsolete()
         finally:
             _counted(-1)
 

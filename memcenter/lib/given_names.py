@@ -11,8 +11,8 @@ _ASKED = (
     "i|you|he|she|it|we|they|there|this|that|these|those|the|a|an|my|your|his|her|its|our|their"
     "|anyone|anybody|someone|somebody|everyone|everybody|any|some|all|no"
 )
-_WILL = re.compile(rf"(?:^|[.!?\n]\s*)Will(?:['’]s\b|\s+(?!(?:{_ASKED})\b)[a-z])")
-_AN = re.compile(r"(?:^|[.!?\n]\s*)An(?:['’]s\b|\s+(?!ho|he)[b-df-hj-np-tv-z])")
+_WILL = re.compile(rf"(?:^|[.!?\n]\s{0, 3})Will(?:['’]s\b|\s++(?!(?:{_ASKED})\b)[a-z])")
+_AN = re.compile(r"(?:^|[.!?\n]\s{0,3})An(?:['’]s\b|\s++(?!ho|he)[b-df-hj-np-tv-z])")
 _CAPITALS = re.compile(r"\b[A-Z]")
 _WORDS = re.compile(r"\b[A-Za-z]")
 

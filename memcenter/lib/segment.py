@@ -156,8 +156,9 @@ def _chinese(run: str) -> Iterator[tuple[str, bool]]:
     found = [_trimmed(word) for word in _cutter().cut_for_search(run)]
     for word in found:
         yield word, word in CHINESE
+    words = frozenset(found)
     for pair in _pairs(run):
-        if pair not in found:
+        if pair not in words:
             yield pair, False
 
 

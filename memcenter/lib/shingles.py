@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 LONG, HAN = 16, 6
+_TITLE_AT_LEAST = 4
 _NOT_KEPT = re.compile(r"[\W_]+")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
@@ -63,3 +64,11 @@ class Resemblance:
             if any(count * 2 >= self._needed[number] for number, count in found.items()):
                 return True
         return False
+
+
+def title_without(title: str, texts: Iterable[str]) -> str:
+    """The title, unless it was taken from one of these texts: then none."""
+    plain = normalise(title)
+    if len(plain) < _TITLE_AT_LEAST:
+        return title
+    return "" if any(plain in normalise(text) for text in texts) else title

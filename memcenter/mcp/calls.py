@@ -10,11 +10,12 @@ from typing import cast
 
 from django.db import close_old_connections
 from pydantic import BaseModel
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
 from memcenter.lib.errors import ApplicationError, NotAllowed, ProviderError
 from memcenter.mcp.tools import Declared
-from memcenter.rest import throttling
+from memcenter.rest import people, throttling
 from memcenter.rest.endpoint import Asked, Call
 from ops.access import as_user
 from ops.models import ApiKey
@@ -64,6 +65,9 @@ def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
         raise
     except ApplicationError as error:
         raise Trouble(error.code, error.message, error.fields) from None
+    except Throttled:
+        wait = f"Too many calls; try again in {throttling.seconds_left()} seconds."
+        raise Trouble("rate_limited", wait) from None
     except ProviderError:
         raise Trouble("unavailable", "The model can't be reached; try again.") from None
     except Exception as error:
@@ -76,15 +80,13 @@ def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
 def _perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
     if tool.scope not in key.scopes:
         raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
-    if not throttling.may_call(key, scope=tool.scope):
-        raise Trouble(
-            "rate_limited", f"Too many calls; try again in {throttling.seconds_left()} seconds."
-        )
+    throttling.count_key(key)
     data = given.model_dump(by_alias=True, exclude_none=True)
-    asked = Called(cast(Request, None), key, {}, data, None, writing=tool.writes)
-    user = tool.whose(asked)
+    asked = Called(cast(Request, None), key, {}, data, None, tool.scope, writing=tool.writes)
+    user = people.whose_owner(asked)
+    throttling.count_person(key, user, scope=tool.scope)
     ready = tool.prepare(data) if tool.prepare else None
-    with as_user(user):
+    with as_user(user, changing=tool.writes):
         return tool.act(Call(user=user, asked=asked, ready=ready))
 
 

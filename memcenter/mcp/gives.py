@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from memories.models import Memory, Project
 from memories.services import notes
 from memories.services.notes import Appended
 from memories.services.project_memory import NEXT_ACTION, Found
 from memories.services.remembering import Written
+from memories.services.requests import Outcome
 from memories.services.search import SNIPPET, SearchHit, SearchResult
 
 
@@ -187,9 +188,20 @@ class Line(BaseModel):
         return cls(path=path, line=note.number, id=note.public_id, redacted=appended.redacted)
 
 
-class Accepted(BaseModel):
-    status: str = "accepted"
-    op_id: str
+class Forgotten(BaseModel):
+    """`op_id` only where something is being forgotten (`accepted`)."""
+
+    status: Literal["accepted", "needs_choice", "nothing_found"] = "accepted"
+    op_id: str | None = None
+    memory_ids: list[str] = Field(
+        default=[], description="What went; with needs_choice, what may be meant."
+    )
+    message_ids: list[str] = Field(default=[], description="Messages that say it, and stay.")
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Self:
+        told = outcome.told
+        return cls.model_validate(told | ({"status": "accepted"} if outcome.op_id else {}))
 
 
 def _project_key(memory: Memory) -> str | None:

@@ -7,7 +7,13 @@ from typing import Annotated, Any, Literal
 
 from django.conf import settings
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from memcenter.lib.errors import Invalid
 from ops.services import users
@@ -169,4 +175,18 @@ class Forget(Owned):
 
     model_config = ConfigDict(extra="forbid")
 
-    memory_id: MemoryId
+    memory_id: Annotated[
+        MemoryId | None, Field(description="The memory to forget; or give about, or the lists.")
+    ] = None
+    about: Annotated[
+        Prose | None,
+        Field(max_length=4_000, description="What to forget, in the person's own words."),
+    ] = None
+    memory_ids: Annotated[
+        list[MemoryId] | None,
+        Field(max_length=100, description="The memories that the person chose from a list."),
+    ] = None
+    message_ids: Annotated[
+        list[Annotated[Text, Field(min_length=1, max_length=200, pattern=r"^msg_")]] | None,
+        Field(max_length=100, description="The messages that the person chose from a list."),
+    ] = None

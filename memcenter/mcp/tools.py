@@ -9,18 +9,18 @@ from typing import Any
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
-from conversations.services import threads
+from conversations.services import forget_choices, threads
+from memcenter.lib.errors import Invalid
 from memcenter.mcp import gives, takes
 from memcenter.mcp.paging import ToolPage
-from memcenter.rest import people
-from memcenter.rest.endpoint import Asked, Call
+from memcenter.rest.endpoint import Call
 from memcenter.rest.pagination import Order
-from memories import owners, selectors
+from memories import selectors
 from memories.selectors import TimelineFilter
-from memories.services import forgetting, notes, project_memory, search, writing
+from memories.services import forgetting, notes, project_memory, requests, search, writing
 from memories.services.project_memory import PLACE
 from memories.services.shelves import TYPES, Filters
-from ops.models import Scope, User
+from ops.models import Scope
 
 _SURFACE = "mcp"
 
@@ -37,7 +37,6 @@ class Declared:
     scope: Scope
     act: Callable[[Call], BaseModel]
     prepare: Callable[[Mapping[str, Any]], Any] | None = None
-    whose: Callable[[Asked], User] = people.whose_owner
     destructive: bool = False
     idempotent: bool = True
 
@@ -127,23 +126,36 @@ def _append(call: Call) -> BaseModel:
     return gives.Line.of(notes.append(call.data["text"], user=call.user, source=source))
 
 
+def _prepare_forget(data: Mapping[str, Any]) -> Any:
+    """Nothing is erased on a guess: what shall go is named in one way."""
+    chosen = data.get("memory_ids") or data.get("message_ids")
+    if sum(1 for way in (data.get("memory_id"), data.get("about"), chosen) if way) != 1:
+        raise Invalid.field("memory_id", "Give memory_id, or about, or the lists of ids.")
+    return requests.asked_about(data["about"]) if "about" in data else None
+
+
 def _forget(call: Call) -> BaseModel:
+    if "about" in call.data:
+        return _forget_about(call)
+    if "memory_id" not in call.data:
+        chosen = forget_choices.forget(
+            user=call.user,
+            memory_ids=call.data.get("memory_ids", ()),
+            message_ids=call.data.get("message_ids", ()),
+            requested_by_key=call.key_id,
+        )
+        return gives.Forgotten(op_id=chosen.public_id)
     memory = selectors.memory_of(call.user, call.data["memory_id"])
     operation = forgetting.forget_memory(
         user=call.user, memory=memory, requested_by_key=call.key_id
     )
-    return gives.Accepted(op_id=operation.public_id)
+    return gives.Forgotten(op_id=operation.public_id)
 
 
-def _whose_ids(asked: Asked) -> User:
-    """The owner that is named, or else whoever the first of the ids belongs to."""
-    try:
-        return people.whose_owner(asked)
-    except people.Nobody:
-        named = asked.data.get("ids") or [asked.data.get("memory_id", "")]
-        if (user := owners.of_first(named)) is None:
-            raise
-        return people.present(people.reachable(user), writes=False)
+def _forget_about(call: Call) -> BaseModel:
+    found = requests.find(call.ready, user=call.user)
+    outcome = requests.answer(found, user=call.user, requested_by_key=call.key_id)
+    return gives.Forgotten.of(outcome)
 
 
 def _project(data: Mapping[str, Any]) -> str:
@@ -194,7 +206,6 @@ TOOLS = (
         takes=takes.Get,
         gives=gives.Memories,
         scope=Scope.READ,
-        whose=_whose_ids,
         act=_get,
     ),
     Declared(
@@ -248,13 +259,16 @@ TOOLS = (
         name="memory_forget",
         title="Forget a memory",
         description=(
-            "Erase one memory, with all its versions and everything derived from it, for good. It "
-            "can't be undone. The messages it came from stay."
+            "Erase memories, with all their versions and everything derived from them, for good. "
+            "It can't be undone. Give memory_id, or what to forget in the person's words (about). "
+            "Where about doesn't plainly mean one memory, nothing is erased and the answer is "
+            "needs_choice: read the memories with mem.get, ask the person which of them go, and "
+            "call again with memory_ids, and with message_ids for messages that shall go too."
         ),
         takes=takes.Forget,
-        gives=gives.Accepted,
+        gives=gives.Forgotten,
         scope=Scope.FORGET,
-        whose=_whose_ids,
+        prepare=_prepare_forget,
         act=_forget,
         destructive=True,
     ),

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_POST
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
+from memcenter.lib.errors import Invalid
 from memcenter.rest.authentication import KeyAuthentication
 from memcenter.rest.exceptions import body as error_body
+from memcenter.rest.parsers import check_names
 from memcenter.rest.sharing import Share
 from ops.models import ApiKey
 from ops.services import acting
@@ -38,6 +40,10 @@ def mcp(request: HttpRequest) -> HttpResponse:
     body = request.read(bridge.max_body_bytes() + 1)
     if len(body) > bridge.max_body_bytes():
         return _refused(413, "too_large", "The message is too large.")
+    try:
+        check_names(body)
+    except Invalid as error:
+        return _refused(400, error.code, error.message)
     return _in_the_share(lambda: _answered(request, body, key))
 
 

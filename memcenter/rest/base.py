@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -18,7 +19,7 @@ from rest_framework.views import APIView
 
 from memcenter.lib import afterwards
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest import idempotency, people
+from memcenter.rest import idempotency, people, throttling
 from memcenter.rest.endpoint import Asked, Call, Endpoint
 from memcenter.rest.fields import QueryWords
 from memcenter.rest.pagination import CursorPage
@@ -27,12 +28,14 @@ from ops.access import as_system, as_user
 from ops.models import ApiKey, User
 from ops.services import acting
 
+_PEOPLE = ("user_id", "owner_id")
+
 
 class MemcenterView(APIView):
     """A view whose methods are declared by `@endpoint` and are called as `get(call, **ids)`.
 
-    The order: key, scope and rate; then the input is checked; then whose it is; then `prepare`;
-    then the handler, in that person's transaction.
+    The order: key, scope and rate; then the input is checked; then whose it is, and the rate of
+    that person; then `prepare`; then the handler, in that person's transaction.
     """
 
     throttle_classes = (KeyThrottle,)
@@ -42,6 +45,7 @@ class MemcenterView(APIView):
     surface: ClassVar[str] = "api"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        throttling.begin()
         self.args, self.kwargs = args, kwargs
         self.headers = self.default_response_headers
         self.request = wrapped = self.initialize_request(request, *args, **kwargs)
@@ -56,6 +60,7 @@ class MemcenterView(APIView):
             response = self._answer(handler, self.endpoint)
         except Exception as error:
             response = self.handle_exception(error)
+        self.headers |= throttling.headers()
         self.response = self.finalize_response(wrapped, response, *args, **kwargs)
         return self.response
 
@@ -70,12 +75,14 @@ class MemcenterView(APIView):
         if once is not None and (before := once.replay()) is not None:
             return before
         user = people.whose(asked, endpoint)
+        throttling.count_person(asked.key, user, scope=asked.scope)
         call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()
         call = call if within else _prepared(call, endpoint)
         if endpoint.afterwards and once is None:
             return self._answer_first(handler, endpoint, call, within=within)
-        with _transaction(user):
+        changing = self.request.method not in SAFE_METHODS and not endpoint.adds
+        with _transaction(user, changing=changing):
             call = _prepared(call, endpoint) if within else call
             if once is None or (user is not None and user.pk is None):
                 return handler(call, **self.kwargs)  # type: ignore[no-any-return]
@@ -105,10 +112,10 @@ def _prepared(call: Call, endpoint: Endpoint) -> Call:
     return replace(call, ready=endpoint.prepare(call))
 
 
-def _transaction(user: User | None) -> AbstractContextManager[None]:
+def _transaction(user: User | None, *, changing: bool = False) -> AbstractContextManager[None]:
     if user is None:
         return as_system()
-    return nullcontext() if user.pk is None else as_user(user)
+    return nullcontext() if user.pk is None else as_user(user, changing=changing)
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
@@ -125,11 +132,16 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
             _refuse_unknown({**query, **raw}, endpoint)
     key = request.auth if isinstance(request.auth, ApiKey) else None
     page = CursorPage.read(request) if endpoint.paged else None
-    return Asked(request=request, key=key, ids=ids, data=_checked(raw, endpoint), page=page)
+    data = _checked(raw, endpoint)
+    return Asked(request=request, key=key, ids=ids, data=data, page=page, scope=endpoint.scope)
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Empty means absent; a name that may be said several times is joined by commas."""
+    """Empty means absent; a name that may be said several times is joined by commas.
+
+    An empty `user_id` stays: its field refuses it. Else a backend whose variable is empty would
+    ask about nobody in particular.
+    """
     query = {}
     for name, values in request.query_params.lists():
         several = endpoint.takes is not None and isinstance(
@@ -140,7 +152,9 @@ def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
             raise Invalid.field(
                 name.replace("\x00", ""), "The text must not contain NUL characters."
             )
-        if value:
+        if name in _PEOPLE and len(set(values)) > 1:
+            raise Invalid.field(name, "The query names two people.")
+        if value or name in _PEOPLE:
             query[name] = value
     return query
 

@@ -28,6 +28,19 @@ _RETRY_AFTER = {
     "required": True,
     "schema": {"type": "integer", "minimum": 1},
 }
+_RATES = {
+    "RateLimit-Policy": {
+        "description": (
+            "The limits that the call was counted against: of the key, and of the key about this "
+            "person (“person”, or “heavy” for forgets and exports). Calls (q) in seconds (w)."
+        ),
+        "schema": {"type": "string", "example": '"key";q=12000;w=60, "person";q=120;w=60'},
+    },
+    "RateLimit": {
+        "description": "What is left of each limit (r), and for how many seconds it holds (t).",
+        "schema": {"type": "string", "example": '"key";r=11999;t=42, "person";r=119;t=42'},
+    },
+}
 # The status, its name among the components, the code, and what such an answer says.
 _ERRORS = (
     (400, "Invalid", "invalid", "content: This field may not be blank."),
@@ -46,12 +59,18 @@ def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
     """A postprocessing hook of drf-spectacular."""
     schemas = result["components"]["schemas"]
     result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERRORS}
-    result["components"]["responses"]["RateLimited"]["headers"] = {"Retry-After": _RETRY_AFTER}
+    limited = {"Retry-After": _RETRY_AFTER, **_rates()}
+    result["components"]["responses"]["RateLimited"]["headers"] = limited
+    result["components"]["headers"] = _RATES
     for path, _method, operation in operations(result):
         _complete(operation, schemas)
         _page_on(path, operation)
     _link(result)
     return result
+
+
+def _rates() -> NODE:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in _RATES}
 
 
 def operations(document: NODE) -> Iterator[tuple[str, str, NODE]]:
@@ -80,6 +99,7 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
             operation["responses"][status] = {"$ref": f"#/components/responses/{names[status]}"}
         else:
             response["description"] = response["description"] or operation["summary"]
+            response["headers"] = {**response.get("headers", {}), **_rates()}
             for kind, media in response.get("content", {}).items():
                 if kind == _JSON:
                     _exemplify(media, schemas)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema
@@ -15,7 +15,6 @@ from memcenter.rest.pagination import CursorPage
 from ops.models import ApiKey, Scope, User
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-OwnerLookup = Callable[[str], User | None]
 REFUSE, CREATE, PRETEND = "refuse", "create", "pretend"
 _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
@@ -29,6 +28,7 @@ class Asked:
     ids: Mapping[str, str]
     data: Mapping[str, Any]
     page: CursorPage | None
+    scope: str = ""
 
     @property
     def user_id(self) -> str | None:
@@ -73,14 +73,15 @@ class Endpoint:
 
     `takes` reads the query of a GET, the body of others, both of a DELETE; with `strict` unknown
     names are refused, because they would decide what is erased. `unknown_user` says what becomes
-    of a `user_id` that nobody has yet. `owners` finds whose an id of ours is, by the name of the
-    path part or field. `prepare` runs before the transaction: calls of models belong there; it
+    of a `user_id` that nobody has yet. `whose` finds the person in another way than
+    `people.whose`. `prepare` runs before the transaction: calls of models belong there; it
     runs in it where `prepares_within` says that nothing of it is far away (it uses `access.within`
     then), which spares a transaction of its own.
     `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
     answers while everything of the person is being forgotten. `all_users_for` is the scope by
     which an unbound key may leave the person out and ask about all. `afterwards`: all that it
-    writes is what explains its answer, and that is written when the answer has gone out. `media`
+    writes is what explains its answer, and that is written when the answer has gone out. `adds`: it
+    writes and changes no row that others lock, so it doesn't wait for the person's lock. `media`
     is what a body is sent as. `etag`: its answer names a state, which a GET may already know
     (`If-None-Match`, 304) and a write may insist on (`If-Match`, 412).
     """
@@ -91,7 +92,6 @@ class Endpoint:
     strict: bool = False
     paged: bool = False
     unknown_user: Callable[[Asked], str] = lambda asked: REFUSE
-    owners: Mapping[str, OwnerLookup] = field(default_factory=dict)
     whose: Callable[[Asked], User | None] | Callable[[Asked], None] | None = None
     prepare: Callable[[Call], Any] | None = None
     prepares_within: Callable[[], bool] = lambda: False
@@ -100,6 +100,7 @@ class Endpoint:
     while_forgetting: bool = False
     all_users_for: str | None = None
     afterwards: bool = False
+    adds: bool = False
     media: str = "application/json"
     etag: bool = False
 

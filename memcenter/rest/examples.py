@@ -46,9 +46,10 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
 # What an example of an answer leaves out: it comes with other calls of the same shape only.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "Memory": ("removal_asked_at",),
-    "Operation": ("report",),
+    "Operation": ("report", "forget"),
     "BulkResults": ("op_id",),
     "Accepted": ("receipt_token",),
+    "ForgetAnswer": ("receipt_token",),
 }
 
 # By the name of the field; where one name means several things, by its component's too.
@@ -70,6 +71,7 @@ VALUES: Mapping[str, Any] = {
     "bytes": 86,
     "cascade": True,
     "change": "created",
+    "chosen": "person",
     "comment": "Still true.",
     "components": _COMPONENTS,
     "confidence": 0.9,
@@ -119,6 +121,7 @@ VALUES: Mapping[str, Any] = {
     "format": "json",
     "ImportReport.format": "memory_center",
     "hash": _HASH,
+    "event_hash": _HASH,
     "id": MEMORY,
     "Conversation.id": CONVERSATION,
     "Message.id": MESSAGE,
@@ -148,9 +151,11 @@ VALUES: Mapping[str, Any] = {
     "machine_name": "desk",
     "machines": ["desk"],
     "memory_id": MEMORY,
+    "memory_ids": [MEMORY],
     "memory_status": "active",
     "message": "What could I cook tonight?",
     "message_id": MESSAGE,
+    "message_ids": [MESSAGE],
     "metadata": {},
     "missing": [],
     "name": "Backend",
@@ -202,6 +207,7 @@ VALUES: Mapping[str, Any] = {
     "speaker": "",
     "status": "active",
     "Operation.status": "succeeded",
+    "ForgetQuestion.status": "needs_choice",
     "status_code": 204,
     "step": "scan",
     "subject": "5f0c7c9e-7a55-4f0e-9d0a-0c8f4f1d2a6b",

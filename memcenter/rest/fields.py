@@ -167,5 +167,8 @@ class Personal(serializers.Serializer[Any]):
     """What every body and query may carry: whose data it is."""
 
     user_id = UserId(
-        help_text="The chat product's own id of the person. A key bound to a person may omit it."
+        help_text=(
+            "The chat product's own id of the person. Required with a key that is bound to nobody, "
+            "also beside an id of ours; a key bound to a person may leave it out."
+        )
     )

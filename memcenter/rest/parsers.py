@@ -1,5 +1,6 @@
-"""JSON in: an object, of bounded size and depth, without NUL characters."""
+"""JSON in: an object of bounded size and depth, without NUL characters or a name twice."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
@@ -51,7 +52,33 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise Invalid("The body must be a JSON object.")
     if b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
         _check(data)
+    check_names(raw)
     return data
+
+
+def check_names(raw: bytes) -> None:
+    """Raises `Invalid` where an object has a name twice.
+
+    One reader takes the first value and another the last, so a proxy that checks whose a call is
+    and we who answer it could mean two people. What isn't JSON passes: its parser says so.
+    """
+    try:
+        # Numbers stay texts: Python refuses those of many thousand digits.
+        json.loads(raw, object_pairs_hook=_refuse_repeated, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) == len(pairs):
+        return
+    seen: set[str] = set()
+    for name, _value in pairs:
+        if name in seen:
+            raise Invalid.field(
+                name.replace("\x00", ""), "This name stands twice in one object of the body."
+            )
+        seen.add(name)
 
 
 def _check(data: Mapping[str, Any]) -> None:

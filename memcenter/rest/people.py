@@ -6,53 +6,63 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from memcenter.lib import ids
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import CREATE, PRETEND, REFUSE, Asked, Endpoint
 from ops.models import User
 from ops.services import users
 
+_UNNAMED = "Give {name}: this key is not bound to one user."
+
 
 def whose(asked: Asked, endpoint: Endpoint) -> User | None:
     """The person, made on first write where the endpoint says so.
 
-    Raises `NotFound` for whoever the key can't reach, `Invalid` when nothing says who it is, and
-    `Conflict` (`being_forgotten`) for writes while everything of the person is being forgotten.
+    A key that is bound to nobody must name the person, also beside an id of ours: a backend whose
+    variable is empty reaches nobody. Raises `NotFound` for a person whom the key can't reach,
+    `Invalid` when nothing says who it is, and `Conflict` (`being_forgotten`) for writes while
+    everything of the person is being forgotten.
     """
     if endpoint.whose is not None:
         return endpoint.whose(asked)
-    user = _of_bound_key(asked) or _named(asked, endpoint) or _owner(asked, endpoint)
-    if user is None and asked.key and endpoint.all_users_for in asked.key.scopes:
-        return None
+    user = _of_bound_key(asked) or _named(asked, endpoint)
     if user is None:
-        raise Invalid.field("user_id", "Give user_id: this key is not bound to one user.")
+        if _asks_about_all(asked, endpoint):
+            return None
+        raise Invalid.field("user_id", _UNNAMED.format(name="user_id"))
     return user if endpoint.while_forgetting else present(user, writes=asked.writes)
 
 
-class Nobody(Invalid):
-    """Nothing says whose data is meant."""
-
-
 def whose_owner(asked: Asked) -> User:
-    """As `whose`, where the agents' `owner_id` stands for `user_id` and a setting for both.
+    """As `whose`, where the agents' `owner_id` stands for `user_id`.
 
-    Who is written about for the first time appears. Raises `NotFound`, `Conflict`, and `Nobody`
-    when nothing says who it is.
+    Where a default owner is set, a call that names no owner means that one. A person who is
+    written about for the first time appears. Raises as `whose`.
     """
-    bound = asked.key.user if asked.key else None
-    named = asked.data.get("owner_id") or asked.user_id
-    if named is None and bound is None:
-        named = settings.DEFAULT_OWNER or None
-    if named is None and bound is None:
-        raise Nobody(
-            "Whose memories?", fields={"owner_id": ["Give owner_id: this key is not bound."]}
-        )
+    named, said = asked.data.get("owner_id"), asked.user_id
+    if None not in (named, said) and named != said:
+        raise Invalid.field("owner_id", "owner_id and user_id name two people.")
+    named = named or said or _default_owner(asked)
     if named is not None:
         asked = replace(asked, data={**asked.data, "user_id": named})
-    user = whose(asked, Endpoint(scope="", unknown_user=_appears_when_written))
+    user = whose(asked, Endpoint(scope=asked.scope, unknown_user=_appears_when_written))
     if user is None:
         raise NotFound("There is no such user.")
     return user
+
+
+def _default_owner(asked: Asked) -> str | None:
+    """None for a bound key. Raises `Invalid` where no default is set, or null was sent."""
+    if asked.key is not None and asked.key.user is not None:
+        return None
+    if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & asked.data.keys():
+        raise Invalid.field("owner_id", _UNNAMED.format(name="owner_id"))
+    return settings.DEFAULT_OWNER
+
+
+def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
+    """Whether the call leaves the person out; a `user_id` of null is no such thing."""
+    scopes = asked.key.scopes if asked.key else ()
+    return endpoint.all_users_for in scopes and "user_id" not in asked.data
 
 
 def _appears_when_written(asked: Asked) -> str:
@@ -94,12 +104,3 @@ def _named(asked: Asked, endpoint: Endpoint) -> User | None:
     if choice == PRETEND:
         return User(external_id=asked.user_id)
     return reachable(users.find_or_create(asked.user_id, created_by=asked.key))
-
-
-def _owner(asked: Asked, endpoint: Endpoint) -> User | None:
-    """Without a user_id, an id of ours says whose it is; a client's own id can't."""
-    for name, lookup in endpoint.owners.items():
-        value = asked.ids.get(name) or asked.data.get(name)
-        if isinstance(value, str) and ids.is_ours(value):
-            return reachable(lookup(value))
-    return None

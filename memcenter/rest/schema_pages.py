@@ -4,8 +4,14 @@ from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 
+class JsonRenderer(OpenApiJsonRenderer):
+    """The same for whoever accepts JSON and hasn't heard of its name for OpenAPI."""
+
+    media_type = "application/json"
+
+
 class SchemaView(SpectacularAPIView):
-    renderer_classes = [OpenApiJsonRenderer, OpenApiYamlRenderer]
+    renderer_classes = [OpenApiJsonRenderer, JsonRenderer, OpenApiYamlRenderer]
 
 
 class DocsView(SpectacularSwaggerView):

@@ -57,7 +57,7 @@ class EntityView(Mem0View):
 
 def _forget_user(asked: Asked, name: str) -> Operation:
     user = people.entity(asked, name)
-    with as_user(user):
+    with as_user(user, changing=True):
         operation, _ = user_forgetting.forget_user(user=user, requested_by_key=key_id(asked))
     return operation
 
@@ -75,6 +75,7 @@ def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
 def _people_of(asked: Asked, kind: str, name: str, tree: Joined) -> list[User]:
     if asked.key is not None and asked.key.user_id is not None:
         return list(people.readers(asked, tree))
+    people.check_named(asked)
     with as_system():
         rows = Memory.visible.filter(**{f"{kind}_id": name})
         whose = User.objects.filter(_REACHABLE, pk__in=rows.values("user"))

@@ -90,6 +90,16 @@ def page(
     return count, [Found(read[pk], whose) for _, pk, whose in chosen if pk in read]
 
 
+def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
+    """What a summary tells: it recalls, so nothing of people whose long-term memory is off."""
+    on: list[User] = []
+    for user in people:
+        with as_user(user):
+            if users.settings_of(user).longterm_enabled:
+                on.append(user)
+    return page(on, what, number=1, size=most)
+
+
 def best(
     prepared: PreparedQuery,
     people: Sequence[User],

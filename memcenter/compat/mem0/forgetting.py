@@ -22,7 +22,7 @@ def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
     Where only a user, agent, app or run is named, what was said in its name goes too. Gives the
     first of the operations that do it.
     """
-    with as_user(user):
+    with as_user(user, changing=True):
         matching = filters.query(tree, user_name=name_of(user))
         memories = list(Memory.visible.filter(matching, user=user))
         begun = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.http import HttpRequest
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
+from conversations.models import Told
 from conversations.services import threads, turns
 from conversations.services.turns import MessageInput
 from memcenter.compat.mem0 import finding, forgetting, people, reading, showing, values
@@ -120,7 +121,7 @@ class MemoryView(Mem0View):
     @endpoint(summary="Forget a memory", answers={})
     def delete(self, asked: Asked) -> Response:
         user = people.of_memory(asked, asked.ids["memory_id"])
-        with as_user(user):
+        with as_user(user, changing=True):
             row = selectors.memory_of(user, asked.ids["memory_id"])
             memory_forgetting.forget_memory(user=user, memory=row, requested_by_key=key_id(asked))
         return Response({"message": "Memory deleted successfully!", "cascade_count": 0})
@@ -142,7 +143,7 @@ def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
     with as_user(user):
         row = selectors.memory_of(user, memory_id, with_bin=False)
     edit = curating.prepare_edit(changes, memory=row, actor=Origin.API)
-    with as_user(user):
+    with as_user(user, changing=True):
         return curating.edit(edit, user=user, memory=row, actor=Origin.API)
 
 
@@ -170,17 +171,29 @@ def _record(given: Given, *, user: User) -> Operation:
     with as_user(user):
         remembering.check_on(user)
         thread = threads.find_or_create(user=user, reference=given.ids.thread)
-        for said, reply in reading.pairs(given.messages):
+        for said, reply in _inputs(given):
             recorded = turns.record_turn(
                 user=user,
                 conversation=thread,
-                user_message=MessageInput(said),
-                assistant_message=MessageInput(reply),
+                user_message=said,
+                assistant_message=reply,
                 labels=labels,
                 occurred_at=given.at,
             )
             learning.append(recorded.operations[0])
     return learning[-1]
+
+
+def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
+    """Clients send what was said before along: only the last turn of a call is told now.
+
+    With a `timestamp` all of it was said then.
+    """
+    pairs = reading.pairs(given.messages)
+    for place, (said, reply) in enumerate(pairs, start=1):
+        told = Told.TO_US if place == len(pairs) else Told.UNDATED
+        told = Told.DATED if given.at is not None else told
+        yield MessageInput(said, told=told), MessageInput(reply, told=told)
 
 
 def _store(given: Given, *, user: User) -> list[Memory]:
@@ -200,7 +213,7 @@ def _store(given: Given, *, user: User) -> list[Memory]:
         )
         for _, text in given.messages
     ]
-    with as_user(user):
+    with as_user(user, changing=True):
         return [remembering.store(one, user=user) for one in prepared]
 
 

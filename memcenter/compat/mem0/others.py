@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from conversations.models import Rating, Turn
 from memcenter.compat.mem0 import finding, people, showing
 from memcenter.compat.mem0.base import AnyKey, Mem0View, NotOffered, key_id
-from memcenter.compat.mem0.finding import Wanted
 from memcenter.compat.mem0.memories import change
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import Asked, endpoint
@@ -55,7 +54,7 @@ class BatchView(Mem0View):
         for memory_id, user in _whose(asked, listed).items():
             by_user[user].append(memory_id)
         for user, ids in by_user.items():
-            with as_user(user):
+            with as_user(user, changing=True):
                 rows = list(Memory.visible.filter(user=user, public_id__in=ids))
                 forgetting.forget_memories(user=user, memories=rows, requested_by_key=key_id(asked))
         return Response({"message": f"Successfully deleted {len(listed)} memories"})
@@ -75,14 +74,17 @@ class ExportView(Mem0View):
     @endpoint(summary="The memories of an export", answers={}, scope=Scope.EXPORT)
     def post(self, asked: Asked) -> Response:
         what = finding.wanted(_kept(asked))
-        count, found = _found(asked, what, most=_EXPORTED)
+        whose = people.readers(asked, what.tree)
+        count, found = finding.page(whose, what, number=1, size=_EXPORTED)
         return Response({"memories": [showing.found(one) for one in found], "count": count})
 
 
 class SummaryView(Mem0View):
     @endpoint(summary="What is known, in words", answers={}, scope=Scope.READ, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        count, found = _found(asked, finding.wanted(asked.data), most=_SUMMARIZED)
+        what = finding.wanted(asked.data)
+        whose = people.readers(asked, what.tree)
+        count, found = finding.summarized(whose, what, most=_SUMMARIZED)
         text = "\n".join(one.memory.content for one in found)
         return Response({"summary": text, "total_memories": count})
 
@@ -98,7 +100,7 @@ class FeedbackView(Mem0View):
             raise Invalid.field("feedback_reason", "Must be text of at most 2,000 characters.")
         memory_id = _id(data.get("memory_id"))
         user = people.of_memory(asked, memory_id)
-        with as_user(user):
+        with as_user(user, changing=True):
             row = selectors.memory_of(user, memory_id, with_bin=False)
             rated = _RATINGS[rating] if rating else None
             feedback.rate_memory(user=user, memory=row, rating=rated, comment=reason)
@@ -109,7 +111,8 @@ class EventsView(Mem0View):
     @endpoint(summary="What was asked for and how far it is", answers={})
     def get(self, asked: Asked) -> Response:
         named = asked.data.get("user_id")
-        tree = finding.wanted({"user_id": named or people.default_name(asked)}).tree
+        named = people.default_name(asked) if named is None else named
+        tree = finding.wanted({"user_id": named}).tree
         rows: list[Operation] = []
         for user in people.readers(asked, tree):
             with as_user(user):
@@ -124,7 +127,7 @@ class EventView(Mem0View):
     def get(self, asked: Asked) -> Response:
         if asked.ids["op_id"].startswith("mem_"):
             return Response(_stored_at_once(asked, asked.ids["op_id"]))
-        access.check(asked)
+        access.check(asked, by_id=asked.key is not None and not asked.key.requires_user)
         with as_system():
             row = operations.operation_by(asked.ids["op_id"])
             user = operations.user_of(row)
@@ -186,11 +189,6 @@ def _kept(asked: Asked) -> dict[str, Any]:
     except (signing.BadSignature, TypeError, ValueError, AttributeError) as error:
         raise NotFound("There is no such export.") from error
     return kept if isinstance(kept, dict) else {}
-
-
-def _found(asked: Asked, what: Wanted, *, most: int) -> tuple[int, list[finding.Found]]:
-    whose = people.readers(asked, what.tree)
-    return finding.page(whose, what, number=1, size=most)
 
 
 def _stored_at_once(asked: Asked, memory_id: str) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""Whose memories a call means. A key that is bound to one person reaches nobody else."""
+"""Whose memories a call means. A key that is bound to one person reaches nobody else.
+
+mem0's calls by id carry no user, and its other calls may name an agent, app or run only: then the
+person is the one whose the id is, or the default. A key that `requires_user` refuses both.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from django.conf import settings
 
 from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest import people
+from memcenter.rest import people, throttling
 from memcenter.rest.endpoint import CREATE, Asked, Endpoint
 from memories import owners
 from ops.models import User
@@ -33,13 +37,13 @@ def writer(asked: Asked, name: str | None) -> User:
     if bound is not None:
         if name not in (None, name_of(bound)):
             raise NotFound("There is no such user.")
-        return people.present(bound, writes=True)
-    called = users.check_external_id(name or default_owner())
+        return _counted(asked, people.present(bound, writes=True))
+    called = users.check_external_id(name or _unnamed(asked))
     named_so = replace(asked, data={"user_id": called})
     user = people.whose(named_so, Endpoint(scope="", unknown_user=lambda _: CREATE))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
-    return user
+    return _counted(asked, user)
 
 
 def readers(asked: Asked, tree: Joined) -> Sequence[User]:
@@ -53,13 +57,15 @@ def readers(asked: Asked, tree: Joined) -> Sequence[User]:
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("There is no such user.")
-        return () if bound.hidden_at else (bound,)
+        return () if bound.hidden_at else (_counted(asked, bound),)
     if ANY in names:
         raise Invalid.field("user_id", "“*” needs a key that is bound to one user: name them.")
     if len(names) > _MOST:
         raise Invalid.field("user_id", f"At most {_MOST} users at once.")
-    found = (find(name) for name in names or [default_owner()])
-    return [user for user in found if user is not None and user.hidden_at is None]
+    found = {name: find(name) for name in names or [_unnamed(asked)]}
+    for name, user in found.items():
+        _counted(asked, user or User(external_id=name))
+    return [user for user in found.values() if user is not None and user.hidden_at is None]
 
 
 def find(name: str) -> User | None:
@@ -72,8 +78,10 @@ def find(name: str) -> User | None:
 def of_memory(asked: Asked, memory_id: str) -> User:
     """Whose memory it is, if the key reaches them. Raises `NotFound`."""
     bound = _bound(asked)
+    if bound is None:
+        check_named(asked)
     user = bound or people.reachable(owners.of_memory(memory_id))
-    return people.present(user, writes=asked.writes)
+    return _counted(asked, people.present(user, writes=asked.writes))
 
 
 def entity(asked: Asked, name: str) -> User:
@@ -82,6 +90,23 @@ def entity(asked: Asked, name: str) -> User:
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
         raise NotFound("There is no such user.")
+    return _counted(asked, user)
+
+
+def check_named(asked: Asked) -> None:
+    """Raises `Invalid` for a key that refuses calls which name no person."""
+    if asked.key is not None and asked.key.requires_user and asked.key.user is None:
+        raise Invalid.field("user_id", "This key refuses calls that name no user.")
+
+
+def _unnamed(asked: Asked) -> str:
+    """Who is meant where an unbound key names nobody. Raises `Invalid`."""
+    check_named(asked)
+    return default_owner()
+
+
+def _counted(asked: Asked, user: User) -> User:
+    throttling.count_person(asked.key, user, scope=asked.scope)
     return user
 
 
@@ -93,12 +118,13 @@ def check_reach(asked: Asked, user: User) -> None:
     """Raises `NotFound` where the key can't reach this person."""
     bound = _bound(asked)
     if bound is None:
+        check_named(asked)
         people.reachable(user)
     elif bound.pk != user.pk:
         raise NotFound("There is nothing of this id.")
-    people.present(user, writes=asked.writes)
+    _counted(asked, people.present(user, writes=asked.writes))
 
 
 def default_name(asked: Asked) -> str:
     bound = _bound(asked)
-    return name_of(bound) if bound is not None else default_owner()
+    return name_of(bound) if bound is not None else _unnamed(asked)

@@ -105,6 +105,7 @@ def event(row: Operation, *, results: list[dict[str, Any]]) -> dict[str, Any]:
         "completed_at": ended,
         "latency": round((ended - row.created_at).total_seconds() * 1000, 1) if ended else None,
         "error": row.last_error or None,
+        **({"forget": row.forget_outcome} if row.forget_outcome else {}),
     }
 
 

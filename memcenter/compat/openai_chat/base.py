@@ -9,12 +9,12 @@ from django.conf import settings
 from django.http import StreamingHttpResponse
 from rest_framework.response import Response
 
-from memcenter.lib.errors import ApplicationError
-from memcenter.rest import people
+from memcenter.lib.errors import ApplicationError, Invalid
+from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Endpoint
 from memcenter.rest.parsers import parse_object
-from ops.models import ApiKey, User
+from ops.models import ApiKey, Scope, User
 
 USER_HEADER = "X-Memcenter-User"
 _TYPE_OF = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
@@ -51,13 +51,16 @@ def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
 
 def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
     """Whose turn it is: by the header, the body's `user`, or the key that is bound to one."""
-    named = asked.request.headers.get(USER_HEADER) or body.get("user") or None
+    named = asked.request.headers.get(USER_HEADER, body.get("user"))
+    if named == "":
+        raise Invalid.field("user", "The text must not be empty.")
     data = {"user_id": named} if isinstance(named, str) else {}
     called = Asked(asked.request, asked.key, asked.ids, data, None)
     unknown = PRETEND if brief else CREATE
     user = people.whose(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
     if user is None:
         raise AssertionError("only endpoints for all users have nobody")
+    throttling.count_person(asked.key, user, scope=Scope.WRITE)
     return user
 
 

@@ -15,6 +15,9 @@ from memcenter import backup
 from memcenter.embedded.folder import DataFolder, FolderBusy
 from memcenter.embedded.schema import migrate_if_needed
 from memcenter.embedded.tools import where_it_is
+from ops.access import as_system
+from ops.models import SignInLink
+from ops.services import held_deliveries
 
 
 class Command(BaseCommand):
@@ -33,12 +36,16 @@ class Command(BaseCommand):
                 told = backup.read(options["file"], where=where, replace=options["replace"])
                 migrate_if_needed()
                 cache.clear()  # whatever it says is of another state
+                with as_system():
+                    held_deliveries.hold()
+                    SignInLink.objects.all().delete()
                 call_command("reapply_forgets", stdout=self.stdout)
         except (backup.BackupError, FolderBusy) as error:
             raise CommandError(str(error)) from error
         if told["secret_key_differs"]:
             self.stdout.write(_take_key(where.data, told["secret_key"]))
         self.stdout.write(f"restored what was there at {told['made_at']}")
+        self.stdout.write("Nothing is sent to webhooks until you run: manage.py resumedeliveries")
 
 
 @contextlib.contextmanager

@@ -66,6 +66,9 @@ def _is_embedded(folder: DataFolder) -> bool:
 def _prepare(folder: DataFolder) -> None:
     migrate_if_needed(meanwhile=lambda: _collect_static(folder))
     _make_first_login(folder)
+    # A data folder that was copied back is older than the ledger beside it.
+    call_command("reapply_forgets", at_start=True)
+    connection.close()
 
 
 def _collect_static(folder: DataFolder) -> None:
