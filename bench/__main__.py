@@ -23,6 +23,7 @@ NEED_FILES = {
     "locomo": ("locomo",),
     "memorybank": ("memorybank",),
     "compaction": ("locomo", "memorybank"),
+    "robustness": ("locomo", "memorybank"),
 }
 # Else they would also write the weights anew.
 ONLY_MEASURE = {"train_clauses": ("--check",), "train_pairs": ("--check",)}

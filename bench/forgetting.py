@@ -45,7 +45,7 @@ _RETRIES = 5  # by hand
 def main() -> None:
     asked = _arguments()
     random.seed(asked.seed)
-    settings = {
+    settings: dict[str, Any] = {
         "MEMCENTER_LEASE_SECONDS": str(LEASE),
         "MEMCENTER_RATE_LIMIT_HEAVY": "100000000",
         "MEMCENTER_LOG_LEVEL": "WARNING",
@@ -190,13 +190,15 @@ def _left(chaos: Chaos, retried: Counter[str]) -> list[tuple[object, ...]]:
     if left:
         return left
     failed = store.rows(
-        "SELECT public_id, kind, last_error FROM ops_operation"
-        " WHERE status = 'failed' AND kind <> 'import'"
+        "SELECT o.public_id, o.kind, o.last_error, u.external_id"
+        " FROM ops_operation o LEFT JOIN ops_user u ON u.subject = o.subject"
+        " WHERE o.status = 'failed' AND o.kind <> 'import'"
     )
     again = [row for row in failed if retried[str(row[0])] < _RETRIES]
-    for public_id, *_ in again:
+    for public_id, _kind, _error, user_id in again:
         retried[str(public_id)] += 1
-        chaos.client.ask("POST", f"/memory/ops/{public_id}/retry", {})
+        body = {"user_id": user_id} if user_id else {}
+        chaos.client.ask("POST", f"/memory/ops/{public_id}/retry", body)
     return again
 
 

@@ -125,7 +125,7 @@ print(json.dumps(told))
 """
 
 
-def _run(code: str) -> str:
+def run_apart(code: str) -> str:
     """On an instance of its own without a worker: the operation is timed where it runs."""
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--others", type=int, default=0, help="memories of other people")
     given = parser.parse_args()
     count = given.memories
-    told = _run(_CODE.replace("{count}", str(count)).replace("{others}", str(given.others)))
+    told = run_apart(_CODE.replace("{count}", str(count)).replace("{others}", str(given.others)))
     report = json.loads(told.strip().splitlines()[-1])
     took, raw = report["took"], report["raw"]
     erasing = sum(seconds for name, seconds in took.items() if name not in (*_BESIDE, "request"))

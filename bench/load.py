@@ -145,6 +145,7 @@ def fleet() -> Iterator[tuple[Fleet, Instance]]:
         instance = Instance(DataFolder(folder / "data"))
         environment = instance.environment() | {
             "MEMCENTER_RATE_LIMIT": "100000000",
+            "MEMCENTER_RATE_LIMIT_KEY": "100000000",
             "DJANGO_SETTINGS_MODULE": "memcenter.settings",
             "OMP_NUM_THREADS": "1",
         }

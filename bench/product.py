@@ -78,13 +78,16 @@ class Product:
 
 
 @contextmanager
-def running(**settings: str) -> Iterator[Product]:
-    """Start it with these settings, wait until it answers, stop it and leave nothing behind."""
+def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
+    """Start it with these settings, wait until it answers, stop it and leave nothing behind.
+
+    `root` may be another checkout.
+    """
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
     port = _free_port()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     # Every request of a benchmark comes through one key.
-    limits = {"MEMCENTER_RATE_LIMIT": "100000000"}
+    limits = {"MEMCENTER_RATE_LIMIT": "100000000", "MEMCENTER_RATE_LIMIT_KEY": "100000000"}
     environment = (
         kept | {"MEMCENTER_DATA_DIR": str(folder / "data"), "PORT": str(port)} | limits | settings
     )
@@ -92,7 +95,7 @@ def running(**settings: str) -> Iterator[Product]:
     with log.open("wb") as sink:
         server = subprocess.Popen(
             [sys.executable, "manage.py", "serve"],
-            cwd=ROOT,
+            cwd=root,
             env=environment,
             stdout=sink,
             stderr=sink,

@@ -1,19 +1,31 @@
 """How long does `POST /turns` take, as a multiple of an endpoint that does nothing?
 
-    .venv/bin/python bench/turns.py [--calls 300]
+    .venv/bin/python bench/turns.py [--calls 300] [--clients 8] [--rounds 5] [--against CHECKOUT]
 
 The empty endpoint (bench/empty.py, served by the same processes) knows the key, counts the call,
 finds the person and opens and commits their transaction, as every endpoint does, and answers {}.
 Both are called in turn over one connection. The worker learns from the turns meanwhile, on the
 same machine.
+
+Then turns a second: of one client, and of several at once, each of a person of its own, a round of
+each in turn. What a round shows of a second client is what the clients don't wait for each other.
+`--against` names another checkout of this project, in which `.venv` is a link to this one's: it
+runs beside, and its rounds alternate with ours. The database writes to the disk at each commit.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+from threading import Thread
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -31,10 +43,65 @@ _TURN = {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--against", type=Path)
     wanted = parser.parse_args()
-    with running(DJANGO_SETTINGS_MODULE="bench.empty") as product:
-        empty, turns = measure(product, wanted.calls)
-    report(empty, turns)
+    with ExitStack() as stack:
+        products = {"": stack.enter_context(running(DJANGO_SETTINGS_MODULE="bench.empty"))}
+        if wanted.against is not None:
+            products["against_"] = stack.enter_context(running(root=wanted.against))
+        times = measure(products[""], wanted.calls)
+        rates = throughput(products, wanted.calls, clients=wanted.clients, rounds=wanted.rounds)
+    report(*times, figures=rates)
+
+
+def throughput(
+    products: Mapping[str, Product], calls: int, *, clients: int, rounds: int
+) -> dict[str, Any]:
+    """Turns a second, the median of all rounds; of several clients as a multiple of one."""
+    found: dict[str, list[float]] = {}
+    for number in range(rounds + 1):
+        for name, product in products.items():
+            for count in (1, clients):
+                rate = _rate(product, calls * count // clients, clients=count)
+                if number:  # before that everything warms up
+                    found.setdefault(f"{name}per_second_{count}", []).append(rate)
+    figures = {name: round(median(rates), 1) for name, rates in found.items()}
+    for name in products:
+        several, one = figures[f"{name}per_second_{clients}"], figures[f"{name}per_second_1"]
+        figures[f"{name}clients_{clients}_over_1"] = round(several / one, 2)
+    if len(products) > 1:
+        ours, theirs = (found[f"{name}per_second_{clients}"] for name in products)
+        ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+        figures[f"clients_{clients}_over_against"] = round(median(ratios), 2)
+    return figures
+
+
+def _rate(product: Product, calls: int, *, clients: int) -> float:
+    work = [
+        Thread(target=_record, args=[product, f"bench-{number}", calls // clients])
+        for number in range(clients)
+    ]
+    began = time.perf_counter()
+    for one in work:
+        one.start()
+    for one in work:
+        one.join()
+    return calls // clients * clients / (time.perf_counter() - began)
+
+
+def _record(product: Product, person: str, count: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", product.port, timeout=120)
+    headers = {"Authorization": f"Bearer {product.api_key}", "Content-Type": "application/json"}
+    body = json.dumps({**_TURN, "user_id": person})
+    for _ in range(count):
+        connection.request("POST", "/api/v1/turns", body=body, headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != 201:
+            raise SystemExit(f"POST /turns answered {answer.status}.")
+    connection.close()
 
 
 def measure(product: Product, count: int) -> tuple[list[float], list[float]]:
@@ -54,7 +121,7 @@ def measure(product: Product, count: int) -> tuple[list[float], list[float]]:
     return empty, turns
 
 
-def report(empty: list[float], turns: list[float]) -> None:
+def report(empty: Sequence[float], turns: Sequence[float], *, figures: Mapping[str, Any]) -> None:
     print_times({"empty endpoint": empty, "POST /turns": turns})
     p50 = percentile(turns, 0.5)
     print_result(
@@ -64,6 +131,7 @@ def report(empty: list[float], turns: list[float]) -> None:
             "p50_ms": round(p50 * 1000, 2),
             "empty_p50_ms": round(percentile(empty, 0.5) * 1000, 2),
             "calls": len(turns),
+            **figures,
         }
     )
 

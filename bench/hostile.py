@@ -1,0 +1,186 @@
+"""Hostile messages: how much processor time does the slowest of them take?
+
+    .venv/bin/python bench/hostile.py [--messages 5000] [--longest 32000] [--seed 1]
+
+Generated messages of both languages go through what a message meets, in this process: screening,
+extraction, arbitration, summaries, search, files, import (`bench/language_steps.py`). They are
+made to take long: one word or sign of up to 32,000 characters, trigger words of the rules again
+and again, nested and unclosed quotes and brackets, digits, look-alike letters, and the texts that
+the product's own patterns are worst at (`bench/patterns.py`). Processor time, not the clock's.
+
+`slowest` is the most that one message takes in all the steps that it meets on its way: it is
+recorded, screened, learned from, arbitrated, read with others, summarised, segmented, recalled by
+(`language_steps.WAY`). `slowest_of_all` adds what pages, files, imports and residue scans do with
+such a text on other occasions; `by_step` is the most of each step. The classifier of open clauses
+is counted too. `over_a_second` counts messages; `broken` counts steps that raised.
+
+Whoever has several cores runs several seeds at once. Neighbours on a core add to processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import patterns
+from bench.labelled import prepare_django
+from bench.product import print_result
+from bench.sentences import Sentences
+
+if TYPE_CHECKING:
+    from bench.language_steps import LanguageSteps
+
+MESSAGES, LONGEST = 5_000, 32_000
+_TRIGGERS = (
+    *("password for ", "the token for ", "my pin ", "api key: ", "card number ", "passport for "),
+    *("username and ", "login / ", "bearer ", "forget that ", "remember that ", "I like "),
+    *("my sister ", "because I ", "I said ", "he said ", "every day ", "last ", "at 5 "),
+    *("and then ", "no longer ", "我的token for ", "User: ", "我：", "## ", "- "),
+    *("记住", "忘掉", "密码", "密码是", "我喜欢", "我妈", "刚刚", "已经", "其实我", "如果", "他说"),
+    *("因为我", "每天", "上周", "不再", "银行卡号", "身份证", "对", "和", "的"),
+)
+_SIGNS = (
+    "“",
+    "”",
+    "「",
+    "『",
+    "(",
+    "（",
+    "[",
+    "{",
+    "<",
+    "`",
+    "```",
+    "~~~",
+    "*",
+    "_",
+    "|",
+    ">",
+    "#",
+)
+_LETTERS = (
+    "a",
+    "b",
+    "x1",
+    "ab-",
+    "a.",
+    "a@",
+    "a_",
+    "а",
+    "ſ",
+    "０",
+    "1",
+    "9 ",
+    "1-",
+    "+",
+    "=",
+    "/",
+    "é",
+)
+_LENGTHS = (60, 300, 600, 1_500, 4_000, 8_000, LONGEST, LONGEST)
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--messages", type=int, default=MESSAGES)
+    parser.add_argument("--longest", type=int, default=LONGEST)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    prepare_django()
+    from bench.language_steps import LanguageSteps
+
+    steps = LanguageSteps()
+    broken: Counter[str] = Counter()
+    for text in islice(Sentences(seed=0, rules=False), 20):
+        _spend(steps, text, broken)  # dictionaries and weights are loaded once
+    texts = list(islice(messages(seed=options.seed, longest=options.longest), options.messages))
+    taken = [(_spend(steps, text, broken), text) for text in texts]
+    slowest = sorted(taken, key=lambda one: -_on_way(one[0]))
+    for by_step, text in slowest[:10]:
+        step = max(by_step, key=lambda name: by_step[name])
+        print(f"{_on_way(by_step):8.3f} s {len(text):6} {step:22} {text[:60]!r}")
+    totals = [_on_way(by_step) for by_step, _ in slowest]
+    print_result(
+        {
+            "messages": len(texts),
+            "slowest": round(totals[0], 3),
+            "over_a_second": sum(total > 1 for total in totals),
+            "p99": round(totals[len(totals) // 100], 3),
+            "slowest_of_all": round(max(sum(by_step.values()) for by_step, _ in taken), 3),
+            "broken": broken.total(),
+            "by_step": {
+                name: round(max(by_step[name] for by_step, _ in taken), 3) for name in steps.steps
+            },
+        }
+    )
+
+
+def _on_way(by_step: Mapping[str, float]) -> float:
+    from bench.language_steps import WAY
+
+    return sum(seconds for name, seconds in by_step.items() if name in WAY)
+
+
+def _spend(steps: LanguageSteps, text: str, broken: Counter[str]) -> dict[str, float]:
+    """The processor seconds of each step."""
+    taken = {}
+    for name, step in steps.steps.items():
+        began = time.process_time()
+        try:
+            step(text)
+        except Exception as error:  # every one counts, whatever it is
+            broken[name] += 1
+            print(f"{name}: {type(error).__name__} {text[:60]!r}")
+        taken[name] = time.process_time() - began
+    steps.remember(text)
+    return taken
+
+
+def messages(*, seed: int, longest: int = LONGEST) -> Iterator[str]:
+    rng = random.Random(seed)
+    sentences = Sentences(seed=seed, rules=False)
+    made = [
+        one
+        for known in patterns.of_project()[0]
+        if known.module.startswith("memories.")
+        for one in patterns.hostile(known.pattern, most=4)
+    ]
+    while True:
+        length = min(longest, rng.choice(_LENGTHS))
+        yield from (
+            rng.choice(made).of_length(length),
+            f"{rng.choice(_TRIGGERS)}{rng.choice(_LETTERS) * length} {sentences.one()}"[:length],
+            _again(rng.choice(_TRIGGERS), length),
+            _mixed(rng, length),
+            _nested(rng, sentences.one(), length),
+            _again(sentences.one() + rng.choice((" ", "\n", "，", ", ", ". ", "")), length),
+        )
+
+
+def _again(text: str, length: int) -> str:
+    return (text * (length // max(1, len(text)) + 1))[:length]
+
+
+def _mixed(rng: random.Random, length: int) -> str:
+    """Trigger words, signs and letters in any order."""
+    few = rng.choices((*_TRIGGERS, *_SIGNS, *_LETTERS), k=rng.randint(2, 40))
+    return "".join(rng.choices(few, k=length))[:length]
+
+
+def _nested(rng: random.Random, text: str, length: int) -> str:
+    sign = "".join(rng.choices(_SIGNS, k=rng.randint(1, 3)))
+    opened = sign * (length // (2 * len(sign)))
+    return f"{opened}{text}{rng.choice((opened[::-1], '', text))}"[:length]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,136 @@
+"""What one text meets in the product, step by step and in this process, without a database."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from django.conf import settings
+
+from conversations import control_tokens
+from conversations.importing import memories as memory_files
+from conversations.importing import transcript
+from memcenter.lib import richtext, segment, shingles
+from memories import worddiff
+from memories.extraction import digest, noted, sensitive, workflows
+from memories.extraction.consolidate import BundledConsolidator
+from memories.extraction.joint.bundled import BundledJointReader
+from memories.extraction.joint.types import Heard
+from memories.extraction.summarize import ExtractiveSummarizer
+from memories.extraction.types import Candidate, Known, Said, TurnText
+from memories.files.parse import parse
+from memories.retrieval.query import analyse
+from memories.services import providers
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+_SHORT = 300  # characters of what came before, so that one message is measured and not many
+_FEW = 6  # texts that came before, and memories that are known
+# The steps of one message: it is recorded, learned from, summarised, segmented and recalled by.
+WAY = frozenset(
+    ["screen", "extract", "arbitrate", "read several together", "summarize", "consolidate"]
+) | {"digest", "note", "skill", "words", "question"}
+Step = Callable[[str], object]
+
+
+class LanguageSteps:
+    """The steps by name. What earlier texts left is what later ones meet."""
+
+    def __init__(self) -> None:
+        self._extractor = providers.learning_extractor()
+        self._arbiter = providers.bundled_arbiter()
+        self._joint = BundledJointReader(providers.bundled_extractor())
+        self._said: deque[str] = deque(maxlen=_FEW)
+        self._known: deque[str] = deque(maxlen=_FEW)
+        self.candidates = 0
+        self.steps: Mapping[str, Step] = {
+            "screen": sensitive.screen,
+            "extract": self._extract,
+            "arbitrate": self._arbitrate,
+            "read several together": self._read_together,
+            "summarize": self._summarize,
+            "consolidate": self._consolidate,
+            "digest": digest.digest,
+            "note": noted.as_said,
+            "skill": self._skill,
+            "words": segment.terms,
+            "question": lambda text: analyse(text, speakers=("Will", "小美")),
+            "memory file": parse,
+            "block": control_tokens.neutral,
+            "page": richtext.as_html,
+            "difference": self._difference,
+            "residue": self._residue,
+            "import": self._import,
+        }
+
+    def remember(self, text: str) -> None:
+        """Later texts meet it as what was said before."""
+        self._said.append(text)
+        self._known.append(_as_memory(text))
+
+    def _turn(self, text: str) -> TurnText:
+        before = [*self._said]
+        asked = before[-1] if before else ""
+        return TurnText(
+            Said(text, NOW),
+            Said(asked, NOW),
+            before=tuple(Said(one, NOW) for one in before),
+            before_assistant=asked,
+            known_block="\n".join(before),
+        )
+
+    def _extract(self, text: str) -> None:
+        candidates = self._extractor.extract(self._turn(text)).candidates
+        self.candidates += len(candidates)
+        for one in candidates[:_FEW]:
+            self._decide(one)
+            self._known.append(one.content)
+
+    def _arbitrate(self, text: str) -> None:
+        """As `POST /memory/long_term` writes it: the text as it is, up to the length it takes."""
+        text = _as_memory(text)
+        self._decide(Candidate("fact", text, 0.5, 0.9, text))
+        self._decide(Candidate("task", text, 0.5, 0.3, text, explicit=True, corrects=True))
+
+    def _decide(self, candidate: Candidate) -> None:
+        known = [
+            Known(f"mem_{at}", "fact", text, 0.9 - at / 10, said_at=NOW)
+            for at, text in enumerate(self._known)
+        ]
+        self._arbiter.arbitrate(candidate, known, now=NOW)
+
+    def _read_together(self, text: str) -> None:
+        short = text[:_SHORT]
+        texts = [*(one[:_SHORT] for one in self._said), short, short, text]
+        self._joint.read([Heard(at, self._turn(one)) for at, one in enumerate(texts)])
+
+    def _summarize(self, text: str) -> None:
+        said = [("user", one) for one in self._said]
+        ExtractiveSummarizer().summarize(
+            text[:2_000], [*said, ("user", text), ("assistant", text)], max_tokens=300
+        )
+
+    def _consolidate(self, text: str) -> None:
+        BundledConsolidator().consolidate([*self._known, _as_memory(text)])
+
+    def _skill(self, text: str) -> None:
+        workflows.workflow_of(1, request=text, tools=[{"name": "search", "input": {"q": 1}}])
+
+    def _difference(self, text: str) -> None:
+        worddiff.diff_words(self._known[0] if self._known else "", _as_memory(text))
+
+    def _residue(self, text: str) -> None:
+        plain = shingles.normalise(text)
+        shingles.shingles(plain, size=shingles.size_for(plain))
+
+    def _import(self, text: str) -> None:
+        lines = text.splitlines()
+        transcript.matches(lines)
+        list(transcript.read(lines, now=NOW, report=lambda skipped: None))
+        memory_files.is_memory_file(lines)
+        list(memory_files.read_markdown(lines, report=lambda skipped: None))
+
+
+def _as_memory(text: str) -> str:
+    """A memory holds less than a message."""
+    return text[: settings.MAX_MEMORY_CHARS]

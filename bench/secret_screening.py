@@ -1,0 +1,146 @@
+"""How many secrets stay out of what is derived, and how many harmless statements are touched.
+
+    python bench/secret_screening.py [FILE ...]
+
+Each row of a set: `text`, `secrets` (what may not survive; none where it is harmless), `class`
+and `author`. A secret counts as kept out when no part of it of four signs or more is left by a
+direct write, by learning from a turn, and in the texts that are summarized and indexed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from memories.extraction import sensitive
+from memories.extraction.bundled import BundledExtractor
+from memories.extraction.summarize import ExtractiveSummarizer
+from memories.extraction.types import Said, TurnText
+from memories.screening.finding import find
+
+SETS = Path(__file__).parent / "data" / "secrets"
+_PART = 4  # signs of a secret that may not stand anywhere
+_WHEN = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Row:
+    text: str
+    secrets: tuple[str, ...]
+    group: str
+    author: str
+    language: str
+
+
+@dataclass(frozen=True)
+class Score:
+    kept_out: int
+    secrets: int
+    touched: int
+    harmless: int
+    failures: tuple[str, ...]
+
+    @property
+    def share_kept_out(self) -> float:
+        return self.kept_out / max(1, self.secrets)
+
+    @property
+    def share_touched(self) -> float:
+        return self.touched / max(1, self.harmless)
+
+
+def rows(*files: Path) -> list[Row]:
+    return [
+        Row(one["text"], tuple(one["secrets"]), one["class"], one["author"], file.stem[-2:])
+        for file in files or sorted(SETS.glob("*.jsonl"))
+        for one in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    ]
+
+
+def score(chosen: Iterable[Row]) -> Score:
+    counts: Counter[str] = Counter()
+    failures = []
+    for row in chosen:
+        counts["secrets" if row.secrets else "harmless"] += 1
+        if not row.secrets:
+            if find(row.text):
+                counts["touched"] += 1
+                failures.append(f"touched [{row.group}] {row.text} -> {sensitive.masked(row.text)}")
+        elif left := surviving(row):
+            failures.append(f"kept [{row.group}] {row.text} -> {left}")
+        else:
+            counts["kept_out"] += 1
+    return Score(
+        counts["kept_out"],
+        counts["secrets"],
+        counts["touched"],
+        counts["harmless"],
+        tuple(failures),
+    )
+
+
+def surviving(row: Row) -> str:
+    """A text made of this one in which a part of the secret still stands, or nothing."""
+    for text in derived(row.text):
+        if any(_is_left(secret, text, row.text) for secret in row.secrets):
+            return text
+    return ""
+
+
+def derived(text: str) -> Iterator[str]:
+    """All that is made of a message or of a direct write."""
+    screened = sensitive.screen(text)
+    yield "" if screened.drop else screened.text
+    masked, reply = sensitive.masked_together([text, "Noted."])
+    yield masked
+    yield ExtractiveSummarizer(count=len).summarize(
+        "", [("user", masked), ("assistant", reply)], max_tokens=10_000
+    )
+    said = Said(text, _WHEN)
+    found = BundledExtractor().extract(TurnText(said, Said("Noted.", _WHEN)))
+    for candidate in found.candidates:
+        yield sensitive.screen(candidate.content).text
+        yield sensitive.masked(candidate.quote)
+        yield from candidate.tags
+
+
+def _is_left(secret: str, text: str, original: str) -> bool:
+    """Whether the secret, or four signs in a row of it, stand in the text."""
+    if len(secret) <= _PART:
+        return secret in text
+    parts = {secret[n : n + _PART] for n in range(len(secret) - _PART + 1)}
+    # "pass" of "password" stands beside it, too, and what a summary calls the speakers is ours.
+    outside = original.replace(secret, "\x00") + "- User: - Assistant: Noted. - 用户：- 助手："
+    return any(part in text and part not in outside for part in parts if part.strip())
+
+
+def main() -> None:
+    chosen = rows(*map(Path, sys.argv[1:]))
+    figures = {}
+    for language in ("en", "zh"):
+        for author in sorted({row.author for row in chosen}):
+            found = score(r for r in chosen if r.language == language and r.author == author)
+            if not found.secrets + found.harmless:
+                continue
+            print(
+                f"{language} {author}: kept out {found.kept_out} of {found.secrets}"
+                f" ({found.share_kept_out:.1%}), harmless touched {found.touched} of"
+                f" {found.harmless} ({found.share_touched:.1%})"
+            )
+            print(*(f"  {one}" for one in found.failures), sep="\n")
+            shares = (round(found.share_kept_out, 4), round(found.share_touched, 4))
+            figures[f"{language} {author}"] = dict(
+                zip(("kept_out", "touched"), shares, strict=True)
+            )
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
