@@ -20,6 +20,7 @@ from memcenter.embedded.redis import EmbeddedRedis
 
 # Tables that the app's roles could empty at once, before the tests' own right to.
 can_be_emptied: set[str] = set()
+APPEND_ONLY = ("ops_auditevent", "ops_auditseal", "ops_receipt")
 folder = DataFolder(Path(tempfile.mkdtemp(prefix="memcenter-test-")) / "data")
 postgres = EmbeddedPostgres(folder, fast=True)
 redis_server = EmbeddedRedis(folder)
@@ -74,7 +75,7 @@ def _migrate_as_owner() -> None:
         can_be_emptied.update(row[0] for row in cursor.fetchall())
         # Transactional tests empty the tables between them; the app itself never may.
         cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memcenter_app")
-        for table in ("ops_auditevent", "ops_receipt"):
+        for table in APPEND_ONLY:
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER never_truncated")
     connection.close()
     connection.settings_dict.update(USER=app["USER"], PASSWORD=app["PASSWORD"])

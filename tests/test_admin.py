@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from django.contrib import admin
 from django.core.management import call_command
@@ -14,15 +15,20 @@ from ops.models import (
     ApiKey,
     AuditEvent,
     AuditHead,
+    AuditSeal,
+    DiskKey,
+    DiskTrace,
     ErasedRows,
     ErasedText,
     ErasureKey,
+    Instance,
     Kind,
     Operation,
     Status,
+    UnsealedEvent,
     User,
 )
-from ops.services import audit, keys, outbox
+from ops.services import audit, audit_chain, keys, outbox
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -34,9 +40,12 @@ from tests.factories import (
 from tests.rows import personal_models
 from tests.rules.test_personal_data import our_models
 
-# Keys and hashes of a forget under way, the end of the audit log's chain, and numbers that another
-# store is yet to be told: nobody's to see.
-INNER = (AuditHead, ErasedRows, ErasedText, ErasureKey, VectorChange)
+# Keys and hashes of a forget under way, the audit log's chain, and numbers that another
+# store is yet to be told: nobody's to see. The instance's one row shows above the operations.
+INNER = (
+    *(AuditHead, AuditSeal, UnsealedEvent, ErasedRows, ErasedText, ErasureKey, VectorChange),
+    *(DiskKey, DiskTrace, Instance),
+)
 SHOWN = [model for model in our_models() if model not in INNER]
 SECRET = "Mein Hund heißt Wölfchen"
 
@@ -104,7 +113,7 @@ def test_revealing_shows_the_content_once_and_is_audited(
     assert event.subject == alice.subject
     assert event.target == f"memories.memory {memory.public_id}"
     assert SECRET not in str(event.details)
-    assert audit.first_break() is None
+    assert audit_chain.first_break() is None
     assert SECRET not in browser.get(page).text
 
 
@@ -186,7 +195,9 @@ def test_the_audit_log_is_exported_as_json_lines(browser: Client, staff: User) -
     event = audit.append("tried", actor="test", surface="test", subject=None)
     data = {"action": "export", "_selected_action": [event.pk]}
     answer = browser.post(address(AuditEvent, "changelist"), data)
-    assert event.hash.encode() in b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    [line] = b"".join(answer.streaming_content).splitlines()  # type: ignore[attr-defined]
+    told = orjson.loads(line)
+    assert (told["number"], told["hash"]) == (event.seal.number, event.seal.hash.hex())
     assert "audit.jsonl" in answer["Content-Disposition"]
 
 

@@ -225,11 +225,21 @@ def test_the_chat_names_the_model_that_answers(
 def test_what_was_asked_to_be_forgotten_is_told_to_the_model(
     alice: User, client: Client, conversation: Conversation, model: ChatServer
 ) -> None:
-    make_memory(alice, "Has a cat named Biscuit")
-    say(client, conversation, "Please forget that I have a cat.")
-    assert "Has a cat named Biscuit" in model.asked[0]["messages"][0]["content"]
-    say(client, conversation, "Please forget that I have a motorbike.")
+    make_memory(alice, "Has a cat")
+    say(client, conversation, "Please forget that I have a cat. What shall I cook tonight?")
+    told = model.asked[0]["messages"][0]["content"]
+    assert "has just been forgotten" in told and "a cat" not in told
+    say(client, conversation, "Please forget that I have a motorbike. What shall I cook?")
     assert "no memory matched" in model.asked[1]["messages"][0]["content"]
+
+
+def test_a_message_that_only_asks_to_forget_is_answered_without_the_model(
+    alice: User, client: Client, conversation: Conversation, model: ChatServer
+) -> None:
+    make_memory(alice, "Has a cat")
+    say(client, conversation, "Please forget that I have a cat.")
+    assert model.asked == []
+    assert texts_of(conversation)[-1].startswith("Forgotten, for good.")
 
 
 @pytest.mark.parametrize("name", ["conversation_answer", "conversation_stop", "conversation_edit"])

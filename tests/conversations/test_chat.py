@@ -71,18 +71,21 @@ def test_a_conversation_is_called_by_how_it_began(conversation: Conversation) ->
 @pytest.mark.parametrize(
     ("content", "other", "request_text"),
     [
-        ("Has a cat named Biscuit", "Likes green tea", "Please forget that I have a cat."),
-        ("养了一只叫豆豆的猫", "喜欢喝绿茶", "请忘掉我养猫的事"),
+        ("Has a cat", "Likes green tea", "Please forget that I have a cat."),
+        ("养猫", "喜欢喝绿茶", "请忘掉我养猫的事"),
     ],
 )
-def test_asking_to_forget_forgets_and_says_what(
+def test_asking_to_forget_forgets_and_does_not_repeat_it(
     alice: User, conversation: Conversation, content: str, other: str, request_text: str
 ) -> None:
     remember(alice, content)
     kept = remember(alice, other)
-    assert content in say(request_text, conversation)
+    answer = say(request_text, conversation)
+    assert content not in answer and "cat" not in answer and "猫" not in answer
     worker.drain()
     assert list(Memory.everything.all()) == [kept]
+    conversation.refresh_from_db()
+    assert conversation.title == ""
 
 
 @pytest.mark.parametrize(

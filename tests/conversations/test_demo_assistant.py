@@ -106,8 +106,8 @@ def test_a_long_list_points_to_the_memory_center() -> None:
     [
         ("Remember that my PIN is 4711", "passing that on to be remembered"),
         ("记住我的密码是4711", "已转交去记住"),
-        ("Forget that my PIN is 4711", "passing that on to be forgotten"),
-        ("忘掉我的密码4711", "已转交去忘记"),
+        ("Forget that my PIN is 4711", "nothing was forgotten"),
+        ("忘掉我的密码4711", "什么都没有忘记"),
         ("My PIN is 4711", "Thank you for telling me."),
         ("我的密码是4711", "谢谢你告诉我。"),
     ],
@@ -141,10 +141,10 @@ def test_where_memory_is_off_it_promises_nothing(message: str, says: str) -> Non
     assert says in reply
 
 
-def test_what_was_forgotten_is_said() -> None:
-    reply = answer("Forget that I live in Oslo", remembered=[], forgotten=["Lives in Oslo"])
-
-    assert reply == "Forgotten:\n- Lives in Oslo"
+@pytest.mark.parametrize("outcome", ["forgotten", "needs_choice", "nothing_found"])
+def test_what_became_of_a_forget_is_said_without_repeating_it(outcome: str) -> None:
+    reply = answer("Forget that I live in Oslo", remembered=["Lives in Oslo"], forget=outcome)
+    assert "org" in reply and "Oslo" not in reply
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_what_was_forgotten_is_said() -> None:
     [("Forget that I ski", "nothing to forget"), ("忘掉我会滑雪", "没有什么可忘记的")],
 )
 def test_when_nothing_could_be_forgotten_it_says_so(message: str, says: str) -> None:
-    assert says in answer(message, remembered=[], forgotten=[])
+    assert says in answer(message, remembered=[], forget="nothing_found")
 
 
 def test_what_is_asked_to_be_forgotten_is_not_quoted_from_memory() -> None:

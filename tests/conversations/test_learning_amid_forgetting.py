@@ -58,9 +58,9 @@ def test_what_a_message_that_stays_says_alike_is_no_residue_though_learned_meanw
     turn = tell(alice, conversation, gone)
     worker.drain()
     (before,) = Memory.objects.all()
-    tell(alice, conversation, stays)
     with as_user(alice):
         operation = forgetting.forget_message(user=alice, message=turn.user_message, cascade=True)
+    tell(alice, conversation, stays)  # anew: what was said before the forget is not learned
     break_off_after_remembering(monkeypatch)
     learned = Memory.objects.get(content__contains=alike)
     assert learned != before

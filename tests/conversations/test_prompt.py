@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conversations.control_tokens import neutral
 from conversations.prompt import (
     CLOSE,
     EMPTY,
@@ -15,7 +16,6 @@ from conversations.prompt import (
     Limits,
     Recalled,
     assemble,
-    neutral,
 )
 from conversations.prompt_words import words_for
 from memcenter.lib import tokens

@@ -54,12 +54,22 @@ def test_answers_still_use_what_is_remembered(
 def test_asking_to_forget_is_done_all_the_same(
     alice: User, client: Client, passing: TemporaryConversation
 ) -> None:
-    make_memory(alice, "Has a cat named Biscuit")
+    make_memory(alice, "Has a cat")
     kept = make_memory(alice, "Likes green tea")
     url = address("conversation", passing.public_id)
     client.post(url, {"text": "Please forget that I have a cat."})
     assert list(Memory.objects.all()) == [kept]
-    assert "Forgotten:" in temporary.read(passing)[-1].content
+    assert "Forgotten, for good." in temporary.read(passing)[-1].content
+
+
+def test_what_is_not_plain_is_not_forgotten_and_no_list_is_kept(
+    client: Client, alice: User, passing: TemporaryConversation
+) -> None:
+    make_memory(alice, "Has a cat named Biscuit")
+    url = address("conversation", passing.public_id)
+    client.post(url, {"text": "Please forget that I have a cat."})
+    assert Memory.objects.count() == 1
+    assert "A temporary chat keeps no list" in temporary.read(passing)[-1].content
 
 
 def test_forget_that_forgets_nothing_where_nothing_was_taught(

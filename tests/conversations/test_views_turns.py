@@ -4,8 +4,10 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Feedback, Message, Turn
-from conversations.services import chat
+from conversations.services import chat, turns
+from conversations.services.turns import MessageInput
 from memories.models import Memory, MemoryStatus, Refusal, SecretCategory
+from ops.access import as_user
 from ops.models import Operation, Status, User
 from ops.services import worker
 from tests.factories import make_decision, make_memory, make_message, make_turn
@@ -17,6 +19,25 @@ pytestmark = pytest.mark.django_db
 def lessons(client: Client, turn: Turn, **query: str) -> str:
     url = address("turn_lessons", turn.public_id, **query)
     return text_of(client.get(url, headers=htmx(f"lessons-{turn.public_id}")))
+
+
+@pytest.mark.parametrize(
+    ("said", "is_withheld"), [("Don't keep this: I keep bees.", True), ("I keep bees.", False)]
+)
+def test_what_is_not_kept_as_asked_is_said_so(
+    client: Client, conversation: Conversation, said: str, is_withheld: bool
+) -> None:
+    with as_user(conversation.user):
+        turn = turns.record_turn(
+            user=conversation.user,
+            conversation=conversation,
+            user_message=MessageInput(said),
+            assistant_message=MessageInput("Ok."),
+        ).turn
+    worker.drain()
+    assert ("Not kept, as you asked" in lessons(client, turn)) is is_withheld
+    page = text_of(client.get(address("conversation", conversation.public_id)))
+    assert ("Not kept, as you asked" in page) is is_withheld
 
 
 def test_deleting_a_turn_says_what_goes_and_what_stays(

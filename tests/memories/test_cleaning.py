@@ -1,13 +1,15 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memories.models import Memory, Origin, RecallTrace
-from memories.services import curating, remembering, search
+from memories.services import cleaning, curating, remembering, search
 from memories.services.remembering import MemoryInput
 from ops import tasks
-from ops.models import Operation, User
+from ops.models import Kind, Operation, Status, User
 from ops.services import worker
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +40,28 @@ def test_old_traces_go_and_young_ones_stay(alice: User) -> None:
     RecallTrace.objects.filter(query="old").update(created_at=timezone.now() - timedelta(days=31))
     clean_up()
     assert [trace.query for trace in RecallTrace.objects.all()] == ["young"]
+
+
+def test_what_is_over_its_time_goes_in_batches(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleaning, "_AT_ONCE", 2)
+    for number in range(5):
+        search.search(search.prepare_query(f"old {number}"), user=alice)
+    long_ago = timezone.now() - timedelta(days=31)
+    RecallTrace.objects.update(created_at=long_ago)
+    tokens = [Operation(kind=Kind.CLEANUP, status=Status.FAILED) for _ in range(3)]
+    for number, one in enumerate(tokens):
+        one.run_after = one.token_expires_at = long_ago
+        one.token_digest = f"digest {number}"
+        one.save()
+    with CaptureQueriesContext(connection) as queries:
+        clean_up()
+    deleted = [one for one in queries if 'DELETE FROM "memories_recalltrace"' in str(one["sql"])]
+    assert len(deleted) == 3 and not RecallTrace.objects.exists()
+    assert not Operation.objects.filter(token_digest__isnull=False).exists()
+    done = Operation.objects.get(status=Status.SUCCEEDED)
+    assert (done.result["traces"], done.result["tokens"]) == (5, 3)
 
 
 def test_cleaning_waits_only_once() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import hypothesis
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import strategies as st
 from pytest_django import Settings
@@ -122,6 +124,23 @@ def test_what_is_pinned_used_new_or_a_constraint_stays(alice: User, fields: dict
     Memory.objects.filter(pk=originals[0].pk).update(**fields)
     consolidate(alice)
     assert Memory.objects.count() == 3
+
+
+def test_shelf_after_shelf_is_read_until_there_is_enough_for_one_run(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remembered(alice)
+    remembered(alice, kind=Kind.FACT)
+    now = timezone.now()
+    with as_user(alice), CaptureQueriesContext(connection) as both:
+        assert len(consolidation.groups_of(alice, now=now)) == 2
+    monkeypatch.setattr(consolidation, "_GROUPS", 1)
+    monkeypatch.setattr(consolidation, "_COMPARED", 3)
+    with as_user(alice), CaptureQueriesContext(connection) as one:
+        assert len(consolidation.groups_of(alice, now=now)) == 1
+    of_memories = [sql["sql"] for sql in one if '"memories_memory"."content"' in str(sql["sql"])]
+    assert len(of_memories) == 1 and "LIMIT 3" in of_memories[0]
+    assert len(one) < len(both)
 
 
 def test_kinds_projects_and_people_are_never_mixed(alice: User, mallory: User) -> None:

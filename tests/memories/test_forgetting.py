@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.utils import timezone
@@ -25,7 +26,8 @@ from memories.models import (
     Tombstone,
     Vector,
 )
-from memories.services import deriving, forgetting, indexing, tombstones
+from memories.services import deriving, forgetting, indexing, learnability, tombstones
+from memories.services.tombstones import Telling
 from ops.access import as_user
 from ops.models import (
     ApiKey,
@@ -188,18 +190,25 @@ def test_work_that_waits_for_it_is_withdrawn(alice: User, tea: Memory) -> None:
 
 def test_the_same_statement_is_not_learned_again_from_the_same_messages(alice: User) -> None:
     turn = make_turn(make_conversation(alice), TEA)
-    ids = [turn.user_message.public_id]
     drained(forget(make_memory(alice, TEA, turns=[turn])))
-    assert tombstones.is_forgotten(user=alice, text=TEA + "!", message_ids=ids)
-    assert not tombstones.is_forgotten(user=alice, text="Owns a bicycle", message_ids=ids)
-    assert not tombstones.is_forgotten(user=alice, text=TEA, message_ids=["msg_later"])
+    same = learnability.telling_of_message(turn.user_message)
+    assert is_forgotten(alice, TEA + "!", same)
+    assert not is_forgotten(alice, "Owns a bicycle", same)
+    assert not is_forgotten(
+        alice, TEA, replace(same, message_ids=("msg_later",), at=timezone.now())
+    )
+
+
+def is_forgotten(user: User, text: str, telling: Telling) -> bool:
+    return tombstones.is_forgotten(user=user, text=text, quote="", telling=telling)
 
 
 def test_a_tombstone_holds_no_text(alice: User, tea: Memory) -> None:
     drained(forget(tea))
-    row = Tombstone.objects.values().get()
-    assert not any("tea" in str(value) for value in row.values())
-    assert row["text_hash"] != row["about_hash"]
+    for row in Tombstone.objects.values():
+        assert not any("tea" in str(value) for value in row.values())
+        assert row["text_hash"] != row["about_hash"]
+    assert Tombstone.objects.filter(memory_public_id=tea.public_id).exists()
 
 
 def test_asking_twice_gives_the_operation_that_waits(tea: Memory) -> None:

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Conversation
-from conversations.services import erasing as said
 from conversations.services import forgetting as talks
+from memcenter.lib import shingles
 from memories.models import Memory, Project
 from memories.services import deriving, forgetting
 from ops.access import as_user
@@ -152,7 +152,7 @@ def test_a_title_left_by_mistake_in_the_same_conversation_is_residue(
 ) -> None:
     conversation = make_conversation(alice, title=PEANUTS)
     turn = make_turn(conversation, PEANUTS)
-    monkeypatch.setattr(said, "title_without", lambda title, texts: title)
+    monkeypatch.setattr(shingles, "title_without", lambda title, texts: title)
     with as_user(alice):
         operation = talks.forget_message(user=alice, message=turn.user_message, cascade=True)
     worker.drain()

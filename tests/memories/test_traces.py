@@ -2,18 +2,18 @@
 
 import time
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from django.db import connection, connections
 from psycopg.errors import LockNotAvailable
 
-from memcenter.lib import afterwards
+from memcenter.lib import afterwards, statements
 from memories import owners
 from memories.models import Memory, RecallHit, RecallTrace, TraceKind
 from memories.services import forgetting, search, traces
 from memories.services.traces import Hit
-from ops.access import as_user
+from ops.access import STILL_THERE, as_user
 from ops.models import User
 from ops.services import forgetting as leaving
 from ops.services import worker
@@ -127,3 +127,62 @@ def test_a_forget_waits_for_the_trace_that_is_being_written_and_erases_it_too(
     assert not RecallHit.objects.exists() and {one.query for one in RecallTrace.objects.all()} == {
         ""
     }
+
+
+def wait_for_a_lock() -> None:
+    """Until another connection waits for one."""
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    pause = Event()
+    while not statements.rows(waiting):
+        statements.rows("SELECT pg_stat_clear_snapshot()")
+        pause.wait(0.01)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_forget_and_a_trace_do_not_wait_for_each_other_in_a_circle(alice: User) -> None:
+    """A trace holds the person and then counts accesses; a forget takes the person first, too."""
+    memory = make_memory(alice, "Has a cat named Biscuit")
+    failed: list[str] = []
+
+    def forget() -> None:
+        try:
+            with as_user(user := User.objects.get(pk=alice.pk)):
+                forgetting.forget_memory(user=user, memory=Memory.objects.get(pk=memory.pk))
+        except Exception as error:
+            failed.append(type(error).__name__)
+        finally:
+            connections.close_all()
+
+    meanwhile = Thread(target=forget)
+    with as_user(alice):
+        assert statements.rows(STILL_THERE, [alice.pk, alice.forgets])
+        meanwhile.start()
+        wait_for_a_lock()
+        assert Memory.objects.filter(pk=memory.pk).update(access_count=1)
+    meanwhile.join()
+    assert failed == [] and not Memory.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_trace_does_not_wait_for_a_memory_that_is_being_changed(alice: User) -> None:
+    held, free = (make_memory(alice, f"Has a cat named {name}") for name in ("Biscuit", "Bo"))
+    there, done = Event(), Event()
+
+    def change() -> None:
+        with as_user(alice, changing=True):
+            Memory.objects.filter(pk=held.pk).update(importance=0.9)
+            there.set()
+            done.wait(30)
+        connections.close_all()
+
+    meanwhile = Thread(target=change)
+    meanwhile.start()
+    there.wait(30)
+    used = (held.pk, free.pk)
+    traces.record(
+        user=alice, kind=TraceKind.RECALL, query="?", hits=[], stages=[], took_ms=1.0, used=used
+    )
+    done.set()
+    meanwhile.join()
+    counts = Memory.objects.order_by("pk").values_list("access_count", flat=True)
+    assert list(counts) == [0, 1] and RecallTrace.objects.count() == 1

@@ -43,3 +43,32 @@ def test_the_parts_give_both_texts_back(old: str, new: str) -> None:
     parts = diff_words(old, new)
     assert "".join(part.text for part in parts if part.change != "added") == old
     assert "".join(part.text for part in parts if part.change != "removed") == new
+
+
+def test_what_recurs_too_often_is_compared_by_sentences_or_whole() -> None:
+    told = "api key: " * 2_000
+
+    assert diff_words(told, f"{told}now") == [Part("removed", told), Part("added", f"{told}now")]
+
+
+def test_many_matches_of_the_same_word_are_too_often() -> None:
+    old, new = (" ".join(f"{mark}{at} so" for at in range(300)) for mark in "ab")
+
+    assert diff_words(old, new) == [Part("removed", old), Part("added", new)]
+
+
+def test_a_memory_of_a_hundred_words_is_compared_by_words() -> None:
+    words = [f"word{at}" for at in range(100)]
+
+    parts = diff_words(" ".join(words), " ".join([*words[:50], "other", *words[51:]]))
+
+    assert [part.text for part in parts if part.change != "same"] == ["word50", "other"]
+
+
+def test_long_texts_are_compared_by_sentences() -> None:
+    lines = [f"Line {at} says this and that." for at in range(200)]
+    old, new = "\n".join(lines), "\n".join([*lines[:100], "One more.", *lines[100:]])
+
+    changed = [part for part in diff_words(old, new) if part.change != "same"]
+
+    assert changed == [Part("added", "One more.\n")]

@@ -11,15 +11,23 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
 from ops.access import as_system
-from ops.models import AuditEvent, AuditHead, Kind, Operation, Receipt
-from ops.services import audit, outbox, receipts
+from ops.models import AuditEvent, AuditHead, AuditSeal, Kind, Operation, Receipt, UnsealedEvent
+from ops.services import audit, audit_chain, outbox, receipts
 from tests import databases
 
 pytestmark = pytest.mark.django_db
 
 
+TABLES = ("ops_auditevent", "ops_auditseal", "ops_receipt", "ops_audithead")
+
+
 def append(action: str = "signed_in") -> AuditEvent:
     return audit.append(action, actor="user", surface="page", subject=None, details={"n": 1})
+
+
+def seals() -> list[AuditSeal]:
+    audit_chain.seal()
+    return list(AuditSeal.objects.order_by("number").select_related("event"))
 
 
 @pytest.fixture
@@ -33,31 +41,36 @@ def as_owner() -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
     name = connection.settings_dict["NAME"]
     url = databases.postgres.url("owner", database=name)
     with psycopg.connect(url, autocommit=True) as owner:
-        for table in ("ops_auditevent", "ops_receipt", "ops_audithead"):
+        for table in TABLES:
             owner.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
         try:
             yield owner
         finally:
-            for table in ("ops_auditevent", "ops_receipt", "ops_audithead"):
+            for table in TABLES:
                 owner.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
-            for table in ("ops_auditevent", "ops_receipt"):
+            for table in databases.APPEND_ONLY:
                 owner.execute(f"ALTER TABLE {table} DISABLE TRIGGER never_truncated")
 
 
 def test_each_event_holds_the_hash_of_the_one_before() -> None:
-    first, second = append(), append()
-    assert first.previous_hash == ""
+    events = (append(), append())
+    first, second = seals()
+    assert (first.event, second.event) == events
+    assert first.previous_hash == b""
     assert second.previous_hash == first.hash
     assert (first.number, second.number) == (1, 2)
-    assert len(second.hash) == 64
-    assert audit.first_break() is None
+    assert len(second.hash) == 32
+    assert audit_chain.first_break() is None
 
 
 @pytest.mark.parametrize(
     "change",
     [
         lambda: AuditEvent.objects.update(actor="else"),
-        lambda: AuditEvent.objects.all().delete(),
+        lambda: AuditEvent.objects.all()._raw_delete("default"),
+        lambda: AuditSeal.objects.update(number=9),
+        lambda: AuditSeal.objects.all().delete(),
+        lambda: UnsealedEvent.objects.update(event=9),
         lambda: Receipt.objects.update(erased={}),
         lambda: Receipt.objects.all().delete(),
         lambda: AuditHead.objects.update(number=0),
@@ -73,7 +86,7 @@ def test_the_database_lets_the_app_change_nothing(
 
 
 @pytest.mark.parametrize("role", ["memcenter_app", "memcenter_system"])
-@pytest.mark.parametrize("table", ["ops_auditevent", "ops_receipt"])
+@pytest.mark.parametrize("table", databases.APPEND_ONLY)
 @pytest.mark.parametrize("act", ["UPDATE", "DELETE"])
 def test_the_apps_roles_have_no_right_to_change_it(role: str, table: str, act: str) -> None:
     with connection.cursor() as cursor:
@@ -100,9 +113,8 @@ def test_what_many_write_at_once_is_one_chain() -> None:
 
     with ThreadPoolExecutor(8) as writers:
         list(writers.map(write, range(8)))
-    numbers = list(AuditEvent.objects.order_by("pk").values_list("number", flat=True))
-    assert numbers == list(range(1, 41))
-    assert audit.first_break() is None
+    assert [one.number for one in seals()] == list(range(1, 41))
+    assert audit_chain.first_break() is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -120,42 +132,125 @@ def test_the_trigger_refuses_the_owner_too() -> None:
 @pytest.mark.parametrize(
     "tampering",
     [
-        "UPDATE ops_auditevent SET actor = 'else' WHERE number = 2",
-        "UPDATE ops_auditevent SET details = '{\"n\": 2}' WHERE number = 2",
-        "UPDATE ops_auditevent SET at = now() WHERE number = 2",
-        "DELETE FROM ops_auditevent WHERE number = 1",
+        "UPDATE ops_auditevent SET actor = 'else' WHERE id = {second}",
+        "UPDATE ops_auditevent SET details = '{{\"n\": 2}}' WHERE id = {second}",
+        "UPDATE ops_auditevent SET at = now() WHERE id = {second}",
+        "UPDATE ops_auditseal SET hash = '\\x00' WHERE event_id = {second}",
+        "DELETE FROM ops_auditevent WHERE id = {second}",
+        "DELETE FROM ops_auditseal WHERE event_id = {first}",
+        "WITH gone AS (DELETE FROM ops_auditevent WHERE id = {first})"
+        " DELETE FROM ops_auditseal WHERE event_id = {first}",
     ],
 )
 def test_what_was_changed_or_taken_out_shows_where_it_was(tampering: str) -> None:
-    append()
-    second = append()
-    append()
+    first, second, _ = append(), append(), append()
+    audit_chain.seal()
     with as_owner() as owner:
-        owner.execute(tampering)
-    assert audit.first_break() == f"event {second.pk}"
+        owner.execute(tampering.format(first=first.pk, second=second.pk))
+    assert audit_chain.first_break() == f"event {second.pk}"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_events_that_changed_places_show() -> None:
     first, second = append("a"), append("b")
+    audit_chain.seal()
     with as_owner() as owner:
-        owner.execute("UPDATE ops_auditevent SET number = NULL")
-        for one, other in ((first, second), (second, first)):
+        owner.execute("UPDATE ops_auditseal SET event_id = -event_id")
+        for event, place in ((second, 1), (first, 2)):
             owner.execute(
-                "UPDATE ops_auditevent SET action = %s, number = %s, hash = %s WHERE id = %s",
-                [other.action, other.number, f"{other.hash[:-1]}x", one.pk],
+                "UPDATE ops_auditseal SET event_id = %s WHERE number = %s", [event.pk, place]
             )
-    assert audit.first_break() == f"event {first.pk}"
+    assert audit_chain.first_break() == f"event {second.pk}"
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("cut", "where"), [(1, "after event 2"), (3, "the end")])
-def test_what_was_cut_off_the_end_shows(cut: int, where: str) -> None:
-    for _ in range(3):
-        append()
+@pytest.mark.parametrize("cut", [1, 3])
+def test_what_was_cut_off_the_end_shows(cut: int) -> None:
+    _, second, _ = append(), append(), append()
+    audit_chain.seal()
     with as_owner() as owner:
-        owner.execute("DELETE FROM ops_auditevent WHERE number > %s", [3 - cut])
-    assert audit.first_break() == where
+        newest = f"SELECT event_id FROM ops_auditseal ORDER BY number DESC LIMIT {cut}"
+        owner.execute(f"DELETE FROM ops_auditevent WHERE id IN ({newest})")
+        owner.execute(f"DELETE FROM ops_auditseal WHERE event_id IN ({newest})")
+    where = f"after event {second.pk}" if cut == 1 else "the end"
+    assert audit_chain.first_break() == where
+
+
+def test_an_event_that_is_neither_sealed_nor_waiting_shows() -> None:
+    append()
+    event = append()
+    UnsealedEvent.objects.filter(event=event)._raw_delete("default")
+    audit_chain.seal()
+    assert audit_chain.first_break() == f"event {event.pk}"
+
+
+def test_what_waits_to_be_sealed_is_no_break() -> None:
+    append()
+    audit_chain.seal()
+    second, _ = append(), append()
+    assert audit_chain.first_break() is None
+    assert audit_chain.tail() == audit_chain.Tail(count=2, first=second.pk)
+    assert [one.number for one in seals()] == [1, 2, 3]
+    assert audit_chain.tail() == audit_chain.Tail(count=0, first=None)
+
+
+def test_a_long_chain_is_sealed_and_followed_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_chain, "_BATCH", 3)
+    events = [append() for _ in range(7)]
+    assert audit_chain.seal() == 7
+    assert audit_chain.first_break() is None
+    assert [one.event for one in seals()] == events
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_that_commits_late_is_sealed_late_and_once() -> None:
+    """Its key is lower than that of an event which is sealed already."""
+    name = connection.settings_dict["NAME"]
+    event = "INSERT INTO ops_auditevent (at, actor, surface, action, target, details)"
+    with psycopg.connect(databases.postgres.url("app", database=name)) as late:
+        late.execute(f"{event} VALUES (now(), 'user', 'page', 'late', '', '{{}}')")
+        early = append("early")
+        assert [one.event for one in seals()] == [early]
+        late.commit()
+    assert [one.event.action for one in seals()] == ["early", "late"]
+    assert audit_chain.seal() == 0
+    assert audit_chain.first_break() is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_who_writes_an_event_waits_for_another() -> None:
+    """Neither for one that hasn't committed, nor for the chain's head, which somebody holds."""
+    name = connection.settings_dict["NAME"]
+    with psycopg.connect(databases.postgres.url("app", database=name)) as other:
+        append()
+        audit_chain.seal()
+        other.execute("SELECT 1 FROM ops_audithead FOR UPDATE")
+        with as_system():
+            connection.cursor().execute("SET LOCAL lock_timeout = '1ms'")
+            audit.record("one.thing", subject=None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_events_of_the_version_before_stay_in_the_chain() -> None:
+    """While it still runs it writes an event's place in the chain into the event."""
+    append()
+    audit_chain.seal()
+    event = audit.append("old", actor="user", surface="page", subject=None)
+    before = AuditHead.objects.get().hash
+    made = audit_chain.hash_of_event(event, number=2, previous_hash=before)
+    with as_owner() as owner:
+        owner.execute("DELETE FROM ops_unsealedevent")
+        owner.execute("DELETE FROM ops_auditevent WHERE id = %s", [event.pk])
+    with as_system(), connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO ops_auditevent (id, at, actor, surface, action, target, details, number,"
+            " previous_hash, hash) VALUES (%s, %s, 'user', 'page', 'old', '', '{}', 2, %s, %s)",
+            [event.pk, event.at, before, made],
+        )
+        cursor.execute("UPDATE ops_audithead SET number = 2, hash = %s", [made])
+    append()
+    assert [one.number for one in seals()] == [1, 2, 3]
+    assert audit_chain.first_break() is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -163,7 +258,10 @@ def test_the_command_names_the_first_break_and_fails() -> None:
     said = StringIO()
     event = append()
     call_command("verify_audit", stdout=said)
-    assert said.getvalue() == "1 event and 0 receipts hold together.\n"
+    waiting = f"Not sealed yet: 1 event from event {event.pk} on."
+    assert said.getvalue() == f"0 events and 0 receipts hold together. {waiting}\n"
+    call_command("verify_audit", "--seal", stdout=said)
+    assert said.getvalue().endswith("\n1 event and 0 receipts hold together.\n")
     with as_owner() as owner:
         owner.execute("UPDATE ops_auditevent SET surface = 'admin'")
     with pytest.raises(CommandError, match=f"event {event.pk}"):
@@ -171,9 +269,11 @@ def test_the_command_names_the_first_break_and_fails() -> None:
 
 
 def test_a_receipt_is_chained_into_the_log(operation: Operation) -> None:
-    before = append()
+    append()
+    [before] = seals()
+    append()  # waits, and the receipt doesn't wait for it
     receipt = receipts.issue(operation, scope="memory", kept=["messages"])
-    assert receipt.previous_hash == before.hash
+    assert receipt.previous_hash == before.hash.hex()
     event = AuditEvent.objects.latest("pk")
     assert (event.action, event.actor, event.target) == (
         "forget.memory",
@@ -181,7 +281,8 @@ def test_a_receipt_is_chained_into_the_log(operation: Operation) -> None:
         receipt.public_id,
     )
     assert event.details["receipt_hash"] == receipt.hash
-    assert audit.first_break() is None
+    assert (event.seal.number, event.seal.previous_hash) == (2, before.hash)
+    assert audit_chain.first_break() is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -190,9 +291,9 @@ def test_changing_or_losing_a_receipt_is_noticed() -> None:
     receipt = receipts.issue(operation, scope="memory")
     with as_owner() as owner:
         owner.execute('UPDATE ops_receipt SET erased = \'{"database": {"memories_memory": 9}}\'')
-        assert audit.first_break() == receipt.public_id
+        assert audit_chain.first_break() == receipt.public_id
         owner.execute("DELETE FROM ops_receipt")
-        assert audit.first_break() == receipt.public_id
+        assert audit_chain.first_break() == receipt.public_id
 
 
 @pytest.mark.django_db(transaction=True)
@@ -200,13 +301,14 @@ def test_a_receipt_that_nobody_logged_is_noticed() -> None:
     operation = outbox.enqueue(Kind.FORGET_MEMORY, subject=None, payload={})
     receipt = receipts.issue(operation, scope="memory")
     with as_owner() as owner:
-        owner.execute("DELETE FROM ops_auditevent")
-    assert audit.first_break() == receipt.public_id
+        for table in ("ops_auditevent", "ops_auditseal", "ops_audithead"):
+            owner.execute(f"DELETE FROM {table}")
+    assert audit_chain.first_break() == receipt.public_id
 
 
 def test_a_receipt_is_issued_once(operation: Operation) -> None:
     assert receipts.issue(operation, scope="memory") == receipts.issue(operation, scope="memory")
-    assert AuditEvent.objects.count() == 1
+    assert AuditEvent.objects.count() == AuditSeal.objects.count() == 1
 
 
 def test_a_receipt_adds_up_what_the_steps_erased_by_store(operation: Operation) -> None:

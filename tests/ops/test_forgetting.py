@@ -8,7 +8,9 @@ from django.contrib.sessions.models import Session
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
@@ -36,7 +38,7 @@ from ops.models import (
     User,
     Webhook,
 )
-from ops.services import audit, forgetting, keys, outbox, users, worker
+from ops.services import audit_chain, forgetting, keys, outbox, users, worker
 from tests.conftest import key_row
 from tests.draining import drained
 from tests.factories import (
@@ -180,6 +182,20 @@ def test_sessions_of_the_person_go_and_others_stay(alice: User, mallory: User) -
     assert Receipt.objects.get().erased["database"]["django_session"] == 2
 
 
+def test_all_sessions_are_looked_through_a_batch_at_a_time(
+    alice: User, mallory: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetting, "_SESSIONS_AT_ONCE", 2)
+    for user in (alice, mallory, alice, alice, mallory, alice, mallory):
+        Client().force_login(user)
+    with CaptureQueriesContext(connection) as queries:
+        assert forgetting.erase_sessions(alice.pk) == 4
+    read = [one["sql"] for one in queries if "session_data" in str(one["sql"])]
+    assert len(read) == 4 and all("LIMIT 2" in sql for sql in read)
+    left = {one.get_decoded()["_auth_user_id"] for one in Session.objects.all()}
+    assert left == {str(mallory.pk)} and Session.objects.count() == 3
+
+
 def test_temporary_conversations_go(alice: User) -> None:
     chat = temporary.create(user=alice, external_id=None)
     temporary.append(chat, messages=(MessageInput(TEA),))
@@ -287,7 +303,7 @@ def test_the_receipt_says_what_went_and_outlives_the_account(alice: User, everyt
     assert (receipt.scope, receipt.subject, receipt.kept) == ("user", alice.subject, [])
     erased = receipt.erased["database"]
     assert (erased["ops_user"], erased["conversations_message"]) == (1, 2)
-    assert audit.first_break() is None
+    assert audit_chain.first_break() is None
     assert "alice" not in str([*Receipt.objects.values(), *AuditEvent.objects.values()])
 
 

@@ -43,12 +43,13 @@ def by_emptying_the_bin(told: Told, key: str) -> None:
 
 
 def by_delete(told: Told, key: str) -> None:
-    answer(Api(key).delete(f"/memory/long_term/{told.memory.public_id}"), 202)
+    path = f"/memory/long_term/{told.memory.public_id}"
+    answer(Api(key).delete(path, user_id="alice"), 202)
 
 
 def by_delete_with_recycle(told: Told, key: str) -> None:
     path = f"/memory/long_term/{told.memory.public_id}"
-    assert Api(key).delete(path, recycle="true").status_code in (200, 202)
+    assert Api(key).delete(path, user_id="alice", recycle="true").status_code in (200, 202)
 
 
 def in_bulk(action: str) -> Act:
@@ -151,7 +152,8 @@ def test_what_forgets_hides_at_once_and_erases_with_a_receipt(
     FORGET[line](told, product_key)
     assert not Memory.visible.filter(pk=told.memory.pk).exists()
     assert_erased_with_a_receipt(told.memory, told.other)
-    error(Api(product_key).get(f"/memory/long_term/{told.memory.public_id}"), 404, "not_found")
+    path = f"/memory/long_term/{told.memory.public_id}"
+    error(Api(product_key).get(path, user_id="alice"), 404, "not_found")
 
 
 def assert_erased_with_a_receipt(gone: Memory, kept: Memory) -> None:

@@ -81,7 +81,7 @@ def test_the_password_alone_no_longer_opens(client: Client, maya: User) -> None:
     answer = client.post("/signin/code/", {"code": code_of_now()})
     assert answer["Location"] == "/memory/data/"
     assert is_in(client) and client.session.session_key != before
-    events = AuditEvent.objects.filter(subject=maya.subject).order_by("number")
+    events = AuditEvent.objects.filter(subject=maya.subject).order_by("pk")
     assert [one.action for one in events][-2:] == ["signin.failed", "signin.succeeded"]
 
 

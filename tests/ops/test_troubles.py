@@ -17,7 +17,7 @@ from ops import registry, selectors
 from ops.access import as_system, as_user
 from ops.models import AuditEvent, Kind, Operation, Priority, Status, User
 from ops.selectors import Trouble
-from ops.services import outbox, stored_files, users, worker
+from ops.services import outbox, stored_files, users, watchdog, worker
 from ops.services.worker import Run
 from ops.views import happening, saying
 from tests.factories import make_memory
@@ -139,6 +139,8 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
         "The model's server refused the call (401).",
         "The memories were embedded by usem3 one, and the settings don't say where it is.",
         stored_files.DISK_FULL,
+        outbox.STOPPED,
+        watchdog.TOO_LONG,
         *saying.AS_IT_IS,
     ],
 )

@@ -13,9 +13,10 @@ from pytest_django import Settings
 from conversations.models import Episode, Message, Summary
 from memories.models import LexicalEntry, Memory, TargetKind, Vector
 from memories.services import forgetting
-from ops.access import as_user
-from ops.models import ApiKey, AuditEvent, Kind, Operation, Receipt, Status, User
-from ops.services import exporting, keys, outbox, users
+from ops.access import as_system, as_user
+from ops.models import ApiKey, AuditEvent, AuditSeal, Kind, Operation, Receipt, Status, User
+from ops.services import audit, audit_chain, exporting, keys, outbox, users
+from ops.services.disk import cluster
 from ops.services.worker import drain
 from ops.views import happening
 from tests.factories import (
@@ -247,6 +248,57 @@ def test_a_receipt_is_downloaded_with_all_that_its_hash_covers(
     assert answer.json()["hash"] == receipt.hash
     assert answer.json()["erased"] == receipt.erased
     assert "attachment" in answer["Content-Disposition"]
+
+
+SECOND_LINES = [
+    ("en", "this receipt then says so", "Gone from the data folder at"),
+    ("zh-hans", "届时本回执会写明结果", "从数据文件夹中彻底消失"),
+]
+
+
+@pytest.mark.parametrize(("language", "waiting", "gone"), SECOND_LINES)
+def test_a_receipt_has_a_second_line_about_the_data_folder(
+    client: Client, said: Memory, language: str, waiting: str, gone: str
+) -> None:
+    with as_user(said.user):
+        forgetting.forget_memory(user=said.user, memory=said)
+        users.change_settings(user=said.user, changes={"language": language})
+    drain()
+    receipt = Receipt.objects.get()
+    address = f"/memory/receipts/{receipt.public_id}/"
+    assert waiting in client.get(address).text
+    assert client.get(f"{address}download/").json()["data_folder"]["status"] == "waiting"
+    looked = {"files": 345, "bytes": 5_000_000, "found": 0}
+    with as_system():
+        audit.record("disk.gone", subject=None, target=receipt.public_id, details=looked)
+    page = client.get(address).text
+    assert gone in page and "345" in page and waiting not in page
+    told = client.get(f"{address}download/").json()["data_folder"]
+    assert (told["status"], told["scan"]) == ("gone", looked)
+    assert told["event_hash"] == ""  # until it is sealed
+    audit_chain.seal()
+    sealed = AuditSeal.objects.get(event__action="disk.gone")
+    told = client.get(f"{address}download/").json()["data_folder"]
+    assert told["event_hash"] == sealed.hash.hex()
+
+
+@pytest.mark.parametrize(
+    ("language", "elsewhere"), [("en", "can’t be known from here"), ("zh-hans", "从这里无法得知")]
+)
+def test_where_the_database_is_elsewhere_a_receipt_says_that_it_cannot_be_known(
+    client: Client,
+    said: Memory,
+    language: str,
+    elsewhere: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster, "is_here", lambda: False)
+    with as_user(said.user):
+        forgetting.forget_memory(user=said.user, memory=said)
+        users.change_settings(user=said.user, changes={"language": language})
+    drain()
+    address = f"/memory/receipts/{Receipt.objects.get().public_id}/"
+    assert elsewhere in client.get(address).text
 
 
 def test_receipts_of_others_are_not_there(client: Client, mallory: User) -> None:

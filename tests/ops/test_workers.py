@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import OperationalError, connection
 from django.utils import timezone
 from pytest_django import Settings
@@ -64,7 +65,8 @@ def applied() -> Counter[str]:
 
 def operations() -> list[Operation]:
     with as_system():
-        return list(Operation.objects.order_by("pk"))
+        # What goes from the disk waits for the quiet hour.
+        return list(Operation.objects.exclude(kind=Kind.ERASE_DISK).order_by("pk"))
 
 
 def drain_by_many() -> None:
@@ -189,6 +191,37 @@ def test_a_worker_that_stood_still_past_its_lease_applies_nothing(
     assert outcomes == [Outcome.EXPIRED, Outcome.SUCCEEDED]
 
 
+def test_a_worker_that_loses_a_race_goes_on_with_the_rest(
+    handle: Callable[[Any], None], alice: User, mallory: User
+) -> None:
+    raced = [enqueue(alice, serial_key="one at a time") for _ in range(2)]
+    rest = [enqueue(mallory) for _ in range(5)]
+    handle(apply)
+    claimed, elsewhere = threading.Event(), threading.Thread(target=lambda: claim_slowly(claimed))
+    elsewhere.start()
+    assert claimed.wait(60)
+    worker.drain()
+    elsewhere.join()
+    assert applied() == {one.public_id: 1 for one in rest}
+    first, second = operations()[:2]
+    assert [first.pk, second.pk] == [one.pk for one in raced]
+    assert (first.status, second.status) == (Status.RUNNING, Status.PENDING)
+
+
+def claim_slowly(claimed: threading.Event) -> None:
+    """Claim the first operation; commit only when another worker waits for what comes of it."""
+    with as_system():
+        taken = outbox.take([Kind.REINDEX], now=timezone.now())
+        assert taken is not None
+        claimed.set()
+        with connection.cursor() as cursor:
+            waiting = 0
+            while not waiting:
+                cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                waiting = cursor.fetchone()[0]
+    connection.close()
+
+
 def _end_idle_transactions_soon() -> None:
     """What `as_user` sets to twice the lease, for a test that doesn't wait so long."""
     with connection.cursor() as cursor:
@@ -307,6 +340,26 @@ def test_what_has_ended_is_held_no_longer(handle: Callable[[Any], None], alice: 
         pass
     held.renew()
     assert Operation.objects.get().lease_until == claimed.lease_until
+
+
+def test_a_lease_whose_row_is_locked_is_held_and_not_waited_for(
+    handle: Callable[[Any], None], alice: User
+) -> None:
+    enqueue(alice)
+    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
+    assert claimed is not None
+    held = Leases()
+    with held.holding(claimed):
+        with as_system():
+            assert outbox.holds(claimed)
+            renewing = threading.Thread(target=held.renew, daemon=True)
+            renewing.start()
+            renewing.join(60)
+            assert not renewing.is_alive()
+        assert cache.get(leases.RENEWED_KEY)
+        held.renew()
+    lease = Operation.objects.get().lease_until
+    assert claimed.lease_until is not None and lease is not None and lease > claimed.lease_until
 
 
 def test_one_thread_renews_what_runs_for_long(

@@ -124,6 +124,7 @@ FORMS: dict[str, Form] = {
         [world.turn.assistant_message.public_id],
         {"rating": "positive"},
     ),
+    "turn_forget": lambda world: ([world.turn.public_id], {"all": "1"}),
     "turn_undo": lambda world: ([world.turn.public_id], {"memory": world.memory.public_id}),
     "export_everything": _nothing(format="zip", password=PASSWORD),
     "import_file": lambda world: (
@@ -205,6 +206,14 @@ def prepare(name: str, world: World, client: Client) -> None:
     if name == "conversation_answer":
         Turn.objects.all().delete()
         world.turn.assistant_message.delete()
+    if name == "turn_forget":
+        asked = {
+            "status": "needs_choice",
+            "memory_ids": [world.memory.public_id],
+            "message_ids": [world.turn.user_message.public_id],
+        }
+        payload = {"turn": world.turn.pk, "forget": asked}
+        outbox.enqueue(Kind.EXTRACT_TURN, subject=world.user.subject, payload=payload)
     if name == "turn_undo":
         world.memory.versions.filter(number__gt=1).delete()
         Memory.objects.filter(pk=world.memory.pk).update(current_version=1)

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "manage.py backup": "tests/memcenter/test_backup.py",
     "manage.py restore": "tests/memcenter/test_backup.py",
     "manage.py movevectors": "tests/memories/test_moving.py",
+    "manage.py erase_disk": "tests/ops/test_disk_erasure.py",
 }
 
 
@@ -97,7 +98,17 @@ class Caller:
             body = dict(told)["json"]
             answer = self._client.generic(method, path, body, "application/json", headers=headers)
         assert 200 <= answer.status_code < 300, (command, answer.content)
-        self._note(answer)
+        return self._note(answer)
+
+    def learn_ids(self) -> None:
+        """Write a memory and a turn, so that their ids can stand for the dots."""
+        memory = '{"user_id": "ana", "content": "Collects stamps"}'
+        turn = '"user_message": "I collect stamps.", "assistant_message": "I see."'
+        made = self.type(f"call $API/memory/long_term -d '{memory}'")
+        told = self.type(
+            f"""call $API/turns -d '{{"user_id": "ana", "conversation_id": "s", {turn}}}'"""
+        )
+        self._known |= {"mem_…": made["id"], "msg_…": told["user_message_id"]}
 
     def _filled(self, command: str) -> str:
         for dots, said in self._known.items():
@@ -121,7 +132,7 @@ class Caller:
                 path = word.replace("$API", "/api/v1")
         return path, method or ("GET" if asks else "POST"), told, headers
 
-    def _note(self, answer: Any) -> None:
+    def _note(self, answer: Any) -> Any:
         said = orjson.loads(answer.content) if "json" in answer["Content-Type"] else {}
         if tag := answer.headers.get("ETag"):
             self._known['"…"}'] = '"## fact\\n- Plays chess"}'
@@ -132,12 +143,14 @@ class Caller:
             self._known["op_..."] = said["op_id"]
         for candidate in said.get("candidates", [])[:1]:
             self._known["cand_…"] = candidate["id"]
+        return said
 
 
 def test_every_call_of_the_api_page_is_taken_as_it_stands() -> None:
     caller = Caller(keys.create(name="whole", scopes=list(Scope.values))[1])
     calls = [one for one in commands(ROOT / "docs/api.md") if one.startswith("call ")]
     assert len(calls) > 15
+    caller.learn_ids()
     for one in calls:
         if "op_..." in one:
             worker.drain()
@@ -159,7 +172,9 @@ def test_the_commands_about_forgetting_are_taken_as_they_stand(
     monkeypatch.chdir(tmp_path)
     Path("words.txt").write_text("the spare key\n", encoding="utf-8")
     operation = Operation.objects.get(kind=Kind.FORGET_CONVERSATION).public_id
-    shown = [one for one in commands(ROOT / "docs/forgetting.md") if one.startswith("manage.py ")]
+    page = ROOT / "docs/forgetting.md"
+    shown = [one for one in commands(page) if typed_here(page, one)]
+    shown = [one for one in shown if one.startswith("manage.py ")]
     assert len(shown) == 4
     for one in shown:
         call_command(*shlex.split(one.replace("op_…", operation))[1:])

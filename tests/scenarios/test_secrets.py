@@ -45,3 +45,28 @@ def test_a_secret_told_in_a_turn_becomes_no_memory_and_is_recalled_nowhere(
     held = places_holding(product, secret)
     assert not {place for place in held if not place.startswith("conversations_")}
     assert not any(secret in text for text in ana.found(ASKED, "memory"))
+
+
+SAID = "我的密码是 qwzt5813ab，银行卡号 6217001180012345678。"
+PARTS = ("qwzt5813ab", "6217001180012345678")
+
+
+def test_nothing_derived_of_a_message_holds_its_secrets(ana: Caller, product: Product) -> None:
+    ana.tell(SAID)
+    for number in range(14):
+        ana.tell(f"今天我读完了第{number + 1}本书，很喜欢。")
+    conversation = ana.get("/conversations")["results"][0]["id"]
+    of = {"conversation_id": conversation}
+    everything = [
+        ana.memories(),
+        ana.get("/memory/summary", **of),
+        ana.get("/memory/episodes", query="密码", **of),
+        ana.found(SAID, "memory,message,episode,summary,note"),
+        ana.recalled(SAID, **of),
+        ana.get("/conversations")["results"],
+    ]
+    assert not [part for part in PARTS for told in everything if part in str(told)]
+    assert SAID in str(ana.get(f"/conversations/{conversation}/messages", limit=50))
+    for part in PARTS:
+        held = places_holding(product, part)
+        assert held <= {"conversations_message"}, held

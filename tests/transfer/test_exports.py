@@ -131,7 +131,8 @@ def test_nobody_else_gets_the_file(
     path = f"/memory/export/{op_id}/download"
     error(Api(mallory_key).get(path), 404, "not_found")
     error(Api(product_key).get(path, user_id="mallory"), 404, "not_found")
-    with closing(Api(product_key).get(path)) as response:
+    refused(Api(product_key).get(path), "user_id")
+    with closing(Api(product_key).get(path, user_id="alice")) as response:
         assert response.status_code == 200
     error(Api(None).get(path), 401, "unauthenticated")
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import StreamingHttpResponse
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from ops.services import users, worker
 from tests.factories import make_conversation, make_turn
 from tests.killing import Kill, revive
 from tests.memcenter.rest.client import Api, answer, error, refused
+from tests.memcenter.rest.test_schema import check, generated
 from tests.transfer.rich import content_of, export, give_everything
 from tests.transfer.test_round_trip import bring_in, report
 
@@ -313,6 +315,34 @@ def test_a_forget_comes_first(alice: User, monkeypatch: pytest.MonkeyPatch) -> N
 def upload(key: str, raw: bytes, **fields: str) -> Any:
     body = {"file": SimpleUploadedFile("x.json", raw), **fields}
     return Client(headers={"authorization": f"Bearer {key}"}).post("/api/v1/memory/import", body)
+
+
+@pytest.mark.parametrize("raw", [b"{", b"PK\x03\x04 no zip", b'[{"mapping": 7}]', b"[]"])
+@pytest.mark.parametrize("format", [{}, {"format": "chatgpt"}, {"format": "memory_center"}])
+def test_an_import_that_fails_is_told_as_the_schema_says(
+    alice: User, product_key: str, raw: bytes, format: dict[str, str]
+) -> None:
+    op_id = answer(upload(product_key, raw, user_id="alice", **format), 202)["op_id"]
+    worker.drain()
+    path = f"/memory/ops/{op_id}"
+    told = answer(Api(product_key).get(path))
+    document = generated()
+    check(document, "/api/v1/memory/ops/{op_id}", "get", told, status=200)
+    stream = Api(product_key).get(f"{path}/events")
+    assert isinstance(stream, StreamingHttpResponse)
+    events = [line[6:] for line in b"".join(stream).splitlines() if line.startswith(b"data: ")]
+    assert [json.loads(one) for one in events] == [told]
+
+
+def test_a_report_that_was_erased_is_left_out(alice: User, product_key: str) -> None:
+    raw = json.dumps(chatgpt()).encode()
+    op_id = answer(upload(product_key, raw, user_id="alice"), 202)["op_id"]
+    worker.drain()
+    assert "report" in answer(Api(product_key).get(f"/memory/ops/{op_id}"))
+    Import.objects.update(report={})
+    told = answer(Api(product_key).get(f"/memory/ops/{op_id}"))
+    assert "report" not in told
+    check(generated(), "/api/v1/memory/ops/{op_id}", "get", told, status=200)
 
 
 def test_the_api_takes_a_file_and_tells_what_came(alice: User, product_key: str) -> None:

@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
-from conversations.models import Conversation
-from memories.models import Memory, Project
+from conversations.models import Conversation, Message
+from memories.models import Memory, Origin, Project
 from ops.models import Operation, User
+from ops.services import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 
@@ -25,7 +26,7 @@ def targets(user: User) -> dict[str, dict[str, str]]:
         "memory": {"memory_id": memory.public_id},
         "message": {"message_id": turn.user_message.public_id},
         "conversation": {"conversation_id": conversation.public_id},
-        "project": {"project_key": "p", "user_id": user.external_id or ""},
+        "project": {"project_key": "p"},
     }
 
 
@@ -34,7 +35,7 @@ def test_each_scope_is_accepted_and_hides_at_once(
     scope: str, alice: User, product_key: str
 ) -> None:
     named = targets(alice)[scope]
-    accepted = answer(forget(product_key, scope=scope, **named), 202)
+    accepted = answer(forget(product_key, scope=scope, user_id="alice", **named), 202)
     assert set(accepted) == {"status", "op_id"}
     assert Operation.objects.get(public_id=accepted["op_id"]).kind == f"forget_{scope}"
     assert not Memory.objects.filter(user=alice).exists()
@@ -145,3 +146,85 @@ def test_a_stranger_clears_nothing(alice: User, mallory_key: str) -> None:
     for name in ("c1", row.public_id):
         error(Api(mallory_key).post("/clear", {"conversation_id": name}), 404)
     assert Conversation.objects.filter(pk=row.pk).exists() and not Operation.objects.exists()
+
+
+def about(key: str, words: str) -> Any:
+    return forget(key, scope="memory", user_id="alice", about=words)
+
+
+def test_what_is_plainly_meant_is_forgotten(alice: User, product_key: str) -> None:
+    turn = make_turn(make_conversation(alice), "I live in Brno.")
+    memory = make_memory(alice, "Lives in Brno", turns=[turn])
+    told = answer(about(product_key, "that I live in Brno"), 202)
+    assert told["memory_ids"] == [memory.public_id]
+    assert told["message_ids"] == [turn.user_message.public_id]
+    operation = Operation.objects.get(public_id=told["op_id"])
+    assert (told["status"], operation.kind) == ("accepted", "forget_memory")
+    assert not Memory.objects.exists()
+
+
+@pytest.mark.parametrize("words", ["Forget that I live in Brno.", "I live in Brno", "Brno"])
+def test_what_is_not_plain_is_a_question_by_ids(alice: User, product_key: str, words: str) -> None:
+    texts = ("Lives in Brno", "Works in Brno at the hospital", "Plays the cello")
+    home, work, _ = [make_memory(alice, text) for text in texts]
+    told = answer(about(product_key, words), 200)
+    assert told["status"] == "needs_choice" and told["message_ids"] == []
+    assert set(told["memory_ids"]) == {home.public_id, work.public_id}
+    assert Memory.objects.count() == 3 and not Operation.objects.exists()
+
+
+def test_where_nothing_is_like_it_that_is_the_answer(alice: User, product_key: str) -> None:
+    make_memory(alice, "Plays the cello")
+    nothing = {"status": "nothing_found", "memory_ids": [], "message_ids": []}
+    assert answer(about(product_key, "my motorbike"), 200) == nothing
+
+
+def test_what_was_chosen_goes_in_one_go_with_one_receipt(alice: User, product_key: str) -> None:
+    first = make_turn(make_conversation(alice, title="I live in Brno."), "I live in Brno.")
+    second = make_turn(make_conversation(alice), "My flat in Brno is small.")
+    home = make_memory(alice, "Lives in Brno", turns=[first])
+    flat = make_memory(alice, "Flat in Brno is small", turns=[second])
+    stays = make_memory(alice, "Works in Brno", origin=Origin.USER)
+    chosen = {
+        "memory_ids": [home.public_id, flat.public_id],
+        "message_ids": [first.user_message.public_id, second.user_message.public_id],
+    }
+    body = {"scope": "memory", "user_id": "alice", **chosen}
+    op_id = answer(forget(product_key, **body), 202)["op_id"]
+    assert answer(forget(product_key, **body), 202)["op_id"] == op_id
+    assert list(Memory.objects.all()) == [stays] and not Message.objects.exists()
+    worker.drain()
+    receipt = answer(Api(product_key).get(f"/memory/ops/{op_id}/receipt", user_id="alice"))
+    assert (receipt["scope"], receipt["chosen"], receipt["kept"]) == ("choice", "person", [])
+    assert receipt["scan"]["residue"] == 0
+    assert not Message.everything.exists() and list(Memory.everything.all()) == [stays]
+
+
+def test_where_one_of_them_is_gone_nothing_is_forgotten(
+    alice: User, mallory: User, product_key: str
+) -> None:
+    own, other = make_memory(alice, "Lives in Brno"), make_memory(mallory, "Lives in Graz")
+    body = {"scope": "memory", "user_id": "alice"}
+    ids = [own.public_id, other.public_id]
+    error(forget(product_key, **body, memory_ids=ids), 404, "not_found")
+    assert Memory.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"about": " "}, "about"),
+        ({"about": "tea", "memory_id": "mem_1"}, "about"),
+        ({"about": "tea", "memory_ids": ["mem_1"]}, "memory_ids"),
+        ({"memory_ids": []}, "memory_ids"),
+        ({"memory_ids": "mem_1"}, "memory_ids"),
+        ({"about": "tea", "message_id": "msg_1"}, "message_id"),
+        ({"scope": "message", "message_id": "msg_1", "about": "tea"}, "about"),
+        ({"scope": "user", "memory_ids": ["mem_1"]}, "memory_ids"),
+    ],
+)
+def test_what_decides_what_is_erased_must_be_plain(
+    alice: User, product_key: str, given: dict[str, Any], field: str
+) -> None:
+    body = {"scope": "memory", "user_id": "alice"} | given
+    assert refused(forget(product_key, **body), field)

@@ -1,13 +1,16 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
 import redis
 from django.utils import timezone
 
-from conversations.models import Conversation
+from conversations.models import Conversation, Role
 from conversations.services import temporary
+from conversations.services.turns import MessageInput
 from memories.models import RecallTrace
 from ops.models import IdempotencyRecord, Operation, User
 from tests.factories import make_conversation, make_memory
@@ -66,7 +69,9 @@ def test_its_messages_can_be_read_by_either_id(alice: User, alice_key: str) -> N
 def test_an_unbound_key_finds_it_by_our_id(product_key: str) -> None:
     api = Api(product_key)
     made = answer(api.post("/turns", {**TURN, "user_id": "tim"}), 201)
-    found = answer(api.get(f"/conversations/{made['conversation_id']}"))
+    path = f"/conversations/{made['conversation_id']}"
+    refused(api.get(path), "user_id")
+    found = answer(api.get(path, user_id="tim"))
     assert found["temporary"] is True and found["user_id"] == "tim"
 
 
@@ -203,6 +208,57 @@ def test_without_redis_what_is_kept_goes_on(
         context = {"conversation_id": "new", "message": "What do I play?"}
         answer(Api(alice_key).post("/memory/context", context))
         error(Api(alice_key).get("/conversations/conv_unknown"), 404)
+
+
+def at_once(act: Callable[[int], object]) -> list[Any]:
+    """What `act` gives to each of eight threads that begin together."""
+    together = Barrier(8)
+
+    def begin(number: int) -> object:
+        together.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(8) as threads:
+        return list(threads.map(begin, range(8)))
+
+
+def test_what_is_said_at_once_is_all_there_and_counted() -> None:
+    tim = User(external_id="tim")
+    thread = temporary.create(user=tim, external_id="t1")
+    at_once(lambda number: temporary.append(thread, messages=(MessageInput(f"{number}"),)))
+    messages = temporary.read(thread)
+    assert sorted(one.content for one in messages) == [f"{number}" for number in range(8)]
+    found = temporary.find(user=tim, reference="t1")
+    assert found is not None and found.message_count == 8
+
+
+def test_the_same_turn_sent_at_once_is_there_once() -> None:
+    tim = User(external_id="tim")
+    turn = (
+        MessageInput("I play chess.", external_id="m1"),
+        MessageInput("Nice.", external_id="m2", role=Role.ASSISTANT),
+    )
+
+    def send(_: int) -> tuple[str, list[str], bool]:
+        thread = temporary.create(user=tim, external_id="t1")
+        messages, repeated = temporary.append(thread, messages=turn)
+        return thread.public_id, [one.public_id for one in messages], repeated
+
+    answers = at_once(send)
+    assert len({public_id for public_id, _, _ in answers}) == 1
+    assert len({tuple(told) for _, told, _ in answers}) == 1
+    assert sorted(repeated for _, _, repeated in answers) == [False] + [True] * 7
+    found = temporary.find(user=tim, reference="t1")
+    assert found is not None and found.message_count == len(temporary.read(found)) == 2
+
+
+def test_a_new_title_given_meanwhile_takes_no_message_from_the_count() -> None:
+    tim = User(external_id="tim")
+    thread = temporary.create(user=tim, external_id="t1")
+    temporary.append(thread, messages=(MessageInput("I play chess."),))
+    assert temporary.rename(thread, title="Chess").message_count == 1
+    assert temporary.cut(thread, count=1).title == "Chess"
+    assert temporary.read(thread) == []
 
 
 def test_forgetting_the_person_erases_theirs_only(alice: User, mallory: User) -> None:

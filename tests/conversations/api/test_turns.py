@@ -48,11 +48,11 @@ def test_an_id_with_another_text_conflicts(alice: User, alice_key: str) -> None:
     assert "user_message_id" in found["fields"]
 
 
-def test_our_id_of_the_conversation_says_whose_turn_it_is(alice: User, product_key: str) -> None:
+def test_a_turn_may_name_the_conversation_by_our_id(alice: User, product_key: str) -> None:
     conversation = make_conversation(alice)
-    made = answer(
-        Api(product_key).post("/turns", turn(conversation_id=conversation.public_id)), 201
-    )
+    body = turn(conversation_id=conversation.public_id)
+    refused(Api(product_key).post("/turns", body), "user_id")
+    made = answer(Api(product_key).post("/turns", {**body, "user_id": "alice"}), 201)
     assert made["conversation_id"] == conversation.public_id
 
 
@@ -169,7 +169,7 @@ def test_a_turn_takes_as_many_queries_in_a_long_conversation(
     api = Api(alice_key)
     for _ in range(3):
         answer(api.post("/turns", turn()), 201)
-    # Seven of its own, and two for its event in the audit log; a transaction of the test costs two
+    # Seven of its own, and one for its event in the audit log; a transaction of the test costs two
     # for entering and two for leaving.
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         answer(api.post("/turns", turn()), 201)

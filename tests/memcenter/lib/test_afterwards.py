@@ -1,7 +1,7 @@
 from threading import Event, Thread
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from memcenter.lib import afterwards
 
@@ -50,6 +50,33 @@ def test_what_fails_takes_nothing_else_along_and_is_told_without_its_words(
     owed.settle()
     assert done == ["written"]
     assert "DatabaseError" in caplog.text and "plum" not in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_was_lost_takes_nothing_else_along(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    done: list[str] = []
+
+    def lose() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    def write(name: str) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        done.append(name)
+
+    def on_a_closed_one() -> None:
+        connection.connection.close()
+        write("never")
+
+    with afterwards.collected() as owed:
+        for act in (lose, lambda: write("second"), on_a_closed_one, lambda: write("fourth")):
+            afterwards.do(act)
+    owed.settle()
+    assert done == ["second", "fourth"]
+    assert "InterfaceError" in caplog.text or "OperationalError" in caplog.text
 
 
 def test_a_defect_is_told_and_nothing_stays_owed() -> None:

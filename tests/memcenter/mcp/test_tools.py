@@ -13,6 +13,7 @@ from django.test import Client
 
 from memcenter.mcp import bridge, server
 from memcenter.mcp.calls import SURFACE
+from memcenter.mcp.tools import TOOLS
 from memories.models import DailyNote, Memory, MemoryStatus
 from memories.services import search
 from ops.models import ApiKey, AuditEvent, Operation, User
@@ -187,6 +188,31 @@ def test_a_forgotten_memory_is_gone_at_once_and_for_good(agent: Agent, bob: User
     assert {one.actor for one in asked} == {f"key {key.pk}"}
 
 
+def test_what_is_to_be_forgotten_in_words_is_asked_unless_it_is_plain(
+    agent: Agent, bob: User
+) -> None:
+    texts = ("Lives in Brno", "Works in Brno", "Plays the cello")
+    home, work, _ = [make_memory(bob, text) for text in texts]
+    told = agent.call("memory_forget", about="Forget that I live in Brno.")
+    assert (told["status"], told["op_id"]) == ("needs_choice", None)
+    assert told["memory_ids"] == [home.public_id, work.public_id]
+    assert agent.call("memory_forget", about="my motorbike")["status"] == "nothing_found"
+    chosen = agent.call("memory_forget", memory_ids=[home.public_id])
+    assert chosen["status"] == "accepted" and chosen["op_id"]
+    assert agent.call("memory_forget", about="I play the cello")["status"] == "accepted"
+    assert list(Memory.objects.all()) == [work]
+
+
+def test_what_to_forget_is_named_in_one_way(agent: Agent, bob: User) -> None:
+    ways: tuple[dict[str, Any], ...] = (
+        {},
+        {"about": "tea", "memory_id": "mem_1"},
+        {"memory_ids": []},
+    )
+    for given in ways:
+        assert agent.trouble("memory_forget", **given)["code"] == "invalid", given
+
+
 def test_a_stranger_reads_and_forgets_nothing(stranger: Agent, bob: User) -> None:
     memory = make_memory(bob, "Bob plays chess.")
     assert stranger.call("mem.search", query="chess")["results"] == []
@@ -207,18 +233,60 @@ def test_a_stranger_reads_and_forgets_nothing(stranger: Agent, bob: User) -> Non
     assert list(Memory.objects.all()) == [memory] and not DailyNote.objects.exists()
 
 
-def test_a_backend_names_the_owner_or_an_id_of_theirs(
+def test_a_backend_names_the_owner_or_means_the_default(
     backend: Agent, bob: User, settings: Any
 ) -> None:
     memory = make_memory(bob, "Bob plays chess.")
     assert "owner_id" in backend.trouble("mem.search", query="chess")["fields"]
     assert len(backend.call("mem.search", query="chess", owner_id="bob")["results"]) == 1
-    assert len(backend.call("mem.get", ids=[memory.public_id])["results"]) == 1
     backend.call("memory_append", text="New here.", owner_id="carol")
     assert DailyNote.objects.get().user == users.find("carol")
     assert backend.trouble("memory_search", query="x", owner_id="nobody")["code"] == "not_found"
     settings.DEFAULT_OWNER = "bob"
     assert len(backend.call("mem.search", query="chess")["results"]) == 1
+    assert len(backend.call("mem.get", ids=[memory.public_id])["results"]) == 1
+
+
+# Of each tool a call that names nobody.
+CALLS: dict[str, dict[str, Any]] = {
+    "mem.search": {"query": "chess"},
+    "mem.get": {"ids": ["mem_1"]},
+    "mem.timeline": {},
+    "mem.list_projects": {},
+    "memory_search": {"query": "chess"},
+    "memory_append": {"text": "Eve was here."},
+    "mem.ingest_memory": plan("Eve was here."),
+    "memory_forget": {"memory_id": "mem_1"},
+}
+
+
+def test_each_tool_has_a_call_here() -> None:
+    assert CALLS.keys() == {one.name for one in TOOLS}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_of_a_backend_that_names_nobody_is_refused(
+    backend: Agent, bob: User, settings: Any, name: str
+) -> None:
+    memory = make_memory(bob, "Bob plays chess.").public_id
+    own = {"memory_id": memory, "ids": [memory]}
+    call = {field: own.get(field, value) for field, value in CALLS[name].items()}
+    assert "owner_id" in backend.trouble(name, **call)["fields"]
+    settings.DEFAULT_OWNER = "eve"
+    for empty in ("", " \n"):
+        assert "owner_id" in backend.trouble(name, **call, owner_id=empty)["fields"]
+    assert Memory.objects.filter(user=bob).count() == 1
+
+
+def test_the_ids_of_others_are_not_the_default_owners(
+    backend: Agent, bob: User, settings: Any
+) -> None:
+    users.find_or_create("eve")
+    settings.DEFAULT_OWNER = "eve"
+    memory = make_memory(bob, "Bob plays chess.").public_id
+    assert backend.call("mem.get", ids=[memory]) == {"results": [], "missing": [memory]}
+    assert backend.trouble("memory_forget", memory_id=memory)["code"] == "not_found"
+    assert Memory.objects.filter(user=bob).exists()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from memcenter.lib.errors import Invalid
@@ -54,6 +55,38 @@ def test_depth_is_bounded_and_named() -> None:
 def test_a_wide_body_is_not_mistaken_for_a_deep_one() -> None:
     raw = b'{"a": [' + b",".join([b"[]"] * 1_000) + b"]}"
     assert len(parse_object(raw)["a"]) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (b'{"user_id": "alice", "user_id": "mallory"}', "user_id"),
+        (b'{"user_id": "alice", "\\u0075ser_id": "mallory"}', "user_id"),
+        (b'{"content": "x", "data": {"a": [{"b": 1, "b": 2}]}}', "b"),
+        (b'{"content": "x", "tags": [1, 1], "content": "x"}', "content"),
+    ],
+)
+def test_a_name_that_stands_twice_is_refused(body: bytes, name: str, alice_key: str) -> None:
+    for method, path in (
+        ("post", "/memory/long_term"),
+        ("delete", "/conversations/c1"),
+        ("patch", "/memory/settings"),
+    ):
+        refused(Api(alice_key).call(method, path, body), name)
+
+
+def test_the_same_name_in_two_objects_is_taken() -> None:
+    assert parse_object(b'{"a": {"b": 1}, "b": [{"b": 2}, {"b": 3}]}')["b"] == [{"b": 2}, {"b": 3}]
+    assert parse_object(b'{"a": ' + b"9" * 300 + b"}")
+
+
+@pytest.mark.parametrize("path", ["/v3/memories/add/", "/v1/chat/completions", "/mcp"])
+def test_nor_do_other_protocols_take_a_name_twice(path: str, alice: User, alice_key: str) -> None:
+    body = b'{"user_id": "alice", "user": "alice", "messages": [], "messages": [], "method": "x"}'
+    response = Client(headers={"authorization": f"Bearer {alice_key}"}).post(
+        path, body, content_type="application/json"
+    )
+    assert response.status_code == 400 and "twice" in response.json()["error"]["message"]
 
 
 def test_a_body_over_the_limit_is_too_large(alice_key: str, settings: Settings) -> None:

@@ -67,10 +67,11 @@ def test_the_first_write_notes_the_key_that_made_the_user(product_key: str) -> N
     assert bob.created_by is not None and bob.created_by.name == "backend"
 
 
-def test_an_id_of_ours_says_whose_it_is(alice: User, product_key: str) -> None:
+def test_an_id_of_ours_does_not_say_whose_it_is(alice: User, product_key: str) -> None:
     memory = make_memory(alice, "Alice plays chess.")
     path = f"/memory/long_term/{memory.public_id}"
-    assert answer(Api(product_key).get(path))["user_id"] == "alice"
+    refused(Api(product_key).get(path), "user_id")
+    assert answer(Api(product_key).get(path, user_id="alice"))["user_id"] == "alice"
 
 
 def test_our_id_and_another_user_do_not_belong_together(
@@ -109,9 +110,11 @@ def test_an_unbound_key_never_reaches_who_has_no_external_id(
     user: User = request.getfixturevalue(who)
     memory = make_memory(user, "Likes tea.")
     api = Api(product_key)
-    error(api.get(f"/memory/long_term/{memory.public_id}"), 404, "not_found")
+    path = f"/memory/long_term/{memory.public_id}"
+    refused(api.get(path), "user_id")
     for name in (user.username, str(user.pk), str(user.subject)):
         error(api.get("/memory/long_term", user_id=name), 404, "not_found")
+        error(api.get(path, user_id=name), 404, "not_found")
 
 
 def test_their_own_key_reaches_who_has_no_external_id(web_user: User) -> None:
@@ -150,7 +153,8 @@ def test_a_hidden_users_objects_are_nowhere(alice: User, product_key: str) -> No
     memory = make_memory(alice, "Alice plays chess.")
     with as_system():
         User.objects.filter(pk=alice.pk).update(hidden_at="2026-01-01T00:00Z")
-    error(Api(product_key).get(f"/memory/long_term/{memory.public_id}"), 404, "not_found")
+    path = f"/memory/long_term/{memory.public_id}"
+    error(Api(product_key).get(path, user_id="alice"), 404, "not_found")
 
 
 ALIKE = [
@@ -184,4 +188,5 @@ def test_ids_that_look_alike_are_as_many_people(product_key: str) -> None:
         if "/" not in name:  # a slash in a path is one more part of it: our id is there for that
             messages = answer(api.get(path, user_id=name))["results"]
             assert messages[0]["content"] == f"I own {number} cats."
-        assert answer(api.get(f"/conversations/{row['id']}"))["user_id"] == name
+        one = answer(api.get(f"/conversations/{row['id']}", user_id=name))
+        assert one["user_id"] == name

@@ -76,6 +76,15 @@ def test_the_schema_is_served_to_anybody() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("accepted", ["application/json", "application/json, text/plain;q=0.5"])
+def test_the_schema_is_served_as_plain_json_too(accepted: str) -> None:
+    response = Client().get("/api/schema/", headers={"accept": accepted})
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("application/json")
+    assert response.json()["openapi"].startswith("3.")
+
+
+@pytest.mark.django_db
 def test_the_docs_page_needs_nothing_from_outside() -> None:
     page = Client().get("/api/docs/").content.decode()
     addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
@@ -250,6 +259,9 @@ def test_a_limited_call_says_when_to_come_back(schema: dict[str, Any]) -> None:
         assert one["responses"]["429"] == {"$ref": "#/components/responses/RateLimited"}
     limited = schema["components"]["responses"]["RateLimited"]
     assert limited["headers"]["Retry-After"]["required"]
+    for _path, _method, one in operations(schema):
+        told = [each for status, each in one["responses"].items() if status.startswith("2")]
+        assert all({"RateLimit", "RateLimit-Policy"} <= each["headers"].keys() for each in told)
 
 
 def test_headers_that_a_call_understands_and_answers_are_described(schema: dict[str, Any]) -> None:

@@ -71,10 +71,12 @@ def test_an_unbound_key_names_the_owner_or_takes_the_default(
     assert "owner_id" in error(refused, 400)["fields"]
     assert len(find(product_key, owner_id=alice.external_id)["results"]) == 1
     assert len(find(product_key, user_id=alice.external_id)["results"]) == 1
-    fetched = answer(Api(product_key).get("/memories", ids=memory.public_id))
-    assert [row["id"] for row in fetched["results"]] == [memory.public_id]
+    refused = Api(product_key).get("/memories", ids=memory.public_id)
+    assert "owner_id" in error(refused, 400)["fields"]
     settings.DEFAULT_OWNER = alice.external_id
     assert len(find(product_key)["results"]) == 1
+    fetched = answer(Api(product_key).get("/memories", ids=memory.public_id))
+    assert [row["id"] for row in fetched["results"]] == [memory.public_id]
 
 
 def test_finding_needs_a_key_that_may_read(alice: User) -> None:

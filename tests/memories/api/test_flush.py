@@ -114,6 +114,24 @@ def test_edited_candidates_are_taken_and_hostile_ones_are_not(
     )
 
 
+@pytest.mark.parametrize(
+    ("field", "longest", "one"),
+    [("messages", 400, {"role": "user", "content": "x"}), ("candidates", 200, "cand_x")],
+)
+@pytest.mark.parametrize("stage", [None, "candidates", "commit"])
+def test_a_list_that_is_too_long_is_refused(
+    alice: User,
+    talk: Conversation,
+    alice_key: str,
+    stage: str | None,
+    field: str,
+    longest: int,
+    one: Any,
+) -> None:
+    body: dict[str, Any] = {"conversation_id": talk.public_id, "stage": stage, "candidates": []}
+    refused(Api(alice_key).post("/memory/flush", {**body, field: [one] * (longest + 1)}), field)
+
+
 def test_messages_that_are_not_recorded_here_are_read_as_given(
     alice: User, talk: Conversation, alice_key: str
 ) -> None:

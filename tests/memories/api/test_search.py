@@ -151,4 +151,8 @@ def test_a_strangers_trace_is_not_found(alice: User, alice_key: str, mallory_key
 def test_a_key_that_administers_reads_any_trace(alice: User, alice_key: str) -> None:
     path = f"/debug/{answer(Api(alice_key).get('/search', query='chess'))['request_id']}"
     admin = keys.create(name="admin", scopes=["read", "admin"])[1]
-    assert answer(Api(admin).get(path))["query"] == "chess"
+    refused(Api(admin).get(path), "user_id")
+    assert answer(Api(admin).get(path, user_id="alice"))["query"] == "chess"
+    root = User.objects.create_superuser("root", "a long enough one")
+    of_root = keys.create(name="root's", scopes=["read", "admin"], user=root)[1]
+    assert answer(Api(of_root).get(path))["query"] == "chess"

@@ -11,7 +11,7 @@ import pytest
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.joint.bundled import BundledJointReader
 from memories.extraction.joint.types import Gathered, Heard
-from memories.extraction.types import Said, TurnText
+from memories.extraction.types import Extraction, Said, TurnText
 
 MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
@@ -108,6 +108,32 @@ def test_nothing_is_put_together_that_does_not_belong_together(turns: list[str])
 def test_what_was_read_together_before_gives_nothing_new() -> None:
     turns = ["My sister is called Anna.", "I like tea.", "Nice day.", "She lives in Leeds."]
     assert read(hear(*turns, stale=4)) == []
+
+
+class Counting(BundledExtractor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def extract(self, turn: TurnText) -> Extraction:
+        self.read.append(turn.user.text)
+        return super().extract(turn)
+
+
+@pytest.mark.parametrize(
+    ("last", "times"),
+    [
+        ("She lives in Leeds.", 13),  # by itself, and with each of twelve earlier turns
+        ("She is nice. " * 100, 4),  # 1,300 characters: 4,000 hold it three times
+        ("She is nice. " * 2_000, 2),
+    ],
+)
+def test_a_long_turn_is_read_with_fewer_earlier_ones(last: str, times: int) -> None:
+    extractor = Counting()
+
+    BundledJointReader(extractor).read(hear(*["Nice day."] * 14, last))
+
+    assert extractor.read.count(last) == times
 
 
 def test_our_own_block_is_never_learned_back() -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from memories.extraction.rules.secrets import chinese_identity, iban, luhn
 from memories.extraction.sensitive import MARK_EN, MARK_ZH, screen
+from memories.screening.forms import is_card, is_chinese_identity, is_iban
 
 # (text, the secret in it, its category)
 SECRETS = [
@@ -115,11 +115,11 @@ def test_each_kind_of_secret_is_reported_once() -> None:
 @pytest.mark.parametrize(
     ("check", "good", "bad"),
     [
-        (luhn, "4111111111111111", "4111111111111112"),
-        (luhn, "378282246310005", "000000000000000"),
-        (iban, "GB29NWBK60161331926819", "GB29NWBK60161331926818"),
-        (chinese_identity, "11010519491231002X", "110105194912310021"),
-        (chinese_identity, "440308199901101512", "440308199913101512"),
+        (is_card, "4111111111111111", "4111111111111112"),
+        (is_card, "378282246310005", "000000000000000"),
+        (is_iban, "GB29NWBK60161331926819", "GB29NWBK60161331926818"),
+        (is_chinese_identity, "11010519491231002X", "110105194912310021"),
+        (is_chinese_identity, "440308199901101512", "440308199913101512"),
     ],
 )
 def test_check_digits_tell_numbers_from_lookalikes(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction import sensitive
+from memories.screening import finding
 from tests.memories.extraction.chinese import extracted
 
 # fmt: off
@@ -104,7 +104,7 @@ def test_a_secret_in_chinese_is_refused_and_kept_nowhere(message: str, secret: s
 
 @pytest.mark.parametrize("message", HARMLESS)
 def test_what_only_looks_like_a_secret_is_left_alone(message: str) -> None:
-    assert sensitive.find(message) == ()
+    assert finding.find(message) == ()
 
 
 @pytest.mark.parametrize(("message", "category", "kept"), KEPT)

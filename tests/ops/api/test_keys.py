@@ -2,6 +2,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from ops.models import ApiKey, AuditEvent, IdempotencyRecord, Scope, User
@@ -112,3 +113,32 @@ def test_an_unknown_key_is_not_found(admin: Api, key_id: str) -> None:
 def test_unknown_words_in_a_revocation_are_refused(admin: Api) -> None:
     made = answer(admin.post("/keys", NEW), 201)
     assert refused(admin.delete(f"/keys/{made['id']}", all="true"), "all")
+
+
+def test_a_key_may_refuse_the_calls_of_mem0_that_name_nobody(admin: Api) -> None:
+    made = answer(admin.post("/keys", {**NEW, "requires_user": True}), 201)
+    path = f"/keys/{made['id']}"
+    assert made["requires_user"] and answer(admin.get(path))["requires_user"]
+    assert not answer(admin.patch(path, {"requires_user": False}))["requires_user"]
+    assert not answer(admin.post("/keys", NEW), 201)["requires_user"]
+    refused(admin.post("/keys", {**NEW, "requires_user": "yes"}), "requires_user")
+
+
+def test_a_key_that_requires_a_user_makes_none_that_does_not(alice: User) -> None:
+    row, text = keys.create(name="strict", scopes=["admin", "read"], requires_user=True)
+    api, path = Api(text), f"/keys/{keys.public_id(row)}"
+    loose = {"name": "A", "scopes": ["read"]}
+    error(api.post("/keys", loose), 403, "not_allowed")
+    error(api.patch(path, {"requires_user": False}), 403, "not_allowed")
+    assert answer(api.post("/keys", {**loose, "requires_user": True}), 201)["requires_user"]
+    answer(api.patch(path, {"name": "B"}))
+    answer(api.post("/keys", {**loose, "user_id": "alice"}), 201)  # bound: it reaches nobody else
+
+
+def test_the_command_makes_a_key_that_requires_a_user(
+    db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("createapikey", "--requires-user")
+    assert key_row(capsys.readouterr().out.strip()).requires_user
+    call_command("createapikey")
+    assert not key_row(capsys.readouterr().out.strip()).requires_user

@@ -1,0 +1,103 @@
+"""A secret stays in the message that told it, if at all, and in nothing that is made of it."""
+
+from collections.abc import Sequence
+
+import pytest
+from pytest_django import Settings
+
+from conversations.models import Conversation, Message
+from conversations.services import context, episodes, summaries, threads, turns
+from conversations.services.turns import MessageInput, RecordedTurn
+from memcenter.providers.base import Vectors
+from memories.models import LexicalEntry, RecallTrace, Refusal
+from memories.services import indexing, search
+from ops.access import as_user
+from ops.models import User
+
+pytestmark = pytest.mark.django_db
+
+SAID = "我的密码是 qwzt5813ab，银行卡号 6217001180012345678。"
+REPLY = "好的，qwzt5813ab 我不会告诉别人。"
+PARTS = ("qwzt5813ab", "6217001180012345678")
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return threads.find_or_create(user=alice, reference="c1")
+
+
+def record(conversation: Conversation, **ids: str) -> RecordedTurn:
+    with as_user(conversation.user):
+        return turns.record_turn(
+            user=conversation.user,
+            conversation=conversation,
+            user_message=MessageInput(SAID, external_id=ids.get("user_id")),
+            assistant_message=MessageInput(REPLY, external_id=ids.get("assistant_id")),
+        )
+
+
+def index(turn: RecordedTurn, user: User) -> None:
+    with as_user(user):
+        found = episodes.read(user=user, payloads=[{"turn": turn.turn.pk}])
+        vectors = episodes.embed(found)
+        episodes.store(dict(enumerate(found)), user=user, vectors=vectors)
+
+
+def holds(told: object) -> list[str]:
+    return [part for part in PARTS if part in str(told)]
+
+
+def test_the_index_and_what_is_embedded_hold_no_secret(
+    conversation: Conversation, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+    embed = indexing.embed
+
+    def note(texts: Sequence[str]) -> Vectors:
+        embedded.extend(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(indexing, "embed", note)
+    index(record(conversation), alice)
+
+    assert len(embedded) == 3 and not holds(embedded)
+    assert not holds(list(LexicalEntry.objects.values_list("terms", flat=True)))
+
+
+def test_search_and_block_show_and_note_no_secret(conversation: Conversation, alice: User) -> None:
+    index(record(conversation), alice)
+    prepared = search.prepare_query(f"{SAID} 密码是什么？")
+    with as_user(alice):
+        hits = search.search(prepared, user=alice, types=("message", "episode")).results
+        built = context.build(prepared, user=alice, conversation=conversation)
+
+    assert hits and not holds([(hit.text, hit.snippet) for hit in hits])
+    assert not holds((built.block, built.items))
+    assert not holds(list(RecallTrace.objects.values_list("query", flat=True)))
+
+
+def test_the_summary_holds_no_secret(conversation: Conversation, alice: User) -> None:
+    record(conversation)
+    messages = tuple(Message.objects.order_by("number"))
+    text = summaries.write(summaries.Due(conversation, None, messages))
+
+    assert text and not holds(text)
+
+
+def test_a_title_holds_no_secret(conversation: Conversation) -> None:
+    assert not holds(threads.title_of(SAID))
+
+
+def test_the_message_stays_as_it_was_typed(conversation: Conversation) -> None:
+    assert record(conversation).user_message.content == SAID
+
+
+def test_messages_are_masked_at_rest_where_the_settings_say_so(
+    conversation: Conversation, settings: Settings
+) -> None:
+    settings.SECRETS_IN_MESSAGES = "mask"
+    turn = record(conversation, user_id="u1", assistant_id="a1")
+
+    assert not holds(list(Message.objects.values_list("content", flat=True)))
+    assert set(Refusal.objects.values_list("category", flat=True)) == {"password", "card"}
+    assert record(conversation, user_id="u1", assistant_id="a1").turn == turn.turn

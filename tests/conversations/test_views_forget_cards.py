@@ -1,0 +1,204 @@
+"""The card in the chat that asks what of a request to forget shall go."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import Conversation, Message, Turn
+from conversations.services import chat, turns
+from conversations.services.turns import MessageInput
+from memories.models import Memory
+from ops.access import as_user
+from ops.models import Operation, Receipt, User
+from ops.services import users, worker
+from tests.factories import make_conversation, make_memory, make_turn
+from tests.memories.pages import htmx, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+ASKED = "Forget that I live in Brno."
+
+
+@pytest.fixture
+def client(alice: User) -> Client:
+    return signed_in(alice)
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return make_conversation(alice)
+
+
+@pytest.fixture
+def told(conversation: Conversation) -> Turn:
+    return make_turn(conversation, "I live in Brno.", extracted_at=conversation.created_at)
+
+
+@pytest.fixture
+def memories(alice: User, told: Turn) -> list[Memory]:
+    return [
+        make_memory(alice, "Lives in Brno", turns=[told]),
+        make_memory(alice, "Works in Brno at the hospital"),
+        make_memory(alice, "Plays the cello"),
+    ]
+
+
+@pytest.fixture
+def asking(conversation: Conversation, memories: list[Memory]) -> Turn:
+    """The turn that asks, with a question as its answer."""
+    said = chat.exchange(ASKED, user=conversation.user, conversation=conversation)
+    return said.turn.turn
+
+
+def page_of(client: Client, conversation: Conversation) -> str:
+    return text_of(client.get(reverse("conversation", args=[conversation.public_id])))
+
+
+def choose(client: Client, asking: Turn, **given: object) -> int:
+    url = reverse("turn_forget", args=[asking.public_id])
+    return client.post(url, given).status_code
+
+
+def left() -> list[str]:
+    return list(Memory.objects.order_by("pk").values_list("content", flat=True))
+
+
+def test_the_card_lists_what_may_be_meant_and_the_messages(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    page = page_of(client, conversation)
+    card = page[page.index(f'id="forget-{asking.public_id}"') :].split("</form>")[0]
+    assert "Lives in Brno" in card and "Works in Brno at the hospital" in card
+    assert "Plays the cello" not in card
+    assert "I live in Brno." in card and ASKED in card
+    assert "checked" not in card
+
+
+def test_no_message_title_or_operation_repeats_what_may_go(
+    conversation: Conversation, asking: Turn
+) -> None:
+    conversation.refresh_from_db()
+    assert conversation.title == ""
+    assert "Brno" not in asking.assistant_message.content
+    assert all("Brno" not in f"{one.payload}{one.result}" for one in Operation.objects.all())
+
+
+def test_what_is_ticked_goes_with_one_receipt_and_the_rest_stays(
+    client: Client, conversation: Conversation, asking: Turn, told: Turn, memories: list[Memory]
+) -> None:
+    home, work, cello = memories
+    said = [told.user_message.public_id, asking.user_message.public_id]
+    assert choose(client, asking, memory=[home.public_id], message=said) == 302
+    assert left() == [work.content, cello.content]
+    assert not Message.objects.exists()
+    worker.drain()
+    receipt = Receipt.objects.get()
+    assert (receipt.scope, receipt.chosen, receipt.scan["residue"]) == ("choice", "person", 0)
+    assert not Message.everything.exists() and not Turn.everything.exists()
+    assert "forget-" not in page_of(client, conversation)
+
+
+def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen(
+    client: Client, asking: Turn, memories: list[Memory]
+) -> None:
+    choose(client, asking, memory=[memories[0].public_id])
+    worker.drain()
+    receipt = Receipt.objects.get()
+    assert receipt.kept == ["messages"]
+    page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
+    assert "Stayed, as you chose" in page and "you, from a list" in page
+    assert "What was chosen was forgotten" in page
+
+
+def test_all_go_with_one_tap(client: Client, asking: Turn) -> None:
+    assert choose(client, asking, all="1") == 302
+    assert left() == ["Plays the cello"] and not Message.objects.exists()
+
+
+def test_everything_stays_and_it_is_not_asked_again(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    assert choose(client, asking, keep="1") == 302
+    assert len(left()) == 3 and not Operation.objects.filter(kind="forget_choice").exists()
+    assert "forget-" not in page_of(client, conversation)
+    assert choose(client, asking, all="1") == 404
+
+
+def test_nothing_ticked_forgets_nothing_and_says_so(client: Client, asking: Turn) -> None:
+    url = reverse("turn_forget", args=[asking.public_id])
+    response = client.post(url)
+    assert response.status_code == 422 and "Nothing is ticked" in text_of(response)
+    part = client.post(url, headers=htmx("bubbles"))
+    assert part.status_code == 422 and text_of(part).strip().startswith('<form class="card forget"')
+    assert len(left()) == 3
+
+
+def test_only_what_was_asked_about_can_be_chosen(
+    client: Client, asking: Turn, memories: list[Memory]
+) -> None:
+    assert choose(client, asking, memory=[memories[2].public_id]) == 422
+    assert len(left()) == 3
+
+
+def test_a_stranger_can_choose_nothing(mallory: User, asking: Turn) -> None:
+    assert choose(signed_in(mallory), asking, all="1") == 404
+    assert len(left()) == 3
+
+
+def test_with_htmx_the_messages_are_shown_without_what_went(
+    client: Client, asking: Turn, memories: list[Memory]
+) -> None:
+    url = reverse("turn_forget", args=[asking.public_id])
+    response = client.post(url, {"memory": [memories[0].public_id]}, headers=htmx("bubbles"))
+    assert response.headers["HX-Retarget"] == "#bubbles"
+    assert 'id="bubbles"' in text_of(response)
+
+
+def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
+    client: Client, alice: User, conversation: Conversation, told: Turn
+) -> None:
+    make_memory(alice, "Lives in Brno", turns=[told])
+    said = chat.exchange(ASKED, user=alice, conversation=conversation).turn
+    assert said.assistant_message.content.startswith("Forgotten, for good.")
+    page = page_of(client, conversation)
+    assert "Shall the messages that say it go too?" in page
+    assert not left()
+    assert choose(client, said.turn, all="1") == 302
+    assert not Message.objects.exists()
+    worker.drain()
+    receipts = Receipt.objects.order_by("pk")
+    assert [(one.scope, one.chosen) for one in receipts] == [
+        ("memory", "only_match"),
+        ("choice", "person"),
+    ]
+
+
+def test_asking_is_possible_while_memory_is_off(
+    client: Client, alice: User, conversation: Conversation, memories: list[Memory]
+) -> None:
+    with as_user(alice):
+        users.change_settings(user=alice, changes={"longterm_enabled": False})
+    said = chat.exchange(ASKED, user=alice, conversation=conversation).turn
+    worker.drain()
+    assert f'id="forget-{said.turn.public_id}"' in page_of(client, conversation)
+    assert choose(client, said.turn, memory=[memories[0].public_id]) == 302
+    assert len(left()) == 2
+
+
+def test_what_a_turn_of_the_api_asks_is_asked_in_the_chat_too(
+    client: Client, alice: User, conversation: Conversation, memories: list[Memory]
+) -> None:
+    with as_user(alice):
+        said = turns.record_turn(
+            user=alice,
+            conversation=conversation,
+            user_message=MessageInput(ASKED),
+            assistant_message=MessageInput("I will."),
+        )
+    worker.drain()
+    operation = Operation.objects.get(kind="extract_turn", payload__turn=said.turn.pk)
+    assert operation.forget_outcome["status"] == "needs_choice"
+    assert operation.forget_outcome["memory_ids"] == [one.public_id for one in memories[:2]]
+    assert f'id="forget-{said.turn.public_id}"' in page_of(client, conversation)

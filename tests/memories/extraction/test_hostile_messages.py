@@ -1,0 +1,47 @@
+"""Messages that once stopped the product. Each is read in a process with a limit of its time."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+_READ = """
+import json, math, resource, sys, time
+from memcenter.lib import segment
+from memories.extraction import sensitive
+text = json.load(sys.stdin)
+started = math.ceil(time.process_time())  # what loading the modules took
+resource.setrlimit(resource.RLIMIT_CPU, (started + 2, started + 2))
+sensitive.screen(text)
+segment.terms(text)
+print("read")
+"""
+
+HOSTILE = {
+    "one long word": "the token for " + "b" * 54 + " rotates",
+    "a word of 32k": "the token for " + "b" * 32_000 + " rotates",
+    "a long passport": "my passport for " + "b" * 54 + " expires",
+    "a host": (
+        "The token for my-very-long-service-name.production.eu-west-1.example.internal.corp/path "
+        "rotates daily, please remind me."
+    ),
+    "an address": "pin for firstname.lastname-team@subsidiary.example.co.uk hangs",
+    "both languages": "我忘了 password for jenkins-deploy-bot@build.internal.example.com 了",
+    "the trigger again and again": "password for " * 2_500,
+    "the trigger of tokens again and again": "the token for " * 2_300,
+    "a login and blanks": "login, pass" + " " * 32_000,
+    "a Chinese word again and again": "每天" * 16_000,
+    "an account and blanks": "account and " + " " * 32_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_message_is_screened_and_cut_into_words_within_two_seconds_of_processor_time(
+    text: str,
+) -> None:
+    reading = subprocess.run(
+        [sys.executable, "-c", _READ], input=json.dumps(text), capture_output=True, text=True
+    )
+
+    assert (reading.returncode, reading.stdout) == (0, "read\n"), reading.stderr

@@ -1,0 +1,88 @@
+"""Secrets in any spelling: found where they stand, masked to their last sign."""
+
+import pytest
+
+from bench import secret_screening
+from memories.extraction import sensitive
+from memories.screening.finding import find
+from memories.screening.folding import close_up, fold
+from memories.screening.numerals import spell_out
+
+# Shares of the sets in bench/data/secrets: kept out at least, touched at most.
+FLOORS = {
+    ("en", "builder"): (0.98, 0.02),
+    ("zh", "builder"): (0.98, 0.02),
+    ("en", "blind"): (0.98, 0.02),
+    ("zh", "blind"): (0.98, 0.02),
+    ("en", "blind2"): (0.98, 0.02),
+    ("zh", "blind2"): (0.98, 0.02),
+}
+
+
+@pytest.mark.parametrize(("language", "author"), FLOORS)
+def test_secrets_stay_out_and_harmless_statements_stay(language: str, author: str) -> None:
+    chosen = [r for r in secret_screening.rows() if (r.language, r.author) == (language, author)]
+    found = secret_screening.score(chosen)
+    least, most = FLOORS[language, author]
+
+    assert found.secrets >= (60 if author == "blind2" else 110)
+    assert found.harmless >= (60 if author == "blind2" else 200)
+    assert found.share_kept_out >= least, found.failures
+    assert found.share_touched <= most, found.failures
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("раsswоrd ｈｕｎｔｅｒ２", "password hunter2"),
+        ("p a s s w o r d  i s  h u n t e r 2", "password  is  hunter2"),
+        ("pass\u200bwo\u2060rd", "password"),
+        ("pin 4 . 9 . 1 . 7", "pin 4917"),
+        ("four seven double one", "4711"),
+        ("幺三洞拐", "1307"),
+        ("八个八", "88888888"),
+        ("密碼", "密码"),
+    ],
+)
+def test_spellings_are_read_as_one(typed: str, read: str) -> None:
+    plain = spell_out(close_up(fold(typed)))
+
+    assert plain.text == read
+    assert plain.original(0, len(plain.text)) == (0, len(typed))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My password is abc#12;def(3)",
+        "密码是 Ａｂｃ！２３４５ 就这样",
+        "the pw is n-i-g-h-t-o-w-l",
+        "wifi password: purple lives of Tom345",
+    ],
+)
+def test_no_part_of_a_secret_is_left(text: str) -> None:
+    assert find(text)
+    masked = sensitive.masked(text)
+    for part in ("abc#", "def", "Ａｂｃ", "２３４５", "n-i-g", "lives", "Tom345"):
+        assert part not in masked
+
+
+def test_masking_what_is_masked_changes_nothing() -> None:
+    for text in ("my password is hunter2", "密码是 qwzt5813ab", "pin 9042, and I live in Porto"):
+        once = sensitive.masked(text)
+        assert sensitive.masked(once) == once
+
+
+def test_a_reply_that_repeats_the_secret_is_masked_as_well() -> None:
+    said, reply = sensitive.masked_together(
+        ["我的密码是 qwzt5813ab", "好的，qwzt5813ab 我记下了。"]
+    )
+
+    assert "qwzt5813ab" not in said + reply
+
+
+def test_values_in_json_are_masked_by_what_they_are_called() -> None:
+    masked = sensitive.masked_values({"password": "Sunny42x", "city": "Porto", "n": [1, "ok"]})
+
+    assert "Sunny42x" not in str(masked)
+    assert masked["city"] == "Porto" and masked["n"] == [1, "ok"]

@@ -1,0 +1,102 @@
+"""Every pattern of ours reads the worst texts for it. Prints those that take too long, as JSON.
+
+A program of its own, which `test_linear_patterns.py` starts: a pattern that takes exponential time
+may only end with its process.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+import django
+
+from bench.patterns import GENERIC, Hostile, Named, hostile, of_project
+
+MESSAGE = 32_000  # characters
+# What a pattern meets at most, by the beginning of its name; the longest beginning counts.
+# Each bound is a constant of the code that reads: docs/extraction.md says which.
+READS = {
+    "": MESSAGE,
+    "memories.extraction.rules.": 2_000,
+    "memories.extraction.rules.masking:": MESSAGE,
+    "memories.extraction.rules.en_clauses:_SENTENCE": 8_000,
+    "memories.extraction.rules.zh_clauses:_SENTENCE": 8_000,
+    "memories.extraction.rules.masking:_SAID_BEFORE": 24,
+    "memories.extraction.rules.zh": 600,
+    "memories.extraction.rules.zh_grammar:": 2_000,
+    "memories.extraction.joint.": 8_000,
+    "memories.extraction.joint.habits:_TIMES": 60,
+    "memories.extraction.joint.habits:_DONE_ZH": 60,
+    "memories.extraction.arbitration.": 400,
+    "memories.extraction.arbitration.editions:": MESSAGE,
+    "memories.extraction.classifier.": 2_000,
+    "memories.extraction.judging:": 2_000,
+}
+_SHORT = 40  # characters; what takes exponential time shows it here
+_MOST = 12  # texts made from one pattern
+_SLOWEST = 2  # texts that are tried in full length, of those that take longest when shorter
+_SECONDS = 1.0  # of the processor for one text; linear patterns take a hundredth
+
+
+class TooLongError(Exception):
+    pass
+
+
+def length_for(one: Named) -> int:
+    return READS[max((name for name in READS if one.name.startswith(name)), key=len)]
+
+
+def spent(one: Named, text: str) -> float:
+    """Processor seconds. `re` looks for signals while it searches, so that an alarm ends it."""
+    began = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+    try:
+        for _ in one.pattern.finditer(text):
+            pass
+    except TooLongError:
+        return _SECONDS
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return time.process_time() - began
+
+
+def slow_text(one: Named) -> Hostile | None:
+    """The text that `one` takes too long for."""
+    texts = hostile(one.pattern, most=_MOST)
+    texts += [Hostile("", unit, "\0") for unit in GENERIC]
+    for length in (_SHORT, min(1_000, length_for(one)), length_for(one)):
+        times = [(spent(one, text.of_length(length)), at) for at, text in enumerate(texts)]
+        took, slowest = max(times)
+        if took >= _SECONDS:
+            return texts[slowest]
+        texts = [texts[at] for _, at in sorted(times, reverse=True)[: _keep(length)]]
+    return None
+
+
+def _keep(length: int) -> int:
+    return 100 if length == _SHORT else _SLOWEST
+
+
+def _alarm(number: int, frame: FrameType | None) -> None:
+    raise TooLongError
+
+
+def slow(patterns: Sequence[Named]) -> dict[str, str]:
+    signal.signal(signal.SIGVTALRM, _alarm)
+    found = {one: slow_text(one) for one in patterns}
+    return {
+        f"{one.name} {one.pattern.pattern[:80]}": repr(text) for one, text in found.items() if text
+    }
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CPU, (300, 300))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
+    django.setup()
+    known, unseen = of_project()
+    json.dump({"slow": slow(known), "patterns": len(known), "unseen": unseen}, sys.stdout)

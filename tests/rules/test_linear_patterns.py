@@ -1,0 +1,59 @@
+"""No pattern takes long over a text that somebody made for it: `re` guarantees nothing."""
+
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from bench.patterns import Named
+from tests.live import ROOT
+from tests.rules.hostile_patterns import slow
+
+# Patterns that only show when they run, by their function, and why they can do no harm.
+MADE_WHEN_RUN = {
+    "memories.extraction.answers:_list_of": "it puts in a name of ours",
+    "memories.extraction.answers:text_of": "it puts in a name of ours",
+    "memories.extraction.arbitration.combining:_in_english": "one word of ours",
+    "memories.extraction.arbitration.exclusive:_attributes": "makes a table that is walked",
+    "memories.extraction.arbitration.framing:_is_name": "one escaped word",
+    "memories.extraction.arbitration.losing:_loss": "makes a table that is walked",
+    "memories.extraction.arbitration.patterns_en:_any": "makes a table that is walked",
+    "memories.extraction.rules.en_dates:_row": "makes a table that is walked",
+    "memories.extraction.rules.explicit:_own_words": "one escaped word of at most a few signs",
+    "memories.extraction.rules.explicit:_kind": "runs the rows of a table of plain words",
+    "memories.extraction.rules.rule:compile_pattern": "makes tables that are walked",
+    "memories.extraction.rules.zh_dates:_row": "makes a table that is walked",
+    "memories.retrieval.query:_pattern": "one escaped name",
+    "ops.services.sign_ins:_first": "runs the rows of a table of plain words",
+}
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.rules.hostile_patterns"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    said: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return said
+
+
+def test_no_pattern_takes_long_over_a_text_that_is_made_for_it(told: dict[str, Any]) -> None:
+    assert told["patterns"] > 100
+    assert told["slow"] == {}
+
+
+def test_a_pattern_that_is_made_when_it_runs_is_known_here(told: dict[str, Any]) -> None:
+    assert set(told["unseen"]) == set(MADE_WHEN_RUN)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"for (?:[\w.-]+ ?){1,6}is", r"(?:a|aa)*b", r"\s+$", r"x\s*\s*\s*y", r"(?:\w+ ?)+!"],
+)
+def test_a_pattern_that_is_not_linear_is_found(pattern: str) -> None:
+    assert slow([Named("anywhere:IT", re.compile(pattern))])
