@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+from memories.reader.tokenizer import Tokenizer
 from training import export
 from training.base import load
 from training.encoding import encode_pair, encode_row
@@ -13,7 +14,6 @@ from training.evaluation import report_messages, report_pairs
 from training.fitting import Plan, fit
 from training.labels import Pair, Row, read_clauses, read_messages, read_pairs
 from training.model import Reader
-from training.tokenizer import Tokenizer
 
 DATA = Path(__file__).parent / "data"
 CLAUSES = Path(__file__).parents[1] / "bench" / "data"
@@ -24,7 +24,10 @@ def main() -> None:
     arguments = _arguments()
     torch.set_num_threads(arguments.threads)
     base = load()
-    tokenizer, reader = Tokenizer(base), Reader(base, layers=arguments.layers)
+    tokenizer, reader = (
+        Tokenizer(base.pieces, base.scores.tolist(), base.normal),
+        Reader(base, layers=arguments.layers),
+    )
     rows = read_messages(DATA / "messages")
     pairs = read_pairs(DATA / "pairs")
     held = held_out([r.voice for r in rows]), held_out([p.group for p in pairs])
@@ -70,10 +73,8 @@ def held_out(groups: list[str], *, share: int = 8, seed: int = 7) -> set[str]:
 
 
 def _report(reader: Reader, tokenizer: Tokenizer, rows: list[Row], pairs: list[Pair]) -> None:
-    for threshold in (0.3, 0.5, 0.7):
-        for language, score in sorted(
-            report_messages(reader, tokenizer, rows, threshold=threshold).items()
-        ):
+    for threshold, scores in report_messages(reader, tokenizer, rows).items():
+        for language, score in sorted(scores.items()):
             print(f"kept from {threshold} {language} {score.line()}", flush=True)
     for name, figure in report_pairs(reader, tokenizer, pairs).items():
         print(f"pairs {name}: {figure}", flush=True)
@@ -83,7 +84,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("step", choices=("fit", "report", "export"))
     parser.add_argument("--folder", type=Path, default=Path(".training"))
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="hold no voice out")

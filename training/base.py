@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 HIDDEN, HEADS, LAYERS, FEED_FORWARD = 384, 12, 12, 1536
-BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 Array = NDArray[np.float32]
 
 

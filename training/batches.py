@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from training.base import PAD
+from memories.reader.labels import SPAN_HEADS
+from memories.reader.tokenizer import PAD
 from training.encoding import Example
-from training.labels import SPAN_HEADS
 
 
 @dataclass
@@ -32,10 +32,10 @@ class Batch:
 def batches(examples: list[Example], *, tokens: int, seed: int) -> Iterator[Batch]:
     """All examples once, in an order that depends on `seed` alone."""
     chance = random.Random(seed)
-    order = sorted(examples, key=lambda e: (len(e.ids) // 8, chance.random()))
+    order = sorted(examples, key=lambda e: (len(e.input.ids) // 8, chance.random()))
     groups: list[list[Example]] = [[]]
     for one in order:
-        if groups[-1] and len(one.ids) * (len(groups[-1]) + 1) > tokens:
+        if groups[-1] and len(one.input.ids) * (len(groups[-1]) + 1) > tokens:
             groups.append([])
         groups[-1].append(one)
     chance.shuffle(groups)
@@ -45,7 +45,7 @@ def batches(examples: list[Example], *, tokens: int, seed: int) -> Iterator[Batc
 
 def collate(group: list[Example]) -> Batch:
     """One batch; missing labels are -100."""
-    length = max(len(e.ids) for e in group)
+    length = max(len(e.input.ids) for e in group)
 
     def padded(rows: list[list[int] | None], fill: int) -> Tensor:
         return torch.tensor([(r or []) + [fill] * (length - len(r or [])) for r in rows])
@@ -56,10 +56,10 @@ def collate(group: list[Example]) -> Batch:
         matrix[row, i * length + start : i * length + end] = 1 / (end - start)
     none = [-100] * len(next((e.flags for e in group if e.flags), []))
     return Batch(
-        ids=padded([e.ids for e in group], PAD),
-        segments=padded([e.segments for e in group], 0),
-        mask=padded([[1] * len(e.ids) for e in group], 0).bool(),
-        pooled=padded([e.pooled for e in group], 0),
+        ids=padded([e.input.ids for e in group], PAD),
+        segments=padded([e.input.segments for e in group], 0),
+        mask=padded([[1] * len(e.input.ids) for e in group], 0).bool(),
+        pooled=padded([e.input.pooled for e in group], 0),
         tags=padded([e.tags for e in group], -100),
         secret=padded([e.secret for e in group], -100),
         spans=matrix,

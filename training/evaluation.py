@@ -1,75 +1,30 @@
 """Figures on rows that the model has not seen: statements found and kept, flags, pairs."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import torch
 
-from training.batches import batches, collate
+from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS
+from memories.reader.statements import Statement, statements
+from memories.reader.tokenizer import Tokenizer
+from training.batches import collate
 from training.encoding import Example, encode_pair, encode_row
-from training.labels import FLAGS, PAIRS, SPAN_HEADS, Pair, Row
-from training.model import Reader, head_slices
-from training.tokenizer import Tokenizer
+from training.labels import Pair, Row
+from training.model import Reader
 
 
-@dataclass(frozen=True)
-class Read:
-    """A statement that the model found: where it stands, and each head's shares."""
-
-    start: int
-    end: int
-    shares: dict[str, dict[str, float]]
-
-    def best(self, head: str) -> str:
-        shares = self.shares[head]
-        return max(shares, key=shares.__getitem__)
-
-
-def read(
-    reader: Reader, example: Example, *, begin: float = 0.35
-) -> tuple[list[Read], dict[str, float]]:
-    """The statements of one message in order, and the share of each flag.
-
-    A statement begins where "begin" has at least the share `begin`, and goes on while "outside"
-    is not the likeliest tag.
-    """
+def read(reader: Reader, example: Example) -> tuple[list[Statement], dict[str, float]]:
+    """The statements of one message in order, and the share of each flag."""
     one = collate([example])
     with torch.no_grad():
         tokens, texts = reader(one.ids, one.segments, one.mask, one.pooled)
-    tags = tokens[0, :, :3].softmax(-1)
-    found = [
-        _read(tokens[0, start:end].mean(0), example, start, end)
-        for start, end in spans(tags, example, begin)
-    ]
     shares = texts[0, : len(FLAGS)].sigmoid().tolist()
+    found = statements(tokens[0].numpy(), example.input.tokens)
     return found, dict(zip(FLAGS, shares, strict=True))
 
 
-def spans(tags: torch.Tensor, example: Example, begin: float) -> Iterator[tuple[int, int]]:
-    """Token ranges of statements, from the shares of outside, begin and inside."""
-    start = None
-    for at, token in enumerate(example.tokens):
-        outside, first, _inside = tags[at].tolist() if token else (1.0, 0.0, 0.0)
-        starts = first >= begin and first >= _inside
-        if start is not None and (starts or outside > 0.5 or not token):
-            yield start, at
-            start = None
-        if (starts and token) or (start is None and token and outside < 0.3):
-            start = at
-    if start is not None:
-        yield start, len(example.tokens)
-
-
-def _read(scores: torch.Tensor, example: Example, start: int, end: int) -> Read:
-    first, last = example.tokens[start], example.tokens[end - 1]
-    assert first
-    assert last
-    shares = {
-        head: dict(zip(SPAN_HEADS[head], scores[place].softmax(-1).tolist(), strict=True))
-        for head, place in head_slices().items()
-    }
-    return Read(first.start, last.end, shares)
+THRESHOLDS = (0.3, 0.5, 0.7)
 
 
 @dataclass
@@ -92,26 +47,27 @@ class Score:
 
 
 def report_messages(
-    reader: Reader, tokenizer: Tokenizer, rows: list[Row], *, threshold: float = 0.5
-) -> dict[str, Score]:
-    """Precision and recall of statements kept, by language.
+    reader: Reader, tokenizer: Tokenizer, rows: list[Row]
+) -> dict[float, dict[str, Score]]:
+    """Precision and recall of statements kept, by threshold and language.
 
     A kept statement is right if it shares at least half of its own and of a wanted span's
     letters; each wanted span counts once.
     """
-    scores: dict[str, Score] = defaultdict(Score)
+    scores: dict[float, dict[str, Score]] = {t: defaultdict(Score) for t in THRESHOLDS}
     reader.eval()
     for row in rows:
-        score = scores[row.language]
         found, flags = read(reader, encode_row(tokenizer, row))
-        _count(score, row, [f for f in found if f.shares["keep"]["yes"] >= threshold])
-        for flag in FLAGS:
-            if row.flags is not None and (flag in row.flags or flags[flag] > 0.5):
-                score.heads["flags"].append((flag in row.flags) == (flags[flag] > 0.5))
+        for threshold in THRESHOLDS:
+            score = scores[threshold][row.language]
+            _count(score, row, [f for f in found if f.share("keep", "yes") >= threshold])
+            for flag in FLAGS:
+                if row.flags is not None and (flag in row.flags or flags[flag] > 0.5):
+                    score.heads[flag].append((flag in row.flags) == (flags[flag] > 0.5))
     return scores
 
 
-def _count(score: Score, row: Row, kept: list[Read]) -> None:
+def _count(score: Score, row: Row, kept: list[Statement]) -> None:
     wanted = [s for s in row.spans if s.heads["keep"] == "yes"]
     open_spans = list(wanted)
     score.wanted += len(wanted)
@@ -140,7 +96,7 @@ def report_pairs(reader: Reader, tokenizer: Tokenizer, pairs: list[Pair]) -> dic
     reader.eval()
     right: dict[str, list[bool]] = defaultdict(list)
     for pair in pairs:
-        one = next(batches([encode_pair(tokenizer, pair)], tokens=512, seed=0))
+        one = collate([encode_pair(tokenizer, pair)])
         with torch.no_grad():
             _, texts = reader(one.ids, one.segments, one.mask, one.pooled)
         scores = texts[0, len(FLAGS) :]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
 from training.base import HEADS, HIDDEN, Base
-from training.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
 from training.model import Layer, Reader
 
 FUSED = "com.microsoft"

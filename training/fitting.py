@@ -19,10 +19,10 @@ from training.model import Reader
 class Plan:
     """Learning rates, the number of passes over the data, and tokens in a step."""
 
-    epochs: int = 4
-    tokens: int = 2048
-    body: float = 8e-5
-    heads: float = 1e-3
+    epochs: int = 8
+    tokens: int = 1024
+    body: float = 1e-4
+    heads: float = 2e-3
     decay: float = 0.01
     warm_up: float = 0.06  # share of all steps
 

@@ -1,4 +1,4 @@
-"""What the reader is asked, and the labelled rows it learns from (`training/data/README.md`)."""
+"""The labelled rows that the reader learns from (`training/data/README.md`)."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -6,26 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-TAGS = ("outside", "begin", "inside")
-# One answer of each is asked about every span.
-SPAN_HEADS: dict[str, tuple[str, ...]] = {
-    "keep": ("no", "unsure", "yes"),
-    "kind": ("fact", "preference", "constraint", "task", "pattern", "skill", "event"),
-    "topic": (
-        *("family", "people", "pets", "health", "food", "work", "study"),
-        *("home", "money", "travel", "hobbies", "things", "answers", "self"),
-    ),
-    "whose": ("self", "related", "others"),
-    "holds": ("lasting", "habit", "planned", "past", "passing"),
-    "said": ("asserted", "hedged", "asked", "supposed", "joked", "quoted", "role", "transform"),
-    "change": ("none", "corrects", "ends"),
-}
-# Each is asked about the whole message; several may hold.
-FLAGS = (
-    *("remember", "dont_keep_this", "dont_keep_before", "dont_keep_topic", "forget"),
-    *("role_begins", "role_ends", "role", "pasted", "transform"),
-)
-PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
+from memories.reader.labels import SPAN_HEADS
 
 
 @dataclass(frozen=True)
@@ -60,7 +41,7 @@ class Pair:
     language: str
     first: str
     second: str
-    relation: str | None = None  # one of PAIRS
+    relation: str | None = None  # one of `memories.reader.labels.PAIRS`
     about: bool | None = None  # `first` is a request, `second` a memory that it means
 
 

@@ -4,9 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as f
 
+from memories.reader.labels import FLAGS, PAIRS, SECRET, TAGS, head_slices
 from training.batches import Batch
-from training.labels import FLAGS, PAIRS, TAGS
-from training.model import SECRET, head_slices
 
 WEIGHTS = {
     "tags": 1.0,
@@ -23,6 +22,7 @@ WEIGHTS = {
     "about": 0.5,
 }
 SMOOTHING = 0.05
+RARE = 4.0  # how much more a mark or a secret counts where it is: most messages have none
 
 
 def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
@@ -32,7 +32,7 @@ def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
     if (batch.tags >= 0).any():
         found["tags"] = _choice(tokens[..., : len(TAGS)].flatten(0, 1), batch.tags.flatten())
     if (batch.secret >= 0).any():
-        found["secret"] = _yes_or_no(tokens[..., SECRET], batch.secret)
+        found["secret"] = _yes_or_no(tokens[..., SECRET], batch.secret, rare=RARE)
     if len(batch.spans):
         means = batch.spans @ tokens.flatten(0, 1)
         for head, place in head_slices().items():
@@ -40,7 +40,7 @@ def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
                 found[head] = _choice(means[:, place], batch.heads[head])
     flags, pairs = texts[:, : len(FLAGS)], texts[:, len(FLAGS) :]
     if batch.flags.numel() and (batch.flags >= 0).any():
-        found["flags"] = _yes_or_no(flags, batch.flags) * 3
+        found["flags"] = _yes_or_no(flags, batch.flags, rare=RARE) * 3
     if (batch.relation >= 0).any():
         found["relation"] = _choice(pairs[:, : len(PAIRS)], batch.relation)
     if (batch.about >= 0).any():
@@ -57,6 +57,9 @@ def _choice(scores: Tensor, answers: Tensor) -> Tensor:
     return f.cross_entropy(scores, answers, ignore_index=-100, label_smoothing=SMOOTHING)
 
 
-def _yes_or_no(scores: Tensor, answers: Tensor) -> Tensor:
+def _yes_or_no(scores: Tensor, answers: Tensor, *, rare: float = 1.0) -> Tensor:
     known = answers >= 0
-    return f.binary_cross_entropy_with_logits(scores[known], answers[known].float())
+    weight = torch.tensor(rare)
+    return f.binary_cross_entropy_with_logits(
+        scores[known], answers[known].float(), pos_weight=weight
+    )

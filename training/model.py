@@ -9,22 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
+from memories.reader.labels import TEXT_OUTPUTS, TOKEN_OUTPUTS
 from training.base import FEED_FORWARD, HEADS, HIDDEN, LAYERS, Base
-from training.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
 
-TOKEN_OUTPUTS = len(TAGS) + 1 + sum(len(answers) for answers in SPAN_HEADS.values())
-TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1
 SEGMENTS = 3  # the message (or the first text of a pair), the assistant's line, earlier messages
-SECRET = len(TAGS)  # the token output that says "part of a secret"
-
-
-def head_slices() -> dict[str, slice]:
-    """Where each span head stands among the token outputs."""
-    found, at = {}, len(TAGS) + 1
-    for name, answers in SPAN_HEADS.items():
-        found[name] = slice(at, at + len(answers))
-        at += len(answers)
-    return found
 
 
 class Layer(nn.Module):

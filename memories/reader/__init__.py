@@ -1,0 +1,9 @@
+"""The reader: one small encoder that finds statements in a message and compares two texts.
+
+It runs on onnxruntime from `data/reader.onnx`, which `training/` makes. Nothing here knows Django.
+"""
+
+from memories.reader.reading import Reader, Reading, reader
+from memories.reader.statements import Secret, Statement
+
+__all__ = ["Reader", "Reading", "Secret", "Statement", "reader"]

@@ -1,0 +1,103 @@
+"""What the encoder is given: a message with what stood before it, or two texts to compare."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memories.reader.tokenizer import BEGIN, END, Token, Tokenizer
+
+LONGEST = 512  # positions of the encoder
+READ = 2048  # tokens of one message that are read at most
+CONTEXT = 128  # tokens at most of what stood before the message
+_WINDOW = LONGEST - CONTEXT - 8
+_LAST = 512  # of a message that is too long, so many tokens at its end are read
+_LONG = 16_000  # signs; of a longer text the first half and the last quarter of so many are seen
+_EARLIER = 64  # tokens of one earlier message, its last ones
+_COMPARED = 120  # tokens of each text of a pair
+PREFIX = "query: "  # multilingual-e5 was trained with it
+_STOPS = frozenset("\n.!?。！？;；")
+
+
+@dataclass
+class Input:
+    """One input. `tokens` are the message's own, None elsewhere; `pooled` marks what the text
+    outputs rest on; `segments` tell the message (0), the assistant's line (1) and earlier
+    messages (2) apart, or the two texts of a pair (0, 1).
+    """
+
+    ids: list[int]
+    segments: list[int]
+    pooled: list[int]
+    tokens: list[Token | None]
+
+
+def windows(
+    tokenizer: Tokenizer, text: str, *, before: Sequence[str] = (), assistant: str = ""
+) -> Iterator[Input]:
+    """The inputs of one message, the earlier messages latest first.
+
+    At most `READ` tokens are read: of a longer message the first 1,536 and the last 512. What
+    doesn't fit one input is cut at the ends of sentences.
+    """
+    for part in _parts(_read(tokenizer, text), text):
+        yield message(tokenizer, part, before=before, assistant=assistant)
+
+
+def _read(tokenizer: Tokenizer, text: str) -> list[Token]:
+    """The tokens that are read; of a very long text only its two ends are cut into tokens."""
+    if len(text) <= _LONG:
+        tokens = tokenizer.tokens(text)
+        return tokens if len(tokens) <= READ else tokens[: READ - _LAST] + tokens[-_LAST:]
+    cut = len(text) - _LONG // 4
+    first = tokenizer.tokens(text[: _LONG // 2])[: READ - _LAST]
+    last = tokenizer.tokens(text[cut:])[-_LAST:]
+    return first + [Token(one.id, one.start + cut, one.end + cut) for one in last]
+
+
+def _parts(tokens: list[Token], text: str) -> Iterator[list[Token]]:
+    while len(tokens) > _WINDOW:
+        ends = [n for n in range(_WINDOW // 2, _WINDOW) if _STOPS & set(_text(tokens[n], text))]
+        cut = ends[-1] + 1 if ends else _WINDOW
+        yield tokens[:cut]
+        tokens = tokens[cut:]
+    yield tokens
+
+
+def _text(token: Token, text: str) -> str:
+    return text[token.start : token.end]
+
+
+def message(
+    tokenizer: Tokenizer, own: Sequence[Token], *, before: Sequence[str] = (), assistant: str = ""
+) -> Input:
+    """One input: `<s> query: message </s></s> assistant </s></s> earlier … </s>`."""
+    prefix = tokenizer.tokens(PREFIX.strip())
+    own = own[: LONGEST - len(prefix) - 4]
+    ids = [BEGIN, *(t.id for t in prefix), *(t.id for t in own), END]
+    tokens: list[Token | None] = [*[None] * (1 + len(prefix)), *own, None]
+    segments = [0] * len(ids)
+    pooled = [0] * (1 + len(prefix)) + [1] * len(own) + [0 if own else 1]
+    room = min(CONTEXT, LONGEST - len(ids) - 2)
+    for segment, other in ((1, assistant), *((2, earlier) for earlier in before)):
+        part = _last(tokenizer, other, min(_EARLIER, room - 2))
+        if part:
+            ids += [END, *part, END]
+            segments += [segment] * (len(part) + 2)
+            room -= len(part) + 2
+    rest = len(ids) - len(tokens)
+    return Input(ids, segments, pooled + [0] * rest, tokens + [None] * rest)
+
+
+def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
+    """Two texts in one input, each cut at 120 tokens."""
+    one, other = (
+        [t.id for t in tokenizer.tokens(PREFIX + text)][:_COMPARED] for text in (first, second)
+    )
+    ids = [BEGIN, *one, END, END, *other, END]
+    segments = [0] * (len(one) + 2) + [1] * (len(other) + 2)
+    return Input(ids, segments, [1] * len(ids), [None] * len(ids))
+
+
+def _last(tokenizer: Tokenizer, text: str, count: int) -> list[int]:
+    if not text or count <= 6:
+        return []
+    return [t.id for t in tokenizer.tokens(text[-8 * count :])][-count:]

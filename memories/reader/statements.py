@@ -1,0 +1,105 @@
+"""From the encoder's scores to statements and secrets, each with its place in the message."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.reader.labels import SECRET, SPAN_HEADS, TAGS, head_slices
+from memories.reader.tokenizer import Token
+
+Scores = NDArray[np.float32]
+BEGINS = 0.35  # share of "begin" from which a statement begins
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement, `text[start:end]`. `shares` gives for each head the share of each answer."""
+
+    start: int
+    end: int
+    shares: dict[str, dict[str, float]]
+
+    def best(self, head: str) -> str:
+        """The likeliest answer of a head."""
+        shares = self.shares[head]
+        return max(shares, key=shares.__getitem__)
+
+    def share(self, head: str, answer: str) -> float:
+        return self.shares[head][answer]
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A part of the message that must not be kept, `text[start:end]`, with the highest share."""
+
+    start: int
+    end: int
+    share: float
+
+
+def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement]:
+    """The statements of one input, in order. `scores` is (length, TOKEN_OUTPUTS)."""
+    tags = softmax(scores[:, : len(TAGS)])
+    return [
+        _statement(scores[start:end].mean(0), tokens[start:end])
+        for start, end in spans(tags, tokens)
+    ]
+
+
+def spans(tags: Scores, tokens: Sequence[Token | None]) -> Iterator[tuple[int, int]]:
+    """Token ranges of statements.
+
+    One begins where "begin" has at least the share `BEGINS` and more than "inside", and goes on
+    until the next one begins or "outside" has more than half.
+    """
+    start = None
+    for at, token in enumerate(tokens):
+        outside, begin, inside = tags[at].tolist() if token else (1.0, 0.0, 0.0)
+        begins = begin >= BEGINS and begin >= inside
+        if start is not None and (begins or outside > 0.5 or not token):
+            yield start, at
+            start = None
+        if token and (begins or (start is None and outside < 0.3)):
+            start = at
+    if start is not None:
+        yield start, len(tokens)
+
+
+def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
+    first, last = tokens[0], tokens[-1]
+    assert first is not None
+    assert last is not None
+    shares = {
+        head: dict(zip(SPAN_HEADS[head], softmax(scores[place]).tolist(), strict=True))
+        for head, place in head_slices().items()
+    }
+    return Statement(first.start, last.end, shares)
+
+
+def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
+    """The parts whose share is at least `least`; one token between two of them belongs to them."""
+    shares = sigmoid(scores[:, SECRET])
+    hits = [n for n, token in enumerate(tokens) if token and shares[n] >= least]
+    found: list[Secret] = []
+    last = -9
+    for n in hits:
+        token = tokens[n]
+        assert token is not None
+        if n - last <= 2 and found:
+            share = max(found[-1].share, float(shares[n]))
+            found[-1] = Secret(found[-1].start, token.end, share)
+        else:
+            found.append(Secret(token.start, token.end, float(shares[n])))
+        last = n
+    return found
+
+
+def softmax(scores: Scores) -> Scores:
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(raised / raised.sum(-1, keepdims=True), np.float32)
+
+
+def sigmoid(scores: Scores) -> Scores:
+    return np.asarray(1 / (1 + np.exp(-scores)), np.float32)
