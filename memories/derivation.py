@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memcenter.lib import shingles
-from memories.extraction import consolidate
+from memories.extraction.pairs import join
 
 
 @dataclass(frozen=True)
@@ -76,25 +75,6 @@ def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outc
     return outcomes
 
 
-def combine(pieces: Iterable[str]) -> str:
-    """One text of several, leaving out what another says already."""
-    found = [piece.strip() for piece in pieces if piece.strip()]
-    plain = [shingles.normalise(piece) for piece in found]
-    kept = [
-        piece
-        for at, piece in enumerate(found)
-        if not any(
-            plain[at] in other and (plain[at] != other or at > beside)
-            for beside, other in enumerate(plain)
-            if beside != at
-        )
-    ]
-    if len(kept) == 1:
-        return kept[0]
-    chinese = all(shingles.size_for(shingles.normalise(piece)) == shingles.HAN for piece in kept)
-    return ("；" if chinese else "; ").join(piece.rstrip(".。;； ") for piece in kept)
-
-
 def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outcome]) -> Outcome:
     remaining = [one for one in text.rests if not one.forgotten]
     inputs = [one for one in text.inputs if one in by_id]
@@ -114,9 +94,9 @@ def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outco
     if candidate == before and not any(outcomes[one].changed for one in inputs):
         return kept
     if text.consolidated:
-        content = consolidate.join(outcomes[one].content for one in _leaves(text, by_id))
+        content = join(outcomes[one].content for one in _leaves(text, by_id))
     else:
-        content = combine([*(outcomes[one].content for one in inputs), candidate])
+        content = join([*(outcomes[one].content for one in inputs), candidate])
     return Outcome(content, candidate, changed=content != text.content)
 
 

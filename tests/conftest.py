@@ -13,11 +13,13 @@ from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from memcenter.lib import afterwards
+from memories.services import providers
 from ops.access import as_system
 from ops.models import ApiKey, User
 from ops.services import acting, keys, users
 from tests import databases, redis_keys
 from tests.live import product as product
+from tests.pair_reader import FakePairs
 
 # A slow hash guards real passwords; here it would take more time than all the rest.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -86,6 +88,16 @@ def nothing_of_other_tests() -> Iterator[None]:
     if databases.redis_server.is_running():
         with Redis.from_url(databases.redis_server.url()) as client:
             client.flushdb()
+
+
+@pytest.fixture(autouse=True)
+def pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakePairs]:
+    """How two texts stand to each other, as a test tells it."""
+    fake = FakePairs()
+    monkeypatch.setattr(providers, "pair_reader", lambda: fake)
+    providers.bundled_arbiter.cache_clear()
+    yield fake
+    providers.bundled_arbiter.cache_clear()
 
 
 @pytest.fixture(autouse=True)

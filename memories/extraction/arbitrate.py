@@ -1,24 +1,27 @@
-"""The bundled arbiter: what becomes of a candidate beside the memories that are like it."""
+"""The arbiter: what becomes of a candidate beside the memories that are like it.
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+The pair head says how the two statements stand to each other; this module says what follows. It is
+the one place that decides, whoever wrote the candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memories.extraction.arbitration.chinese import read_chinese
-from memories.extraction.arbitration.combining import combine
-from memories.extraction.arbitration.editions import Document, edition_of
-from memories.extraction.arbitration.english import read_english
-from memories.extraction.arbitration.pairing import (
-    APART,
-    BESIDE,
-    SAME_MATTER,
-    UNJOINED,
-    Finding,
-    Pair,
+from memories.extraction import pairs
+from memories.extraction.arbitration.editions import Document, Finding, edition_of
+from memories.extraction.pairs import (
+    CONFLICTS,
+    DEFAULT,
+    LONGEST,
+    PairReader,
+    Reading,
+    Relation,
+    Thresholds,
+    fold,
 )
-from memories.extraction.arbitration.settling import settle
-from memories.extraction.arbitration.statement import Statement
 from memories.extraction.types import Beside, Candidate, Decision, Known, Verdict
 
 # Which finding wins when several known memories touch the candidate.
@@ -27,17 +30,30 @@ _RANK = (
 )  # fmt: skip
 # Below this a candidate may not push out what is known; a person decides.
 SURE_ENOUGH = 0.5
-# The rules are made for sentences. What is longer is compared as a whole or not at all.
-LONGEST = 400
-# What is so until it is otherwise, and by which findings a plan would end it.
-_LASTING = frozenset(["home", "employer", "job", "school", "marital", "car"])
-_NEWER = frozenset(["newer_value", "judged_newer"])
-_GONE = frozenset(["superseded", "archived"])
-_readings: ContextVar[dict[str, Statement] | None] = ContextVar("readings", default=None)
+# At this cosine of the bundled embedder all pairs on one matter are in, unrelated ones are out.
+SAME_MATTER = 0.55
+LONGEST_MERGE = 400  # characters
+_MOST_READ = 12  # pairs for one candidate; a pair costs about ten milliseconds
+GONE = frozenset(["superseded", "archived"])
+_PLAN = "task"
+
+APART = Finding(None)
+BESIDE = Finding(Verdict.KEEP_BOTH, "both_hold")
+# Each adds to the other, but one text of both would be too long.
+UNJOINED = Finding(Verdict.KEEP_BOTH, "not_joined")
+
+
+@dataclass(frozen=True)
+class Met:
+    """A known memory and how the candidate stands to it. `share` is how sure the head is."""
+
+    memory: Known
+    finding: Finding
+    share: float = 1.0
 
 
 class BundledArbiter:
-    """Decides by rules for Chinese and English and a small learned judge, without a model.
+    """Decides by the pair head, without a chat model.
 
     `known` is taken as it comes (most similar first); of equal findings the first wins. Only a
     repeat counts against a disabled memory, since what the user switched off must neither grow
@@ -46,93 +62,111 @@ class BundledArbiter:
 
     name = "bundled"
 
+    def __init__(self, reader: PairReader, *, thresholds: Thresholds = DEFAULT) -> None:
+        self._reader = reader
+        self.thresholds = thresholds
+
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
-        new = read(candidate.content[:LONGEST])
-        found = [
-            (finding, memory)
-            for memory in known
-            if memory.status not in _GONE
-            for finding in [_finding(candidate, new, memory)]
-            if finding.verdict is not None
-        ]
-        if not found:
-            return Decision(Verdict.ADD, kind=candidate.kind, reasons=("nothing_like_it",))
-        finding, memory = min(found, key=lambda pair: _rank(pair[0]))
-        others = [pair for pair in found if pair[1].id != memory.id]
-        return _decision(candidate, finding, memory, beside=_beside(others))
+        return decide(candidate, self.meet(candidate, known))
+
+    def meet(self, candidate: Candidate, known: Sequence[Known]) -> list[Met]:
+        """How the candidate stands to each known memory; where one says the same text, only it."""
+        present = [one for one in known if one.status not in GONE]
+        wanted = fold(candidate.content)
+        for one in present:
+            if fold(one.content) == wanted:
+                return [Met(one, Finding(Verdict.SKIP, "same_text"))]
+        documents = [one for one in present if _are_documents(candidate, one)]
+        statements = [one for one in present if one not in documents][:_MOST_READ]
+        readings = pairs.read(
+            self._reader,
+            [(one.content, candidate.content) for one in statements],
+            thresholds=self.thresholds,
+        )
+        found = {one.id: Met(one, _edition(candidate, one)) for one in documents}
+        for one, reading in zip(statements, readings, strict=True):
+            found[one.id] = Met(one, _finding(candidate, one, reading), reading.share)
+        return [found[one.id] for one in present if one.id in found]
 
 
-@contextmanager
-def reading_once() -> Iterator[None]:
-    """Within, each text is read once: where many candidates meet the same memories.
-
-    Nothing of it is kept afterwards: what is forgotten must not live on in a process.
-    """
-    token = _readings.set({})
-    try:
-        yield
-    finally:
-        _readings.reset(token)
+def decide(candidate: Candidate, met: Sequence[Met]) -> Decision:
+    """The strongest finding is the verdict; the others stand beside it."""
+    touched = [one for one in met if one.finding.verdict is not None]
+    if not touched:
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("nothing_like_it",))
+    first = min(touched, key=lambda one: _rank(one.finding))
+    return _decision(candidate, first, [one for one in touched if one is not first])
 
 
-def read(text: str) -> Statement:
-    """A memory's statement, by the rules of the language that it is written in."""
-    readings = _readings.get()
-    if readings is None:
-        return _read(text)
-    if text not in readings:
-        readings[text] = _read(text)
-    return readings[text]
+def merge(old: str, new: str) -> str | None:
+    """One text of two statements: the fuller one, else both; None where that is too long."""
+    text = pairs.fuller(old, new) or pairs.join([old, new])
+    return text if len(text) <= LONGEST_MERGE else None
 
 
-def _read(text: str) -> Statement:
-    chinese = sum("\u4e00" <= char <= "\u9fff" for char in text)
-    latin = sum(char.isascii() and char.isalpha() for char in text)
-    return read_chinese(text) if chinese * 4 > latin else read_english(text)
+def _are_documents(candidate: Candidate, memory: Known) -> bool:
+    return any(
+        len(text) > LONGEST or "\n" in text.strip() for text in (candidate.content, memory.content)
+    )
 
 
-def _finding(candidate: Candidate, new: Statement, memory: Known) -> Finding:
-    decided = candidate.corrects or candidate.explicit
-    if _is_document(candidate.content) or _is_document(memory.content):
-        finding = _documents(candidate, memory)
+def _edition(candidate: Candidate, memory: Known) -> Finding:
+    new, old = Document(candidate.content), Document(memory.content)
+    found = edition_of(new, old, similarity=memory.similarity) or _beside(memory)
+    return _checked(candidate, memory, found)
+
+
+def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
+    relation = reading.relation
+    if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
+        found = BESIDE  # who will move next week lives where they live until then
+    elif relation is Relation.SAME:
+        found = Finding(Verdict.SKIP, "same_meaning")
+    elif relation is Relation.REFINES:
+        found = _refined(candidate, memory)
+    elif relation is Relation.UNRELATED:
+        found = _beside(memory)
     else:
-        old = read(memory.content)
-        finding = settle(
-            Pair(
-                new=new, old=old, similarity=memory.similarity, decided=decided,
-                corrects=candidate.corrects or new.corrects,
-            )
-        )  # fmt: skip
-        if candidate.kind == "task" and memory.kind != "task":
-            finding = _until_it_is_so(finding, old)
+        found = _changed(candidate, relation)
+    return _checked(candidate, memory, found)
+
+
+def _is_plan(candidate: Candidate) -> bool:
+    return candidate.kind == _PLAN or candidate.data.get("holds") == "planned"
+
+
+def _beside(memory: Known) -> Finding:
+    return BESIDE if memory.similarity >= SAME_MATTER else APART
+
+
+def _refined(candidate: Candidate, memory: Known) -> Finding:
+    """The fuller text stays; where each has words of its own the two are merged."""
+    text = pairs.fuller(memory.content, candidate.content)
+    if text == candidate.content:
+        return Finding(Verdict.REPLACE, "says_more")
+    if text == memory.content:
+        return Finding(Verdict.SKIP, "weaker")
+    return Finding(Verdict.MERGE, "adds_detail")
+
+
+def _changed(candidate: Candidate, relation: Relation) -> Finding:
+    """Of an end, the statement that tells of it becomes the standing text."""
+    if relation is Relation.ENDED:
+        return Finding(Verdict.REPLACE, "no_longer")
+    if candidate.corrects:
+        return Finding(Verdict.REPLACE, "corrected")
+    if relation is Relation.NEWER or candidate.explicit:
+        return Finding(Verdict.REPLACE, "newer_value")
+    return Finding(Verdict.REVIEW, "contradicts")
+
+
+def _checked(candidate: Candidate, memory: Known, finding: Finding) -> Finding:
+    """A change that isn't sure, or was said before what is known, is asked about."""
     if memory.status == "disabled" and finding.verdict is not Verdict.SKIP:
         return APART
-    if finding.verdict is Verdict.REPLACE and finding.reason != "says_more" and not decided:
-        return _doubted(candidate, finding, memory)
-    return finding
-
-
-def _until_it_is_so(finding: Finding, old: Statement) -> Finding:
-    """Who will move next week lives where they live until then."""
-    replaced = finding.verdict is Verdict.REPLACE and finding.reason in _NEWER
-    return BESIDE if replaced and old.slot in _LASTING else finding
-
-
-def _is_document(text: str) -> bool:
-    """What is long, or has a title and more below it, is no sentence to take apart."""
-    return len(text) > LONGEST or "\n" in text.strip()
-
-
-def _documents(candidate: Candidate, memory: Known) -> Finding:
-    if candidate.content.split() == memory.content.split():
-        return Finding(Verdict.SKIP, "same_text")
-    new, old = Document(candidate.content), Document(memory.content)
-    edition = edition_of(new, old, similarity=memory.similarity)
-    return edition or (BESIDE if memory.similarity >= SAME_MATTER else APART)
-
-
-def _doubted(candidate: Candidate, finding: Finding, memory: Known) -> Finding:
-    """A change that we aren't sure of, or that was said before what we know, is asked about."""
+    changes = finding.verdict is Verdict.REPLACE and finding.reason != "says_more"
+    if not changes or candidate.corrects or candidate.explicit:
+        return finding
     if candidate.confidence < SURE_ENOUGH:
         return Finding(Verdict.REVIEW, "contradicts")
     said, known_since = candidate.occurred_at, memory.said_at
@@ -145,28 +179,24 @@ def _rank(finding: Finding) -> int:
     return _RANK.index(finding.verdict) if finding.verdict else len(_RANK)
 
 
-def _beside(others: Sequence[tuple[Finding, Known]]) -> tuple[Beside, ...]:
-    return tuple(
-        Beside(memory.id, finding.verdict, finding.reason)
-        for finding, memory in others
-        if finding.verdict is not None
-    )
-
-
-def _decision(
-    candidate: Candidate, finding: Finding, memory: Known, *, beside: tuple[Beside, ...]
-) -> Decision:
-    merged = finding.verdict is Verdict.MERGE
-    text = combine(memory.content, candidate.content) if merged else None
-    if merged and text is None:
-        finding, merged = UNJOINED, False
+def _decision(candidate: Candidate, met: Met, others: Sequence[Met]) -> Decision:
+    finding, memory = met.finding, met.memory
+    text = None
+    if finding.verdict is Verdict.MERGE:
+        text = merge(memory.content, candidate.content)
+        finding = finding if text else UNJOINED
     assert finding.verdict is not None
-    keeps_kind = merged and "constraint" in (candidate.kind, memory.kind)
+    grows = finding.verdict is Verdict.MERGE or finding.reason == "says_more"
+    keeps_kind = grows and "constraint" in (candidate.kind, memory.kind)
     return Decision(
         finding.verdict,
         target_id=memory.id,
-        content=text if merged else None,
+        content=text,
         kind="constraint" if keeps_kind else candidate.kind,
-        reasons=tuple(filter(None, (finding.reason, finding.evidence))),
-        beside=beside,
+        reasons=(finding.reason,),
+        beside=tuple(
+            Beside(one.memory.id, one.finding.verdict, one.finding.reason)
+            for one in others
+            if one.finding.verdict is not None
+        ),
     )

@@ -1,8 +1,8 @@
-"""The arbiter by a chat model, with the bundled rules at its side.
+"""The arbiter by a chat model, which is asked only where the pair head is unsure.
 
 The model's verdict holds unless it would lose or contradict something silently: then a person
 decides. An answer that isn't one of the offered verdicts, about one of the offered memories,
-leaves the matter to the rules.
+leaves the matter to the pair head.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from typing import Any
 from memcenter.lib import segment
 from memcenter.providers.base import TooLong
 from memories.extraction import answers, prompts, sensitive
-from memories.extraction.arbitrate import SURE_ENOUGH
-from memories.extraction.arbitration.combining import combine
+from memories.extraction.arbitrate import SURE_ENOUGH, BundledArbiter, Met, decide, merge
 from memories.extraction.asking import Asker
-from memories.extraction.rules.reading import language_of
-from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
+from memories.extraction.languages import language_of
+from memories.extraction.types import Candidate, Decision, Known, Verdict
 
 _OFFERED = 8
 _LONGEST = 400  # characters shown of each
 _RELATED = 0.35  # similarity at which two may be of one matter without sharing a word
 _JOINED = 20  # characters that joining two statements may add
-_GONE = frozenset(["superseded", "archived"])
 _CHANGES = (Verdict.REPLACE, Verdict.MERGE)
 _KEEPS = (Verdict.SKIP, Verdict.KEEP_BOTH, Verdict.MERGE)  # what was known goes on to hold
 _CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
@@ -35,13 +33,14 @@ class ModelArbiter:
 
     name = "model"
 
-    def __init__(self, asker: Asker, *, rules: Arbiter) -> None:
+    def __init__(self, asker: Asker, *, bundled: BundledArbiter) -> None:
         self._asker = asker
-        self._rules = rules
+        self._bundled = bundled
 
     def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
-        offered = [one for one in known if one.status not in _GONE][:_OFFERED]
-        ruled = self._rules.arbitrate(candidate, known, now=now)
+        met = self._bundled.meet(candidate, known)
+        ruled = decide(candidate, met)
+        offered = self._unsure(met, ruled)[:_OFFERED]
         if not offered:
             return ruled
         named, answer = self._answer(candidate, offered)
@@ -52,6 +51,14 @@ class ModelArbiter:
         if target is None or verdict == "ADD":
             return _apart(candidate, ruled)
         return _checked(candidate, Verdict(verdict), target, answer, ruled)
+
+    def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
+        """What the head is unsure of; nothing where it is sure of what the verdict is about."""
+        sure = self._bundled.thresholds.sure
+        about = next((one for one in met if one.memory.id == ruled.target_id), None)
+        if about and about.share >= sure and ruled.verdict is not Verdict.KEEP_BOTH:
+            return []
+        return [one.memory for one in met if one.share < sure]
 
     def _answer(
         self, candidate: Candidate, offered: Sequence[Known]
@@ -119,11 +126,11 @@ def _is_contradiction(ruled: Decision) -> bool:
 
 
 def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
-    """Where the rules see a contradiction a person decides, unless they just did."""
+    """Where the pair head sees a contradiction a person decides, unless they just did."""
     decided = candidate.corrects or candidate.explicit
     if decided and ruled.verdict is Verdict.REPLACE:
         return _because(ruled, "model_overruled")
-    return _for_review(candidate, ruled.target_id, "rules_contradict")
+    return _for_review(candidate, ruled.target_id, "read_as_contradiction")
 
 
 def _related(candidate: Candidate, target: Known) -> bool:
@@ -144,10 +151,10 @@ def _doubt(candidate: Candidate, target: Known) -> str:
 
 
 def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
-    """The model's combined text, if it says what both say and no more; else the rules'."""
+    """The model's text of both, if it says what both say and no more; else our own."""
     text = answers.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
     holds = _says_both(text, target.content, candidate.content)
-    content = text if holds else combine(target.content, candidate.content)
+    content = text if holds else merge(target.content, candidate.content)
     if content is None:
         return Decision(
             Verdict.KEEP_BOTH, target.id, kind=candidate.kind, reasons=("model", "not_joined")
@@ -158,7 +165,7 @@ def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Deci
         target_id=target.id,
         content=sensitive.screen(content).text,
         kind="constraint" if keeps_kind else candidate.kind,
-        reasons=("model",) if holds else ("model", "combined_by_rules"),
+        reasons=("model",) if holds else ("model", "joined"),
     )
 
 

@@ -55,11 +55,8 @@ class Decided:
 
 def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
     """Ask the arbiter; never inside a transaction, for it may be a model."""
-    if twin := similar.same_words(candidate.content, known=known):
-        decision = Decision(Verdict.SKIP, target_id=twin.id, reasons=("same_words",))
-        return Meeting(candidate, known, decision, "rule")
     if not known:
-        decision = Decision(Verdict.ADD, reasons=("nothing_similar",))
+        decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
         return Meeting(candidate, known, decision, "rule")
     decision = arbiter.arbitrate(candidate, known, now=timezone.now())
     return Meeting(candidate, known, decision, arbiter.name)
@@ -108,7 +105,7 @@ def at_once(
     turn: Turn | None = None,
     always_review: bool = False,
 ) -> Decided:
-    """Decide and write in the caller's transaction: by the rules, and a model looks at it later.
+    """Decide and write in the caller's transaction: by the pair head; a model looks at it later.
 
     `near` is what it is held against others by.
     """

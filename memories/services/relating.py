@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memories.extraction.arbitration.pairing import SAME_MATTER
+from memories.extraction.arbitrate import SAME_MATTER
 from memories.extraction.types import Beside, Known, Verdict
 from memories.models import Memory, MemoryStatus, Origin, Relation, RelationKind
 from ops.services import audit, events

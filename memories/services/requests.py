@@ -36,7 +36,7 @@ ONLY_MATCH = "only_match"  # who chose, in the payload and on the receipt: nobod
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
-_BY_CONCEPT = 0.3  # both speak of one everyday concept: enough to be listed, not to stand near
+_READ = 48  # memories that are compared with a request, the most similar; each takes ten ms
 
 
 @dataclass(frozen=True)
@@ -194,33 +194,41 @@ def _meant(asked: Asked, user: User) -> Found:
         longest=max(segment.words(about), key=len, default=""),
         floor=floor,
     )
-    said_before = _said_before(user, met)
-    judged = [(_probability(about, one, said_before[one.pk], topics), one) for one in met]
+    read, unread = met[:_READ], [one for one in met[_READ:] if one.similarity >= floor]
+    said_before = _said_before(user, read)
+    judged = [(_probability(about, one, said_before[one.pk]), one) for one in read]
     sure = [one for score, one in judged if score >= aboutness.SURE]
-    near = [one for score, one in judged if score >= aboutness.NEAR or one.similarity >= floor]
-    plain = len(sure) == 1 and near == sure and _is_one_matter(sure[0], said_before)
+    near = [one for score, one in judged if score >= aboutness.PERHAPS]
+    plain = len(sure) == 1 and near == sure and not unread
+    if plain and _is_one_matter(about, said_before[sure[0].pk]):
+        return Found(_rows(user, [sure[0].pk]), is_plain=True)
     listed = [
         (-score, -one.similarity, one.pk)
-        for score, one in judged
-        if score >= aboutness.PERHAPS or one.similarity >= floor
+        for score, one in [*judged, *((0.0, one) for one in unread)]
+        if score >= aboutness.PERHAPS or one.similarity >= floor or _is_alike(one, topics)
     ]
-    wanted = [sure[0].pk] if plain else [pk for _, _, pk in sorted(listed)]
-    return Found(_rows(user, wanted), is_plain=plain)
+    return Found(_rows(user, [pk for _, _, pk in sorted(listed)]))
 
 
-def _probability(
-    about: str, meant: Meant, before: Collection[str], topics: Sequence[concepts.Asked]
-) -> float:
+def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
     """What an earlier version said makes it probable, never sure: the memory says otherwise now."""
-    now = aboutness.judge().is_about(about, meant.content)
-    earlier = max((aboutness.judge().is_about(about, text) for text in before), default=0.0)
-    by_concept = _BY_CONCEPT if concepts.matched(topics, segment.terms(meant.content)) else 0.0
-    return max(now, min(earlier, aboutness.NEAR), by_concept)
+    now = _is_about(about, meant.content)
+    earlier = max((_is_about(about, text) for text in before), default=0.0)
+    return max(now, min(earlier, aboutness.YES))
 
 
-def _is_one_matter(meant: Meant, said_before: Mapping[int, Collection[str]]) -> bool:
-    """Whether all versions speak of one matter: with the memory they all go."""
-    return all(aboutness.shares_matter(meant.content, text) for text in said_before[meant.pk])
+def _is_about(about: str, text: str) -> float:
+    return aboutness.is_about(about, text, reader=providers.pair_reader())
+
+
+def _is_alike(meant: Meant, topics: Sequence[concepts.Asked]) -> bool:
+    """Both speak of one everyday concept: enough to be listed, not to stand in the way."""
+    return bool(concepts.matched(topics, segment.terms(meant.content)))
+
+
+def _is_one_matter(about: str, before: Collection[str]) -> bool:
+    """Whether all earlier versions are rather meant too: with the memory they all go."""
+    return all(_is_about(about, text) >= aboutness.YES for text in before)
 
 
 def _said_before(user: User, met: Sequence[Meant]) -> dict[int, set[str]]:

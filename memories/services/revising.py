@@ -1,4 +1,4 @@
-"""A model's second look at what was written through an API, which the rules decided at once."""
+"""A model's second look at what was written through an API, which the pair head decided at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Written:
 
 
 def ask_later(memory: Memory, *, verdict: Verdict) -> None:
-    """Enqueue the model's look at a text that the rules put beside what is known."""
+    """Enqueue the model's look at a text that the pair head put beside what is known."""
     if settings.LANGUAGE_METHOD != "model" or verdict not in _KEPT_BESIDE:
         return
     if memory.status != MemoryStatus.ACTIVE:

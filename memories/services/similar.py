@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -153,12 +153,3 @@ def _known(
         origin=origin,
         said_at=said_at,
     )
-
-
-def same_words(content: str, *, known: Sequence[Known]) -> Known | None:
-    """The one that says the very same, apart from case and space."""
-    wanted = " ".join(content.casefold().split())
-    for one in known:
-        if " ".join(one.content.casefold().split()) == wanted:
-            return one
-    return None

@@ -19,8 +19,9 @@ from pytest_django import Settings
 from conversations.models import Turn
 from conversations.services import forgetting as said
 from memories import derivation, tasks
-from memories.extraction.consolidate import Joined, join
+from memories.extraction.consolidate import Joined
 from memories.extraction.model_consolidator import Ungrounded
+from memories.extraction.pairs import join
 from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Source
 from memories.services import consolidation, forgetting, providers, writing
 from memories.views.explaining import related_to
@@ -34,7 +35,7 @@ from tests.killing import Kill, revive
 pytestmark = pytest.mark.django_db
 
 TEAS = ("Likes oolong tea", "Likes green tea", "Likes black tea")
-TOGETHER = "Likes oolong tea, green tea and black tea"
+TOGETHER = "Likes oolong tea; Likes green tea; Likes black tea"
 CHINESE = ("喜欢乌龙茶", "喜欢绿茶", "喜欢红茶")
 
 
@@ -64,7 +65,9 @@ def active(user: User) -> list[str]:
     return list(found.values_list("content", flat=True))
 
 
-@pytest.mark.parametrize(("texts", "text"), [(TEAS, TOGETHER), (CHINESE, "喜欢乌龙茶、绿茶和红茶")])
+@pytest.mark.parametrize(
+    ("texts", "text"), [(TEAS, TOGETHER), (CHINESE, "喜欢乌龙茶；喜欢绿茶；喜欢红茶")]
+)
 def test_old_similar_memories_become_one(alice: User, texts: Sequence[str], text: str) -> None:
     originals, turns = remembered(alice, texts)
     operation = consolidate(alice)
@@ -161,7 +164,7 @@ def test_what_was_consolidated_takes_part_again_after_ninety_days(alice: User) -
     Memory.objects.filter(content=TOGETHER).update(created_at=long_ago)
     consolidate(alice)
     assert active(alice) == [
-        "Likes oolong tea, green tea, black tea, white tea, and green tea with mint"
+        "Likes oolong tea; Likes black tea; Likes white tea; Likes green tea with mint"
     ]
 
 
@@ -210,7 +213,7 @@ def test_killed_half_way_nothing_is_half_done(monkeypatch: pytest.MonkeyPatch) -
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED
-    assert sorted(active(user)) == sorted([TOGETHER, "喜欢乌龙茶、绿茶和红茶"])
+    assert sorted(active(user)) == sorted([TOGETHER, "喜欢乌龙茶；喜欢绿茶；喜欢红茶"])
 
 
 def test_forgetting_one_original_derives_what_was_made_of_it(alice: User) -> None:
@@ -221,7 +224,7 @@ def test_forgetting_one_original_derives_what_was_made_of_it(alice: User) -> Non
     worker.drain()
     with_it.refresh_from_db()
     assert with_it.status == Status.SUCCEEDED
-    assert active(alice) == ["Likes oolong tea and black tea"]
+    assert active(alice) == ["Likes oolong tea; Likes black tea"]
 
 
 def test_forgetting_a_turn_goes_through_every_level(alice: User) -> None:
@@ -231,10 +234,13 @@ def test_forgetting_a_turn_goes_through_every_level(alice: User) -> None:
     Memory.objects.filter(content=TOGETHER).update(created_at=timezone.now() - timedelta(days=99))
     consolidate(alice)
     (everything,) = active(alice)
-    assert everything == "Likes white tea, yellow tea, oolong tea, green tea and black tea"
+    assert (
+        everything
+        == "Likes white tea; Likes yellow tea; Likes oolong tea; Likes green tea; Likes black tea"
+    )
     said.forget_message(user=alice, message=turns[1].user_message, cascade=True)
     worker.drain()
-    assert active(alice) == ["Likes oolong tea, black tea, white tea and yellow tea"]
+    assert active(alice) == ["Likes oolong tea; Likes black tea; Likes white tea; Likes yellow tea"]
     texts = [*MemoryVersion.everything.values_list("content", flat=True)]
     assert not [text for text in texts if "green" in text]
 

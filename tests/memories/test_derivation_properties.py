@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.derivation import Outcome, Rest, Text, combine, plan
+from memories.derivation import Outcome, Rest, Text, plan
+from memories.extraction.pairs import join
 
 MOST_VERSIONS = 8
 
@@ -49,7 +50,7 @@ def _version(number: int, *, inputs: list[Text], repeats: int) -> Text:
     ]
     inherited = {rest.key: rest for one in inputs for rest in one.rests}
     candidate = _said(f"{number}.0")
-    content = combine([*(one.content for one in inputs), candidate])
+    content = join([*(one.content for one in inputs), candidate])
     return Text(
         id=number, memory=number, content=content, candidate=candidate,
         rests=[*own, *inherited.values()], inputs=[one.id for one in inputs],

@@ -15,6 +15,7 @@ from memories.services.remembering import MemoryInput
 from ops.models import Receipt, User
 from ops.services import worker
 from tests.memcenter.rest.client import Api, answer
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -67,8 +68,11 @@ def say(request: pytest.FixtureRequest, alice: User, alice_key: str) -> Say:
 
 
 @pytest.fixture(params=WORDS)
-def words(request: pytest.FixtureRequest) -> Words:
-    return WORDS[request.param]
+def words(request: pytest.FixtureRequest, pairs: FakePairs) -> Words:
+    found = WORDS[request.param]
+    pairs.says(found.before, found.after, "contradicts")
+    pairs.means(found.after)
+    return found
 
 
 def texts() -> list[str]:

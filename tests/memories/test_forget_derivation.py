@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from memories.derivation import Outcome, Rest, Text, combine, plan
+from memories.derivation import Outcome, Rest, Text, plan
+from memories.extraction.pairs import join
 
 ONE, TWO, THREE = (Rest(f"turn {n}", forgotten=False) for n in (1, 2, 3))
 
@@ -128,7 +129,7 @@ def test_an_erased_version_is_not_erased_again() -> None:
     ],
 )
 def test_pieces_become_one_text_that_says_each_thing_once(pieces: list[str], text: str) -> None:
-    assert combine(pieces) == text
+    assert join(pieces) == text
 
 
 def test_what_rests_on_two_turns_together_goes_with_either() -> None:

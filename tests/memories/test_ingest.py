@@ -21,6 +21,7 @@ from memories.services import providers, refusals, remembering
 from memories.services.remembering import MemoryInput
 from ops.models import Operation, Status, User
 from ops.services import users, worker
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -101,8 +102,9 @@ def test_what_is_said_again_adds_its_source_and_nothing_else(
 
 
 def test_a_correction_replaces_the_text_and_keeps_the_old_as_a_version(
-    conversation: Conversation, extractor: Scripted
+    conversation: Conversation, extractor: Scripted, pairs: FakePairs
 ) -> None:
+    pairs.says("Lives in Leeds", "Lives in Hangzhou", "contradicts")
     extractor.candidates = [candidate("Lives in Leeds", "I live in Leeds", kind="fact")]
     say(conversation, "I live in Leeds.")
     worker.drain()
@@ -218,8 +220,9 @@ def test_one_persons_memories_never_meet_anothers(
 
 
 def test_what_a_person_wrote_is_not_overwritten_by_what_was_overheard(
-    conversation: Conversation, extractor: Scripted
+    conversation: Conversation, extractor: Scripted, pairs: FakePairs
 ) -> None:
+    pairs.says("Lives in Leeds", "Lives in Hangzhou", "newer")
     written = remembering.remember(
         remembering.prepare(MemoryInput("Lives in Leeds"), origin=Origin.USER),
         user=conversation.user,

@@ -19,6 +19,7 @@ from ops.services import worker
 from tests.chat_server import Answer, ChatServer, refused, said
 from tests.factories import make_turn
 from tests.memories.language_model import forget_model
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -67,9 +68,10 @@ def test_the_model_learns_from_a_turn(conversation: Conversation, server: ChatSe
     assert turn.user_message.content[source.quote_start :].startswith(source.quote)
 
 
-def test_the_model_decides_beside_what_is_known(
-    conversation: Conversation, server: ChatServer
+def test_the_model_decides_where_the_pair_head_is_unsure(
+    conversation: Conversation, server: ChatServer, pairs: FakePairs
 ) -> None:
+    pairs.says("Lives in Leeds", "Lives in York", "newer", 0.55)
     leeds = TEA | {"quote": "I live in Leeds", "content": "Lives in Leeds", "kind": "fact"}
     server.answers = [said({"memories": [leeds]})]
     say(conversation, "I live in Leeds")
@@ -144,8 +146,9 @@ def test_a_server_that_is_down_loses_nothing(
 
 
 def test_an_arbiter_that_fails_half_way_learns_nothing_twice(
-    conversation: Conversation, server: ChatServer
+    conversation: Conversation, server: ChatServer, pairs: FakePairs
 ) -> None:
+    pairs.says("Adores oolong tea", "Also drinks green tea", "unrelated", 0.5)
     server.answers = [said({"memories": [TEA]})]
     say(conversation, SAYS_TEA)
     worker.drain()
@@ -238,8 +241,9 @@ def test_the_chats_answer_never_waits_for_the_model(
 
 
 def test_asking_to_forget_is_understood_without_the_model(
-    conversation: Conversation, server: ChatServer
+    conversation: Conversation, server: ChatServer, pairs: FakePairs
 ) -> None:
+    pairs.means("Adores oolong tea")
     server.answers = [said({"memories": [TEA]})]
     say(conversation, SAYS_TEA)
     worker.drain()

@@ -16,6 +16,7 @@ from memories.services.remembering import MemoryInput, Written
 from memories.services.review import ReviewInput
 from ops.models import User
 from ops.services import users, worker
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,8 @@ def change(user: User, memory: Memory, **changes: object) -> Memory:
     return curating.edit(prepared, user=user, memory=memory)
 
 
-def test_writing_creates_then_skips_then_updates(alice: User) -> None:
+def test_writing_creates_then_skips_then_updates(alice: User, pairs: FakePairs) -> None:
+    pairs.says("Lives in Leeds", "Now lives in Hangzhou", "newer")
     first = remember(alice, "Lives in Leeds", kind="fact")
     assert (first.result, first.memory.origin) == ("created", Origin.API)
     again = remember(alice, "lives in  leeds", kind="fact")
@@ -68,7 +70,7 @@ def test_every_verdict_is_logged_with_its_reasons(alice: User) -> None:
     remember(alice, "Lives in Leeds")
     logged = Arbitration.objects.order_by("pk")
     assert [one.verdict for one in logged] == ["ADD", "SKIP"]
-    assert logged[1].reasons == ["same_words"]
+    assert logged[1].reasons == ["same_text"]
     assert logged[1].target_text == "Lives in Leeds"
 
 

@@ -12,6 +12,7 @@ from ops.access import as_user
 from ops.models import Operation, Receipt, User
 from ops.services import worker
 from tests.factories import make_conversation, make_memory, make_turn, make_version
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +42,11 @@ PLAIN = {
 
 
 @pytest.mark.parametrize("case", PLAIN)
-def test_the_one_plain_match_is_forgotten_and_nothing_else(alice: User, case: str) -> None:
+def test_the_one_plain_match_is_forgotten_and_nothing_else(
+    alice: User, pairs: FakePairs, case: str
+) -> None:
     request, memory, other = PLAIN[case]
+    pairs.means(memory)
     wanted, _ = told(alice, memory, other)
     outcome = settled(request, user=alice)
     assert (outcome.status, outcome.memory_ids) == (FORGOTTEN, [wanted.public_id])
@@ -51,39 +55,47 @@ def test_the_one_plain_match_is_forgotten_and_nothing_else(alice: User, case: st
     assert Receipt.objects.get().chosen == "only_match"
 
 
-# What was erased, or would have been, beside or instead of what was meant.
-NEAR = {
-    "part of": ("Forget that I live in Brno.", "Lives in Brno", "Works in Brno at the hospital"),
-    "a wish": ("Forget my job please.", "Wants a new job", "Works as a nurse"),
-    "ended": ("Forget my job.", "Quit the job at Acme", "Plays the cello"),
-    "ended beside": ("Forget that I work at Acme", "Works at Acme", "Quit the job at Acme"),
-    "negated": ("忘掉我喜欢喝茶。", "不喜欢喝茶的人", "住在布尔诺"),
-    "negated beside": ("忘掉我喜欢喝茶。", "喜欢喝茶", "不喜欢喝绿茶"),
-    "denied": ("Forget that I like tea", "Doesn't like tea", "Plays the cello"),
-    "another limb": ("Forget my knee injury.", "Has a shoulder injury", "Plays the cello"),
-    "said otherwise": ("Forget my sister's birthday", "Sister was born on May 3", "Plays chess"),
-    "twice": ("Forget that I live in Brno.", "Lives in Brno", "I live in Brno"),
-    "past": ("Forget that I live in Brno", "Lived in Brno", "Plays the cello"),
-    "somebody else's": ("Forget that I am a nurse", "Sister is a nurse", "Plays the cello"),
-    "turned round": ("Forget that Anna likes Tom", "Tom likes Anna", "Plays the cello"),
-    "a person, not a state": ("Forget my boss.", "Is the boss", "Plays the cello"),
-    "a thing, not a state": ("Forget my nurse.", "Nurse", "Plays the cello"),
-    "我的老板": ("忘掉我的老板", "老板", "会拉大提琴"),
-    "more than asked": ("Forget that I like tea", "Likes tea and hates coffee", "Plays chess"),
+HOME, WORK = "Lives in Brno", "Works in Brno at the hospital"
+# How sure the pair head is that each of the two is meant.
+UNPLAIN = {
+    "not sure": (0.79, 0.0),
+    "another may be meant": (0.95, 0.2),
+    "both are meant": (0.9, 0.85),
+    "neither is": (0.1, 0.1),
 }
 
 
-@pytest.mark.parametrize("case", NEAR)
-def test_what_is_not_plain_is_a_question_and_nothing_goes(alice: User, case: str) -> None:
-    request, *memories = NEAR[case]
-    first, _ = told(alice, *memories)
-    outcome = settled(request, user=alice)
-    assert outcome.status == NEEDS_CHOICE
-    assert first.public_id in outcome.memory_ids
-    assert left() == memories and not Operation.objects.exists()
+@pytest.mark.parametrize("case", UNPLAIN)
+def test_what_is_not_plain_is_a_question_and_nothing_goes(
+    alice: User, pairs: FakePairs, case: str
+) -> None:
+    for text, share in zip((HOME, WORK), UNPLAIN[case], strict=True):
+        pairs.means(text, share)
+    told(alice, HOME, WORK)
+    outcome = settled("Forget that I live in Brno.", user=alice)
+    assert outcome.status == NEEDS_CHOICE and len(outcome.memory_ids) == 2
+    assert left() == [HOME, WORK] and not Operation.objects.exists()
 
 
-def test_what_is_only_of_the_same_everyday_concept_stays(alice: User) -> None:
+def test_one_that_is_sure_goes_though_others_are_similar(alice: User, pairs: FakePairs) -> None:
+    pairs.means(HOME, 0.8)
+    pairs.means(WORK, 0.19)
+    told(alice, HOME, WORK)
+    assert settled("Forget that I live in Brno.", user=alice).status == FORGOTTEN
+    assert left() == [WORK]
+
+
+def test_what_cannot_be_read_in_time_stands_in_the_way(
+    alice: User, pairs: FakePairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "_READ", 1)
+    pairs.means(HOME)
+    told(alice, HOME, "Lives in Brno with Ana")
+    assert settled("Forget that I live in Brno.", user=alice).status == NEEDS_CHOICE
+
+
+def test_what_is_only_of_the_same_everyday_concept_stays(alice: User, pairs: FakePairs) -> None:
+    pairs.means("Works as a nurse")
     told(alice, "Works as a nurse", "Drives a lorry for a bakery company")
     assert settled("Forget that I work as a nurse.", user=alice).status == FORGOTTEN
     assert left() == ["Drives a lorry for a bakery company"]
@@ -109,18 +121,24 @@ def test_where_nothing_is_like_it_that_is_said(alice: User, request_: str, memor
 
 
 @pytest.mark.parametrize("status", [MemoryStatus.DISABLED, MemoryStatus.CANDIDATE])
-def test_what_is_not_in_use_is_meant_as_well(alice: User, status: str) -> None:
+def test_what_is_not_in_use_is_meant_as_well(alice: User, pairs: FakePairs, status: str) -> None:
+    pairs.means(HOME)
     make_memory(alice, "Lives in Brno", status=status)
     assert settled("Forget that I live in Brno", user=alice).status == FORGOTTEN
 
 
-def test_what_stands_near_stands_in_the_way_whatever_its_status(alice: User) -> None:
-    told(alice, "Lives in Brno")
-    make_memory(alice, "Works in Brno", status=MemoryStatus.DISABLED)
+def test_what_may_be_meant_stands_in_the_way_whatever_its_status(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means(HOME)
+    pairs.means(WORK, 0.3)
+    told(alice, HOME)
+    make_memory(alice, WORK, status=MemoryStatus.DISABLED)
     assert settled("Forget that I live in Brno", user=alice).status == NEEDS_CHOICE
 
 
-def test_what_a_memory_said_before_is_found_and_asked_about(alice: User) -> None:
+def test_what_a_memory_said_before_is_found_and_asked_about(alice: User, pairs: FakePairs) -> None:
+    pairs.means("Works as a nurse")
     memory = make_memory(alice, "Works as a nurse")
     Memory.objects.update(content="Quit the post at Acme")
     make_version(memory, "Quit the post at Acme", change=Change.REPLACED)
@@ -128,7 +146,10 @@ def test_what_a_memory_said_before_is_found_and_asked_about(alice: User) -> None
     assert (outcome.status, outcome.memory_ids) == (NEEDS_CHOICE, [memory.public_id])
 
 
-def test_a_match_whose_history_tells_of_something_else_is_asked_about(alice: User) -> None:
+def test_a_match_whose_history_tells_of_something_else_is_asked_about(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means("Quit the post at Acme")
     memory = make_memory(alice, "Works as a nurse")
     Memory.objects.update(content="Quit the post at Acme")
     make_version(memory, "Quit the post at Acme", change=Change.REPLACED)
@@ -140,7 +161,8 @@ def test_nobody_elses_memory_is_found(alice: User, mallory: User) -> None:
     assert settled("Forget that I live in Brno", user=alice).status == NOTHING_FOUND
 
 
-def test_the_messages_that_told_it_are_offered(alice: User) -> None:
+def test_the_messages_that_told_it_are_offered(alice: User, pairs: FakePairs) -> None:
+    pairs.means(HOME)
     conversation = make_conversation(alice, title="I live in Brno.")
     turn = make_turn(conversation, "I live in Brno.")
     make_memory(alice, "Lives in Brno", turns=[turn])

@@ -1,4 +1,4 @@
-"""What the rules decided at once, a model may revise later: nothing is lost on the way."""
+"""What the pair head decided at once, a model may revise later: nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ops.access import as_user
 from ops.models import Kind, Operation, Status, User
 from ops.services import worker
 from tests.chat_server import ChatServer, refused, said
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -30,8 +31,9 @@ def write(user: User, text: str, *, reference: str) -> Memory:
 
 
 @pytest.fixture
-def both(alice: User, server: ChatServer) -> tuple[Memory, Memory]:
-    """Two that the rules keep side by side."""
+def both(alice: User, server: ChatServer, pairs: FakePairs) -> tuple[Memory, Memory]:
+    """Two that the pair head keeps side by side, without being sure."""
+    pairs.says("Loves hiking", "Enjoys mountain walks", "unrelated", 0.5)
     first = write(alice, "Loves hiking", reference="call-1")
     second = write(alice, "Enjoys mountain walks", reference="call-2")
     assert first != second
@@ -106,7 +108,7 @@ def test_running_it_again_changes_nothing_more(
     assert MemoryVersion.objects.filter(memory=first).count() == 2
 
 
-def test_a_model_that_fails_leaves_what_the_rules_decided(
+def test_a_model_that_fails_leaves_what_was_decided(
     both: tuple[Memory, Memory], server: ChatServer
 ) -> None:
     server.answers = [refused(500)]

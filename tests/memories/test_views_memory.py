@@ -228,10 +228,10 @@ def test_why_says_how_it_was_heard_and_decided(alice: User) -> None:
 
 def test_the_history_says_why_each_text_came(alice: User) -> None:
     memory = make_memory(alice, "Lives in Bremen")
-    MemoryVersion.objects.filter(memory=memory).update(reason="nothing_similar")
+    MemoryVersion.objects.filter(memory=memory).update(reason="nothing_like_it")
     make_version(memory, "Lives in Leeds", change=Change.REPLACED)
-    MemoryVersion.objects.filter(memory=memory, number=2).update(reason="judged_newer, plan:new")
+    MemoryVersion.objects.filter(memory=memory, number=2).update(reason="newer_value, hedged")
     page = shown(alice, memory, show="history")
     assert "I knew nothing like it." in page
-    assert "It reads like a newer state of the same thing." in page
-    assert "What counted most is that one of them is a plan." in page
+    assert "You said something newer about the same thing." in page
+    assert "You said it with a “maybe”." in page

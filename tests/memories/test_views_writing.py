@@ -6,6 +6,7 @@ from ops.models import User
 from ops.services import users
 from tests.factories import make_memory, make_version
 from tests.memories.pages import address, htmx, make_binned, signed_in, text_of
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -180,7 +181,10 @@ def test_a_version_that_never_was_is_not_there(alice: User) -> None:
     assert signed_in(alice).post(url).status_code == 404
 
 
-def test_a_correction_of_ones_own_takes_the_place_of_what_was_known(alice: User) -> None:
+def test_a_correction_of_ones_own_takes_the_place_of_what_was_known(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.says("Lives in Hamburg", "Lives in Bremen", "contradicts")
     client = signed_in(alice)
     client.post(ADD, {"content": "Lives in Hamburg", "kind": "fact"})
     client.post(ADD, {"content": "Lives in Bremen", "kind": "fact"})

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memcenter.lib import segment
-from memories.extraction.arbitration.pairing import Finding
 from memories.extraction.types import Verdict
 
 # Shares of letters, from reading pairs of real project notes side by side.
@@ -27,6 +26,15 @@ _LONGEST_TITLE = 120
 _SENTENCE = re.compile(r"(?<=[.!?。！？；;])\s+|\n+|(?<=[。！？；])")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
 _BARE = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one known memory stands to the candidate; `verdict` None: they don't touch."""
+
+    verdict: Verdict | None
+    reason: str = ""
+
 
 NOTHING_NEW = Finding(Verdict.SKIP, "says_nothing_new")
 NEWER = Finding(Verdict.REPLACE, "newer_edition")

@@ -1,4 +1,4 @@
-"""The three language steps at a model server of the test's own."""
+"""The three language steps at a model server of the test's own, beside an unsure pair head."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from memories.extraction.model import ModelExtractor
 from memories.extraction.model_arbiter import ModelArbiter
 from memories.extraction.model_summarizer import ModelSummarizer
 from memories.extraction.types import Candidate, Decision, Extraction, Known, Said, TurnText
+from memories.reader import reader
 from tests.chat_server import Answer, ChatServer, said
+from tests.pair_reader import FakePairs
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -23,13 +25,14 @@ class Model:
 
     def __init__(self, server: ChatServer) -> None:
         self.server = server
+        self.head = FakePairs(share=0.5)  # unsure, so that the model is asked
         self.uses: list[ModelUse] = []
         self.chat = OpenAICompatibleModel(
             Endpoint(server.url, "tiny", timeout=5, retries=0), sleep=lambda _: None
         )
         self.asker = asker = Asker(self.chat, account=self.uses.append)
-        self.extractor = ModelExtractor(asker, rules=BundledExtractor())
-        self.arbiter = ModelArbiter(asker, rules=BundledArbiter())
+        self.extractor = ModelExtractor(asker, rules=BundledExtractor(reader()))
+        self.arbiter = ModelArbiter(asker, bundled=BundledArbiter(self.head))
         self.summarizer = ModelSummarizer(asker)
 
     def answers(self, *answers: Answer) -> None:

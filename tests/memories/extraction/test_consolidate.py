@@ -1,100 +1,74 @@
+"""What becomes of a group of similar statements."""
+
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.extraction.consolidate import LONGEST, BundledConsolidator, Joined, join
+from memories.extraction.arbitrate import LONGEST_MERGE
+from memories.extraction.consolidate import BundledConsolidator, Joined
+from memories.extraction.pairs import Relation, join
+from tests.pair_reader import FakePairs
 
-consolidate = BundledConsolidator().consolidate
-
-
-@pytest.mark.parametrize(
-    ("texts", "text"),
-    [
-        (
-            ["Likes oolong tea", "Likes green tea", "Likes matcha"],
-            "Likes oolong tea, green tea and matcha",
-        ),
-        (["喜欢乌龙茶", "喜欢喝绿茶", "喜欢抹茶"], "喜欢乌龙茶、喝绿茶和抹茶"),
-        (["喜欢小说", "喜欢小狗", "喜欢散步"], "喜欢小说、小狗和散步"),
-        (["读过《三体》", "读过《活着》", "读过《围城》"], "读过《三体》、《活着》和《围城》"),
-        (["在学吉他", "在学法语", "在学编程"], "在学吉他、法语和编程"),
-        (
-            ["妈妈是医生", "妈妈住在北京", "妈妈养了一只猫"],
-            "妈妈是医生，住在北京，养了一只猫",
-        ),
-        (["Has a cat", "Has a sister", "Has two cars"], "Has a cat, a sister and two cars"),
-        (
-            ["Anna likes tea", "Anna lives in Leeds", "Anna plays chess"],
-            "Anna likes tea, lives in Leeds and plays chess",
-        ),
-        (
-            ["Doesn't like cheese", "Doesn't like olives", "Doesn't like capers"],
-            "Doesn't like cheese, olives or capers",
-        ),
-        (
-            ["Likes tea, jazz and chess", "Likes hiking", "Likes rock and roll"],
-            "Likes tea, jazz, chess, hiking, and rock and roll",
-        ),
-        (["喜欢茶、咖啡和可可", "喜欢可乐", "喜欢茶"], "喜欢茶、咖啡、可可和可乐"),
-        (
-            ["Prefers short answers", "Prefers short answers with code", "Prefers dark mode"],
-            "Prefers short answers with code, and dark mode",
-        ),
-    ],
-)
-def test_what_begins_alike_becomes_one_list(texts: list[str], text: str) -> None:
-    assert consolidate(texts) == [Joined(text, (0, 1, 2))]
+TEAS = ["Likes oolong", "Likes matcha", "Likes sencha"]
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["Likes cheese", "Doesn't like olives", "Never eats capers", "Hates brie"],
-        ["喜欢奶酪", "不喜欢橄榄", "讨厌香菜", "住在杭州"],
-        ["Lives in Leeds", "Works at Acme", "Plays the cello"],
-    ],
-)
-def test_what_has_no_words_in_common_stays_apart(texts: list[str]) -> None:
-    assert consolidate(texts) == []
+def consolidate(texts: list[str], *told: tuple[int, int, str]) -> list[Joined]:
+    head = FakePairs()
+    for old, new, relation in told:
+        head.says(texts[old], texts[new], relation)
+    return BundledConsolidator(head).consolidate(texts)
 
 
-def test_a_pair_is_joined_only_where_few_remain() -> None:
-    assert consolidate(["Likes tea", "Likes jazz", "Lives in Leeds"]) == [
-        Joined("Likes tea and jazz", (0, 1))
+def test_what_can_stand_together_is_joined() -> None:
+    assert consolidate(TEAS) == [Joined("Likes oolong; Likes matcha; Likes sencha", (0, 1, 2))]
+    assert consolidate(["喜欢乌龙茶。", "喜欢抹茶"]) == [Joined("喜欢乌龙茶；喜欢抹茶", (0, 1))]
+
+
+def test_what_says_the_same_is_said_once() -> None:
+    texts = ["Likes tea", "Is fond of tea", "Likes green tea"]
+    assert consolidate(texts, (0, 1, "same"), (0, 2, "refines")) == [
+        Joined("Likes green tea", (0, 1, 2))
     ]
-    apart = ["Lives in Leeds", "Works at Acme", "Plays the cello"]
-    assert consolidate(["Likes tea", "Likes jazz", *apart]) == []
 
 
-def test_what_another_says_word_for_word_is_said_once() -> None:
-    assert join(["Likes tea", "likes tea.", "Likes tea"]) == "Likes tea"
-    assert join(["Likes tea", "Dislikes tea"]) == "Likes tea; Dislikes tea"
+@pytest.mark.parametrize("relation", ["newer", "contradicts", "ended"])
+def test_what_conflicts_stays_apart(relation: str) -> None:
+    assert consolidate(["Lives in Leeds", "Lives in York"], (0, 1, relation)) == []
+    joined = consolidate(TEAS, (0, 2, relation))
+    assert joined == [Joined("Likes oolong; Likes matcha", (0, 1))]
 
 
-def test_a_list_that_would_be_too_long_is_cut_in_two() -> None:
+def test_what_would_be_too_long_stays_apart() -> None:
     texts = [f"Likes the {number} very long name of a band that plays jazz" for number in range(12)]
     found = consolidate(texts)
-    assert len(found) > 1 and all(len(one.content) <= LONGEST for one in found)
+    assert len(found) > 1 and all(len(one.content) <= LONGEST_MERGE for one in found)
 
 
-_WORDS = st.sampled_from(["tea", "jazz", "a cat", "茶", "《三体》", "rock and roll", "2023", ""])
-_HEADS = st.sampled_from(["Likes ", "Has ", "喜欢", "不喜欢", "妈妈", "Lives in ", "Didn't ", ""])
-_TEXT = st.tuples(_HEADS, _WORDS, _WORDS).map(lambda parts: " ".join(parts).strip() or "x")
+def test_a_text_that_was_joined_before_grows_by_what_is_new() -> None:
+    assert join(["Likes tea; Likes jazz", "likes jazz.", "Likes chess"]) == (
+        "Likes tea; Likes jazz; Likes chess"
+    )
+    assert join(["Likes tea", "Dislikes tea"]) == "Likes tea; Dislikes tea"
+    assert join(["喜欢喝茶", "不喜欢喝茶的人"]) == "喜欢喝茶；不喜欢喝茶的人"
 
 
-@given(st.lists(st.one_of(_TEXT, st.text(min_size=1, max_size=40)), max_size=12))
-def test_no_input_is_lost_or_used_twice(texts: list[str]) -> None:
-    found = consolidate(texts)
+_TEXT = st.one_of(
+    st.sampled_from([*TEAS, "Has a cat", "喜欢茶", "不喜欢茶", "; ;", ""]),
+    st.text(min_size=1, max_size=40),
+)
+_TOLD = st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([*Relation]))
+
+
+@given(st.lists(_TEXT, min_size=8, max_size=8), st.lists(_TOLD, max_size=9))
+def test_no_input_is_lost_or_used_twice_and_nothing_is_made_up(
+    texts: list[str], told: list[tuple[int, int, str]]
+) -> None:
+    found = consolidate(texts, *told)
     used = [place for one in found for place in one.inputs]
-    assert len(used) == len(set(used)) and set(used) <= set(range(len(texts)))
-    assert all(len(one.inputs) >= 2 and one.content.strip() for one in found)
-
-
-@given(st.lists(_TEXT, min_size=3, max_size=8))
-def test_every_sign_of_a_result_was_in_its_inputs(texts: list[str]) -> None:
-    for one in consolidate(texts):
-        said = "".join(texts[place] for place in one.inputs).casefold()
-        added = set(one.content.casefold()) - set(said)
-        assert added <= set("、和，；,; andor")
+    assert len(used) == len(set(used))
+    for one in found:
+        said = "".join(texts[place] for place in one.inputs)
+        assert len(one.inputs) >= 2 and one.content.strip()
+        assert set(one.content) <= set(said) | set("；; ")

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from memories.extraction.arbitration.editions import NEWER, NOTHING_NEW, Document, edition_of
-from memories.extraction.arbitration.pairing import Finding
+from memories.extraction.arbitration.editions import (
+    NEWER,
+    NOTHING_NEW,
+    Document,
+    Finding,
+    edition_of,
+)
 
 AUTH = """# Auth service: token refresh
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from memories.extraction.answers import Unreadable
-from memories.extraction.arbitrate import BundledArbiter
 from memories.extraction.types import Candidate, Known, Verdict
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
@@ -17,6 +16,11 @@ from tests.memories.extraction.modelling import (
     candidate,
     known,
 )
+
+
+def leans(model: Model, relation: str) -> None:
+    """The pair head takes it for this, and isn't sure."""
+    model.head.says(LEEDS.content, YORK.content, relation, 0.55)
 
 
 def test_the_models_verdict_is_about_the_memory_it_was_shown(model: Model) -> None:
@@ -41,17 +45,39 @@ def test_the_models_verdict_is_about_the_memory_it_was_shown(model: Model) -> No
         {"verdict": 3, "id": "m1"},
     ],
 )
-def test_an_id_or_verdict_that_wasnt_offered_leaves_it_to_the_rules(
+def test_an_id_or_verdict_that_wasnt_offered_leaves_it_to_the_pair_head(
     model: Model, answer: object
 ) -> None:
+    leans(model, "newer")
     decision = model.decides(answer, YORK, LEEDS)
-    ruled = BundledArbiter().arbitrate(YORK, [LEEDS], now=NOW)
-    assert (decision.verdict, decision.target_id) == (ruled.verdict, ruled.target_id)
+    assert (decision.verdict, decision.target_id) == (Verdict.REVIEW, LEEDS.id)
     assert "model_unclear" in decision.reasons
+
+
+@pytest.mark.parametrize(
+    ("relation", "verdict"),
+    [("same", Verdict.SKIP), ("newer", Verdict.REPLACE), ("contradicts", Verdict.REVIEW)],
+)
+def test_where_the_pair_head_is_sure_nobody_is_asked(
+    model: Model, relation: str, verdict: Verdict
+) -> None:
+    model.head.says(LEEDS.content, YORK.content, relation, 0.7)
+    unclear = known("Plays the cello", id="mem_other")
+    assert model.decides({}, YORK, unclear, LEEDS).verdict is verdict
+    assert model.server.asked == []
+
+
+def test_only_what_the_pair_head_is_unsure_of_is_shown(model: Model) -> None:
+    chess = known("Plays chess", id="mem_chess")
+    model.head.says(chess.content, YORK.content, "unrelated", 0.9)
+    decision = model.decides({"verdict": "SKIP", "id": "m1"}, YORK, chess, LEEDS)
+    assert (decision.verdict, decision.target_id) == (Verdict.SKIP, LEEDS.id)
+    assert len(model.server.material()["known"]) == 1
 
 
 @pytest.mark.parametrize("verdict", ["SKIP", "KEEP_BOTH", "ADD", "MERGE"])
 def test_a_contradiction_is_never_kept_or_dropped_silently(model: Model, verdict: str) -> None:
+    leans(model, "contradicts")
     decision = model.decides({"verdict": verdict, "id": "m1"}, YORK, LEEDS)
     assert (decision.verdict, decision.target_id) == (Verdict.REVIEW, LEEDS.id)
 
@@ -60,6 +86,7 @@ def test_a_contradiction_is_never_kept_or_dropped_silently(model: Model, verdict
 def test_what_the_person_corrected_is_replaced_though_the_model_says_otherwise(
     model: Model, verdict: str
 ) -> None:
+    leans(model, "contradicts")
     new = candidate("Lives in York", corrects=True)
     decision = model.decides({"verdict": verdict, "id": "m1"}, new, LEEDS)
     assert (decision.verdict, decision.target_id) == (Verdict.REPLACE, LEEDS.id)
@@ -125,11 +152,13 @@ def test_a_merge_says_what_both_say(model: Model) -> None:
         "Plays the cello with Anna on Sundays" + " on Sundays" * 9,
     ],
 )
-def test_a_merge_that_loses_or_invents_is_combined_by_the_rules(model: Model, text: object) -> None:
+def test_a_merge_that_loses_or_invents_is_joined_without_the_model(
+    model: Model, text: object
+) -> None:
     old, new = known("Plays the cello"), candidate("Plays the cello on Sundays with Anna")
     decision = model.decides({"verdict": "MERGE", "id": "m1", "content": text}, new, old)
     assert decision.verdict == Verdict.MERGE
-    assert "combined_by_rules" in decision.reasons
+    assert "joined" in decision.reasons
     assert decision.content
     assert "Sundays" in decision.content
     assert "1999" not in decision.content

@@ -6,6 +6,7 @@ from memories.extraction.arbitrate import BundledArbiter
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.standing_in import StandInArbiter, StandInExtractor, StandInSummarizer
 from memories.extraction.summarize import ExtractiveSummarizer
+from memories.reader import reader
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
     LEEDS,
@@ -24,10 +25,11 @@ def test_the_rules_stand_in_where_the_model_fails(
     model: Model, caplog: pytest.LogCaptureFixture
 ) -> None:
     model.answers(refused(500))
-    extractor = StandInExtractor(model.extractor, bundled=BundledExtractor())
+    extractor = StandInExtractor(model.extractor, bundled=BundledExtractor(reader()))
     (found,) = extractor.extract(heard("I live in Leeds.")).candidates
     assert (found.content, found.reasons[-1]) == ("Lives in Leeds", "bundled_stood_in")
-    arbiter = StandInArbiter(model.arbiter, bundled=BundledArbiter())
+    arbiter = StandInArbiter(model.arbiter, bundled=BundledArbiter(model.head))
+    model.head.says(LEEDS.content, YORK.content, "newer", 0.5)
     decision = arbiter.arbitrate(YORK, [LEEDS], now=NOW)
     assert (decision.target_id, decision.reasons[-1]) == (LEEDS.id, "bundled_stood_in")
     summarizer = StandInSummarizer(model.summarizer, bundled=ExtractiveSummarizer())
@@ -38,9 +40,9 @@ def test_the_rules_stand_in_where_the_model_fails(
 
 def test_nobody_stands_in_for_a_model_that_answers(model: Model) -> None:
     model.proposes(TEA)
-    extractor = StandInExtractor(model.extractor, bundled=BundledExtractor())
+    extractor = StandInExtractor(model.extractor, bundled=BundledExtractor(reader()))
     assert extractor.extract(heard(SAYS_TEA)).candidates[0].reasons == ("model",)
-    arbiter = StandInArbiter(model.arbiter, bundled=BundledArbiter())
+    arbiter = StandInArbiter(model.arbiter, bundled=BundledArbiter(model.head))
     model.answers(said({"verdict": "REPLACE", "id": "m1"}))
     assert arbiter.arbitrate(YORK, [LEEDS], now=NOW).reasons == ("model",)
     summarizer = StandInSummarizer(model.summarizer, bundled=ExtractiveSummarizer())

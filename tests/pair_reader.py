@@ -1,0 +1,40 @@
+"""A pair head that says what a test tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memories.extraction.pairs import Relation
+
+
+def shares(relation: str, share: float = 0.95) -> dict[str, float]:
+    """`share` for one relation; the others have the rest in equal parts."""
+    rest = (1 - share) / (len(Relation) - 1)
+    return {one.value: share if one == relation else rest for one in Relation}
+
+
+class FakePairs:
+    """Two texts are unrelated, and no request is about a memory, unless it was told otherwise.
+
+    `share` is how sure it is of what it wasn't told.
+    """
+
+    def __init__(self, *, share: float = 0.95) -> None:
+        self._otherwise = shares("unrelated", share)
+        self.told: dict[tuple[str, str], Mapping[str, float]] = {}
+        self.meant: dict[str, float] = {}
+        self.asked: list[tuple[str, str]] = []
+
+    def says(self, old: str, new: str, relation: str, share: float = 0.95) -> None:
+        self.told[old, new] = shares(relation, share)
+
+    def means(self, memory: str, share: float = 0.95) -> None:
+        """Whatever is asked to be forgotten is about this memory."""
+        self.meant[memory] = share
+
+    def relations(self, pairs: Sequence[tuple[str, str]], /) -> list[Mapping[str, float]]:
+        self.asked += pairs
+        return [self.told.get(pair) or self._otherwise for pair in pairs]
+
+    def about(self, request: str, memory: str, /) -> float:
+        return self.meant.get(memory, 0.0)
