@@ -173,8 +173,9 @@ def chosen(name: str) -> Arbiter:
 
         return providers.arbiter()
     from memories.extraction.arbitrate import BundledArbiter
+    from memories.reader import reader
 
-    return BundledArbiter()
+    return BundledArbiter(reader())
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ import pytest
 from bench.language_steps import LanguageSteps
 from bench.robustness import broken
 from bench.sentences import Sentences
-from memories.extraction.arbitrate import read
 
 BROKE = [
     "Divorce lawyer",
@@ -23,13 +22,6 @@ def test_a_text_that_broke_a_step_no_longer_does(text: str) -> None:
     counted, _ = broken([text, "Married to Sam", text])
 
     assert counted.total() == 0
-
-
-def test_a_wedding_singer_is_not_said_to_be_married() -> None:
-    slots = [read(text).slot for text in ("Wedding singer on weekends", "Divorce lawyer")]
-
-    assert slots == ["", ""]
-    assert read("Divorced").slot == "marital"
 
 
 def test_generated_sentences_break_no_step() -> None:
