@@ -16,11 +16,12 @@ def shares(relation: str, share: float = 0.95) -> dict[str, float]:
 class FakePairs:
     """Two texts are unrelated, and no request is about a memory, unless it was told otherwise.
 
-    `share` is how sure it is of what it wasn't told.
+    A text that only goes on where another one ends refines it. `share` is how sure it is of what
+    it wasn't told.
     """
 
     def __init__(self, *, share: float = 0.95) -> None:
-        self._otherwise = shares("unrelated", share)
+        self._share = share
         self.told: dict[tuple[str, str], Mapping[str, float]] = {}
         self.meant: dict[str, float] = {}
         self.asked: list[tuple[str, str]] = []
@@ -34,7 +35,11 @@ class FakePairs:
 
     def relations(self, pairs: Sequence[tuple[str, str]], /) -> list[Mapping[str, float]]:
         self.asked += pairs
-        return [self.told.get(pair) or self._otherwise for pair in pairs]
+        return [self.told.get(pair) or self._untold(*pair) for pair in pairs]
+
+    def _untold(self, old: str, new: str) -> Mapping[str, float]:
+        goes_on = bool(old.strip()) and new.startswith(old)
+        return shares("refines" if goes_on else "unrelated", self._share)
 
     def about(self, request: str, memory: str, /) -> float:
         return self.meant.get(memory, 0.0)

@@ -158,6 +158,7 @@ def _rewritten(
         change=Change.MERGED if is_merge else Change.REPLACED,
         candidate_text=meeting.candidate.content,
         reason=_because(meeting),
+        keep_tags="newer_edition" not in meeting.decision.reasons,
     )
 
 

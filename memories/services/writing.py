@@ -138,10 +138,11 @@ def rewrite(
     candidate_text: str = "",
     reason: str = "",
     inputs: Sequence[MemoryVersion] = (),
+    keep_tags: bool = True,
 ) -> Memory:
     """Give the memory another text; it keeps its id, the old text becomes a version.
 
-    A MERGE rests on what the old version rested on as well: that version is its input, and the
+    Without `keep_tags` it gets the tags of the draft alone. A MERGE rests on what the old version rested on as well: that version is its input, and the
     sources of both are kept. So are those of `inputs`, versions of other memories.
     """
     before = current_version(memory)
@@ -150,7 +151,7 @@ def rewrite(
     memory.content_hash = content_hash(draft.content)
     memory.importance = max(memory.importance, draft.importance)
     memory.confidence = _confidence_after(change, memory, draft)
-    memory.tags = sorted({*memory.tags, *_tags(draft)})
+    memory.tags = sorted({*(memory.tags if keep_tags else ()), *_tags(draft)})
     memory.data = {**memory.data, **sensitive.masked_values(draft.data)}
     memory.occurred_at = draft.occurred_at or memory.occurred_at
     memory.current_version = _next_number(memory)

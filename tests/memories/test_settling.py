@@ -13,6 +13,7 @@ from memories.services.review import ReviewInput
 from ops.access import as_user
 from ops.models import Kind, Operation, User
 from ops.services import worker
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -89,7 +90,11 @@ def test_a_loser_in_the_bin_is_left_alone(alice: User, sides: tuple[Memory, Memo
     assert Memory.visible.get(pk=old.pk).status == MemoryStatus.ACTIVE
 
 
-def test_one_new_text_replaces_all_that_it_takes_the_place_of(alice: User) -> None:
+def test_one_new_text_replaces_all_that_it_takes_the_place_of(
+    alice: User, pairs: FakePairs
+) -> None:
+    for home in ("Lives in Leeds", "Lives in Bath"):
+        pairs.says(home, "Now lives in Paris", "newer")
     first = write(alice, "Lives in Leeds").memory
     second = write(alice, "Plays the cello").memory
     prepared = indexing.embed_memory("Lives in Bath")
@@ -102,11 +107,14 @@ def test_one_new_text_replaces_all_that_it_takes_the_place_of(alice: User) -> No
     assert Memory.objects.get(public_id__in=loser).superseded_by == written.memory
 
 
-def test_a_merge_is_found_by_its_words_at_once_and_embedded_by_an_operation(alice: User) -> None:
+def test_a_merge_is_found_by_its_words_at_once_and_embedded_by_an_operation(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.says("Has a cat named Biscuit", "Biscuit is 3 years old", "refines")
     write(alice, "Has a cat named Biscuit")
     merged = write(alice, "Biscuit is 3 years old")
     assert merged.result == "updated"
-    assert merged.memory.content == "Has a cat named Biscuit, who is 3 years old"
+    assert merged.memory.content == "Has a cat named Biscuit; Biscuit is 3 years old"
     assert Operation.objects.filter(kind=Kind.INDEX_MEMORY).exists()
     worker.drain()
     merged.memory.refresh_from_db()
@@ -114,8 +122,9 @@ def test_a_merge_is_found_by_its_words_at_once_and_embedded_by_an_operation(alic
 
 
 def test_no_text_is_embedded_while_the_transaction_is_open(
-    alice: User, monkeypatch: pytest.MonkeyPatch
+    alice: User, monkeypatch: pytest.MonkeyPatch, pairs: FakePairs
 ) -> None:
+    pairs.says("Has a cat named Biscuit", "Biscuit is 3 years old", "refines")
     write(alice, "Has a cat named Biscuit")
     prepared = remembering.prepare(MemoryInput("Biscuit is 3 years old"), origin=Origin.API)
 

@@ -16,6 +16,7 @@ from ops.services import users, worker
 from tests.killing import Kill, revive
 from tests.memories.pages import address, signed_in, text_of
 from tests.memories.quiet import falls_quiet, texts
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -115,7 +116,10 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Arbitration.objects.count() == Source.objects.count() == 2
 
 
-def test_what_it_asks_to_be_forgotten_is_forgotten(conversation: Conversation) -> None:
+def test_what_it_asks_to_be_forgotten_is_forgotten(
+    conversation: Conversation, pairs: FakePairs
+) -> None:
+    pairs.means("Lives in Leeds")
     say(conversation, HOME)
     falls_quiet(conversation)
     say(conversation, "Please forget that I live in Leeds.")

@@ -12,6 +12,7 @@ from ops.services import keys, users, worker
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
 from tests.memories.extraction.test_editions import AUTH, STORAGE
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -46,17 +47,19 @@ def test_what_the_agent_says_of_summary_and_tags_stands(alice_key: str) -> None:
 
 
 def test_a_newer_edition_keeps_the_id_and_the_old_text_as_a_version(alice_key: str) -> None:
-    first = ingest(alice_key, status=201)
+    first = ingest(alice_key, status=201, tags=["old"])
     newer = AUTH.replace("15 minutes", "30 minutes")
-    told = ingest(alice_key, newer, content_type="development")
+    told = ingest(alice_key, newer, content_type="development", tags=["new"])
     assert (told["status"], told["verdict"], told["id"]) == ("updated", "REPLACE", first["id"])
     memory = Memory.objects.get()
     assert (memory.content, memory.kind) == (newer.strip(), "development")
+    assert memory.tags == ["new"]
     texts = MemoryVersion.objects.filter(memory=memory).order_by("number")
     assert [one.content for one in texts] == [AUTH.strip(), newer.strip()]
 
 
-def test_a_short_statement_replaces_another_of_any_type(alice_key: str) -> None:
+def test_a_short_statement_replaces_another_of_any_type(alice_key: str, pairs: FakePairs) -> None:
+    pairs.says("Tests are run with unittest.", "Tests are run with pytest now.", "newer")
     first = ingest(alice_key, "Tests are run with unittest.", status=201, content_type="testing")
     told = ingest(alice_key, "Tests are run with pytest now.", content_type="development")
     assert (told["status"], told["id"]) == ("updated", first["id"])
