@@ -18,6 +18,7 @@ from tests.chat_server import Answer, ChatServer
 from tests.conversations.answers import STREAM, again, hang_up, say, texts_of, thread_of
 from tests.factories import make_memory, make_turn
 from tests.memories.pages import address, htmx, signed_in, text_of
+from tests.pair_reader import FakePairs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_under_way")]
 
@@ -223,8 +224,9 @@ def test_the_chat_names_the_model_that_answers(
 
 
 def test_what_was_asked_to_be_forgotten_is_told_to_the_model(
-    alice: User, client: Client, conversation: Conversation, model: ChatServer
+    alice: User, client: Client, conversation: Conversation, model: ChatServer, pairs: FakePairs
 ) -> None:
+    pairs.means("Has a cat")
     make_memory(alice, "Has a cat")
     say(client, conversation, "Please forget that I have a cat. What shall I cook tonight?")
     told = model.asked[0]["messages"][0]["content"]
@@ -234,8 +236,9 @@ def test_what_was_asked_to_be_forgotten_is_told_to_the_model(
 
 
 def test_a_message_that_only_asks_to_forget_is_answered_without_the_model(
-    alice: User, client: Client, conversation: Conversation, model: ChatServer
+    alice: User, client: Client, conversation: Conversation, model: ChatServer, pairs: FakePairs
 ) -> None:
+    pairs.means("Has a cat")
     make_memory(alice, "Has a cat")
     say(client, conversation, "Please forget that I have a cat.")
     assert model.asked == []

@@ -8,6 +8,7 @@ from memories.services.remembering import MemoryInput
 from ops.access import as_user
 from ops.models import User
 from ops.services import worker
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -76,8 +77,14 @@ def test_a_conversation_is_called_by_how_it_began(conversation: Conversation) ->
     ],
 )
 def test_asking_to_forget_forgets_and_does_not_repeat_it(
-    alice: User, conversation: Conversation, content: str, other: str, request_text: str
+    alice: User,
+    conversation: Conversation,
+    pairs: FakePairs,
+    content: str,
+    other: str,
+    request_text: str,
 ) -> None:
+    pairs.means(content)
     remember(alice, content)
     kept = remember(alice, other)
     answer = say(request_text, conversation)

@@ -15,6 +15,7 @@ from ops.models import Operation, Receipt, User
 from ops.services import users, worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.pages import htmx, signed_in, text_of
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -157,8 +158,9 @@ def test_with_htmx_the_messages_are_shown_without_what_went(
 
 
 def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
-    client: Client, alice: User, conversation: Conversation, told: Turn
+    client: Client, alice: User, conversation: Conversation, told: Turn, pairs: FakePairs
 ) -> None:
+    pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
     said = chat.exchange(ASKED, user=alice, conversation=conversation).turn
     assert said.assistant_message.content.startswith("Forgotten, for good.")

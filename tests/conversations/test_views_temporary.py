@@ -10,6 +10,7 @@ from memories.models import Memory, RecallTrace
 from ops.models import Operation, User
 from tests.factories import make_memory
 from tests.memories.pages import address, htmx, signed_in, text_of
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -52,8 +53,9 @@ def test_answers_still_use_what_is_remembered(
 
 
 def test_asking_to_forget_is_done_all_the_same(
-    alice: User, client: Client, passing: TemporaryConversation
+    alice: User, client: Client, passing: TemporaryConversation, pairs: FakePairs
 ) -> None:
+    pairs.means("Has a cat")
     make_memory(alice, "Has a cat")
     kept = make_memory(alice, "Likes green tea")
     url = address("conversation", passing.public_id)

@@ -97,9 +97,9 @@ def test_a_consolidated_memory_is_derived_again_there(alice: User) -> None:
     consolidation.request(user=alice)
     worker.drain()
     bob = moved(alice)
-    assert active(bob) == active(alice) == ["Likes oolong tea, green tea and black tea"]
+    assert active(bob) == active(alice) == ["Likes oolong tea; Likes green tea; Likes black tea"]
     version = MemoryVersion.objects.get(memory=Memory.objects.get(user=bob, status="active"))
     assert {one.content for one in version.inputs.all()} == set(TEAS)
     forget(bob, f"I say: {TEAS[0]}")
-    assert active(bob) == ["Likes green tea and black tea"]
-    assert active(alice) == ["Likes oolong tea, green tea and black tea"]
+    assert active(bob) == ["Likes green tea; Likes black tea"]
+    assert active(alice) == ["Likes oolong tea; Likes green tea; Likes black tea"]

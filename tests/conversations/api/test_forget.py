@@ -8,6 +8,7 @@ from ops.models import Operation, User
 from ops.services import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -152,7 +153,10 @@ def about(key: str, words: str) -> Any:
     return forget(key, scope="memory", user_id="alice", about=words)
 
 
-def test_what_is_plainly_meant_is_forgotten(alice: User, product_key: str) -> None:
+def test_what_is_plainly_meant_is_forgotten(
+    alice: User, product_key: str, pairs: FakePairs
+) -> None:
+    pairs.means("Lives in Brno")
     turn = make_turn(make_conversation(alice), "I live in Brno.")
     memory = make_memory(alice, "Lives in Brno", turns=[turn])
     told = answer(about(product_key, "that I live in Brno"), 202)

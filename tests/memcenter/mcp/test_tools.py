@@ -20,6 +20,7 @@ from ops.models import ApiKey, AuditEvent, Operation, User
 from ops.services import keys, users, worker
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_conversation, make_memory, make_turn
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCEPT = "application/json, text/event-stream"
@@ -116,7 +117,10 @@ def test_every_tool_says_what_it_takes_gives_and_does(agent: Agent) -> None:
     assert {"from", "to", "owner_id"} <= set(tools["mem.timeline"]["inputSchema"]["properties"])
 
 
-def test_a_page_is_stored_found_and_fetched_in_two_steps(agent: Agent, bob: User) -> None:
+def test_a_page_is_stored_found_and_fetched_in_two_steps(
+    agent: Agent, bob: User, pairs: FakePairs
+) -> None:
+    pairs.says("Release 2.0 ships in May.", "Release 2.0 is postponed to June.", "newer")
     told = agent.call("mem.ingest_memory", **plan("Release 2.0 ships in May."), machine_name="desk")
     assert (told["status"], told["verdict"]) == ("created", "ADD")
     newer = agent.call("mem.ingest_memory", **plan("Release 2.0 is postponed to June."))
@@ -189,7 +193,7 @@ def test_a_forgotten_memory_is_gone_at_once_and_for_good(agent: Agent, bob: User
 
 
 def test_what_is_to_be_forgotten_in_words_is_asked_unless_it_is_plain(
-    agent: Agent, bob: User
+    agent: Agent, bob: User, pairs: FakePairs
 ) -> None:
     texts = ("Lives in Brno", "Works in Brno", "Plays the cello")
     home, work, _ = [make_memory(bob, text) for text in texts]
@@ -199,6 +203,7 @@ def test_what_is_to_be_forgotten_in_words_is_asked_unless_it_is_plain(
     assert agent.call("memory_forget", about="my motorbike")["status"] == "nothing_found"
     chosen = agent.call("memory_forget", memory_ids=[home.public_id])
     assert chosen["status"] == "accepted" and chosen["op_id"]
+    pairs.means("Plays the cello")
     assert agent.call("memory_forget", about="I play the cello")["status"] == "accepted"
     assert list(Memory.objects.all()) == [work]
 
