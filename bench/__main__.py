@@ -25,8 +25,6 @@ NEED_FILES = {
     "compaction": ("locomo", "memorybank"),
     "robustness": ("locomo", "memorybank"),
 }
-# Else they would also write the weights anew.
-ONLY_MEASURE = {"train_clauses": ("--check",), "train_pairs": ("--check",)}
 
 
 def main(folder: Path) -> int:
@@ -58,7 +56,7 @@ def programs() -> Iterator[Path]:
 
 def run(program: Path, files: Sequence[Path]) -> Any:
     """Its figures, None when it failed; its table is printed as it comes."""
-    command = [sys.executable, str(program), *ONLY_MEASURE.get(program.stem, ()), *map(str, files)]
+    command = [sys.executable, str(program), *map(str, files)]
     last = ""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout

@@ -1,6 +1,6 @@
 """Extraction: does a turn yield the memories that a thoughtful person would want, and no others?
 
-    .venv/bin/python bench/extraction.py [--method rules|classifier|both|configured] [--show dev]
+    .venv/bin/python bench/extraction.py [--method bundled|configured] [--show dev]
                                          [--extra]
 
 Each turn of `bench/data/extraction` is extracted alone. A found memory fits a label when it says
@@ -42,7 +42,7 @@ from memories.extraction.types import Candidate, Extraction, Extractor, Said, Tu
 
 # MEMCENTER_IMPORTANCE_FLOOR: under it nothing is remembered unless it was asked for.
 FLOOR = 0.3
-METHODS = ("rules", "classifier", "both", "configured")
+METHODS = ("bundled", "configured")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -274,24 +274,15 @@ def odd_things(one: Outcome) -> list[str]:
 
 
 def chosen(method: str) -> Extractor:
-    if method == "configured":
-        prepare_django()
-        from memories.services import providers
+    prepare_django()
+    from memories.services import providers
 
-        return providers.extractor()
-    from memories.extraction.bundled import BundledExtractor
-
-    if method == "rules":
-        return BundledExtractor()
-    from memcenter.providers.bundled import BundledEmbedder
-    from memories.extraction.classifier.model import ClauseClassifier
-
-    return BundledExtractor(ClauseClassifier(BundledEmbedder().embed), rules=method == "both")
+    return providers.extractor() if method == "configured" else providers.bundled_extractor()
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--method", choices=METHODS, default="both")
+    parser.add_argument("--method", choices=METHODS, default="bundled")
     parser.add_argument("--show", choices=["dev"], help="list what went wrong in this part")
     parser.add_argument("--extra", action="store_true", help="the extra turns, all for developing")
     options = parser.parse_args(arguments)

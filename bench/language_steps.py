@@ -14,7 +14,6 @@ from conversations.importing import transcript
 from memcenter.lib import richtext, segment, shingles
 from memories import worddiff
 from memories.extraction import digest, noted, sensitive, workflows
-from memories.extraction.consolidate import BundledConsolidator
 from memories.extraction.joint.bundled import BundledJointReader
 from memories.extraction.joint.types import Heard
 from memories.extraction.summarize import ExtractiveSummarizer
@@ -37,9 +36,9 @@ class LanguageSteps:
     """The steps by name. What earlier texts left is what later ones meet."""
 
     def __init__(self) -> None:
-        self._extractor = providers.learning_extractor()
+        self._extractor = providers.bundled_extractor()
         self._arbiter = providers.bundled_arbiter()
-        self._joint = BundledJointReader(providers.bundled_extractor())
+        self._joint = BundledJointReader()
         self._said: deque[str] = deque(maxlen=_FEW)
         self._known: deque[str] = deque(maxlen=_FEW)
         self.candidates = 0
@@ -111,7 +110,7 @@ class LanguageSteps:
         )
 
     def _consolidate(self, text: str) -> None:
-        BundledConsolidator().consolidate([*self._known, _as_memory(text)])
+        providers.consolidator().consolidate([*self._known, _as_memory(text)])
 
     def _skill(self, text: str) -> None:
         workflows.workflow_of(1, request=text, tools=[{"name": "search", "input": {"q": 1}}])

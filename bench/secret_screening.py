@@ -23,6 +23,7 @@ from memories.extraction import sensitive
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Said, TurnText
+from memories.reader import reader
 from memories.screening.finding import find
 
 SETS = Path(__file__).parent / "data" / "secrets"
@@ -104,7 +105,7 @@ def derived(text: str) -> Iterator[str]:
         "", [("user", masked), ("assistant", reply)], max_tokens=10_000
     )
     said = Said(text, _WHEN)
-    found = BundledExtractor().extract(TurnText(said, Said("Noted.", _WHEN)))
+    found = BundledExtractor(reader()).extract(TurnText(said, Said("Noted.", _WHEN)))
     for candidate in found.candidates:
         yield sensitive.screen(candidate.content).text
         yield sensitive.masked(candidate.quote)

@@ -370,8 +370,6 @@ if not re.fullmatch(r"[A-Za-z_]\w{0,99}", MILVUS_PREFIX, re.ASCII):
 # somewhere. A model that fails is asked again by the operation; with the fallback the rules
 # stand in for it at once.
 LANGUAGE_METHOD = env.choice("MEMCENTER_LANGUAGE_METHOD", "bundled", among=("bundled", "model"))
-# Whether a trained classifier judges the clauses that no rule takes; it needs the bundled embedder.
-EXTRACTION_CLASSIFIER = env.flag("MEMCENTER_EXTRACTION_CLASSIFIER", True)
 MODEL_BASE_URL = env.text("MEMCENTER_MODEL_BASE_URL")
 MODEL_API_KEY = env.text("MEMCENTER_MODEL_API_KEY")
 MODEL_NAME = env.text("MEMCENTER_MODEL_NAME")

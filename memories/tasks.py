@@ -1,16 +1,24 @@
 """What beat asks for in people's memories; the work itself stands in the outbox."""
 
 from celery import shared_task
+from celery.signals import worker_init
 from django.utils import timezone
 
 from memories.services import (
     consolidation,
     file_syncing,
     own_indexes,
+    providers,
     sessions,
     vector_changes,
 )
 from ops.access import as_system
+
+
+@worker_init.connect
+def load_the_reader(**_: object) -> None:
+    """Before the worker's processes are forked, so that they share its memory."""
+    providers.bundled_extractor()
 
 
 @shared_task(ignore_result=True)

@@ -1,268 +1,309 @@
-"""The bundled extractor for Chinese and English, without a chat model, a key or a network.
+"""The bundled extractor: a learned reader finds the statements, and a memory is made of each.
 
-A message goes through five steps. Secrets and all that isn't the person's own statement (code,
-quotations, pasted text) are covered, sign for sign. Each sentence is read by the rules of its
-language (`rules/`), or obeyed if it says "remember" or "forget". What no rule took is judged by the
-classifier, if there is one (`judging.py`). What was found becomes candidates with their quotes.
-Nothing that only repeats our own prompt text is kept.
+A message is read whole, with up to three messages before it and what it answers. A statement that
+is worth keeping is kept in the person's own words (`own_words`). Secrets, code and quoted lines
+never become a part of one, and nothing that only repeats our own prompt text is kept.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import date, datetime, time
+from typing import Any, Protocol
 
-from memories.extraction import sensitive
-from memories.extraction.classifier.model import Judge
-from memories.extraction.judging import Heard, settled
-from memories.extraction.rules import accepted, commands, masking, repeated
-from memories.extraction.rules.en_clauses import Sentence
-from memories.extraction.rules.explicit import as_said
-from memories.extraction.rules.reading import Reader, language_of, sentences
-from memories.extraction.rules.rule import OPEN, Found, Rule
-from memories.extraction.rules.zh_dialect import standard
+from memories.extraction import accepted, commands, keeping, masking, repeated, sensitive
+from memories.extraction.languages import language_of
+from memories.extraction.own_words import own_words
+from memories.extraction.topics import tag_of
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
+from memories.reader import Reading, Statement
 from memories.screening import finding
+from memories.screening.finding import Span
 
+KEEP = 0.5  # share of "worth keeping" from which a statement is kept
+DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
+ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
+FLAG = 0.5  # share from which a mark of the whole message holds
+_DOUBTFUL = 0.4  # the confidence of what waits for the person
+_ACCEPTED = 0.8  # the confidence of what the assistant said and the person agreed to
+_HEDGED = 0.15  # taken off the confidence of "I think", "maybe", 好像
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
-_HEDGED = 0.3  # taken off the confidence of "I think", "maybe", 好像
-_ACCEPTED = 0.1  # taken off what the assistant said and the user agreed to
-_ANSWERED = Rule("answered", "fact", 0.6, 0.9, OPEN.pattern)
+_IMPORTANCE = {
+    "constraint": 0.85,
+    "preference": 0.6,
+    "fact": 0.6,
+    "task": 0.6,
+    "event": 0.5,
+    "pattern": 0.5,
+    "skill": 0.55,
+}
+_OWN_LIFE = ("self", "related")
+_LIVED = ("asserted", "hedged", "asked")
 _MOST = 40  # candidates of one message; more is a list, not a conversation
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_LONGEST_ORDER = 600  # signs of a sentence in which "remember" and "forget" are looked for
+_SAYS = re.compile(r"[^\W_]")
+
+
+class MessageReader(Protocol):
+    """What the extractor needs of `memories.reader.Reader`."""
+
+    def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
 
 @dataclass(frozen=True)
 class _Message:
-    """What one person said: `text` as it was, `covered` without its secrets."""
+    """What one person said. `covered` is as long as the text, without secrets and code."""
 
     said: Said
     role: str
-    spans: tuple[finding.Span, ...]
+    before: tuple[str, ...]  # latest first
+    answers: str
+    reading: Reading
+    spans: tuple[Span, ...]
     covered: str
 
-    @classmethod
-    def of(cls, said: Said, role: str) -> "_Message":
-        spans = finding.find(said.text)
-        covered = sensitive.covered(said.text, spans)
-        return cls(said, role, spans, covered)
+    def flag(self, name: str) -> bool:
+        return self.reading.flags[name] >= FLAG
 
 
 class BundledExtractor:
-    """Precise rather than greedy: what it isn't sure to understand, it leaves.
-
-    `judge` decides on what the rules don't know; without one they are alone. `rules=False` leaves
-    all to the judge, which is only good for measuring.
-    """
+    """Keeps what the reader is sure of; what it doubts waits for the person's review."""
 
     name = "bundled"
 
-    def __init__(self, judge: Judge | None = None, *, rules: bool = True) -> None:
-        self._judge = judge
-        self._rules = rules
+    def __init__(self, reader: MessageReader) -> None:
+        self._reader = reader
 
     def extract(self, turn: TurnText) -> Extraction:
-        user = _Message.of(turn.user, "user")
-        known = repeated.folded(turn.known_block)
-        found, forget = self._heard(user, turn)
-        found += self._from_named_assistant(turn)
-        candidates = _without_repeats(found, known=known)
-        kept = any(
-            mark in candidate.content
-            for candidate in candidates
-            for mark in (sensitive.MARK_EN, sensitive.MARK_ZH)
+        message = self._heard(turn.user, "user", turn)
+        forget = tuple(_forget_requests(message))
+        withheld = _is_withheld(message)
+        candidates = [] if withheld else list(_candidates(message))
+        if turn.user.speaker and turn.assistant.speaker:
+            other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
+            candidates += _candidates(other)
+        kept = list(_without_repeats(candidates, known=repeated.folded(turn.known_block)))
+        redacted = any(_is_redacted(one.content) for one in kept)
+        return Extraction(
+            tuple(kept),
+            sensitive.refusals(message.spans, kept=redacted),
+            forget,
+            withheld=withheld,
+            not_lived=tuple(
+                (one.start, one.end) for one in message.reading.statements if _is_not_lived(one)
+            ),
         )
-        refused = sensitive.refusals(user.spans, kept=kept)
-        return Extraction(tuple(candidates), refused, tuple(forget))
 
-    def _heard(
-        self, message: _Message, turn: TurnText
-    ) -> tuple[list[Candidate], list[ForgetRequest]]:
-        """Candidates and forget requests of the user's message, in the order they were said."""
-        own = masking.own_words(message.covered)
-        if masking.is_play(own):
-            return [], []
-        said = message.said
-        reader = Reader(said.spoken_at.date(), speaker=said.speaker, rules=self._rules)
-        for earlier in turn.before[-2:]:
-            reader.note(masking.own_words(sensitive.cover(earlier.text))[:2000])
-        candidates = list(_from_assistant(turn, message, reader, self._judge))
-        heard, forget = _sentences(own, turn, message, reader)
-        for one in settled(heard, self._judge):
-            if candidate := _candidate(one.found, message, explicit=one.explicit):
-                candidates.append(candidate)
-        return candidates, forget
+    def kind_of(self, text: str) -> str:
+        """The kind of the one statement that a text makes; empty where it makes none or several."""
+        kinds = {one.best("kind") for one in self._reader.read(text).statements}
+        return kinds.pop() if len(kinds) == 1 else ""
 
-    def _from_named_assistant(self, turn: TurnText) -> list[Candidate]:
-        """Between two named people, the other side's statements are remembered by their name."""
-        if not (turn.user.speaker and turn.assistant.speaker):
-            return []
-        message = _Message.of(turn.assistant, "assistant")
-        return self._heard(message, replace(turn, before=(), before_assistant=""))[0]
+    def _heard(self, said: Said, role: str, turn: TurnText) -> _Message:
+        before = tuple(one.text for one in reversed(turn.before))[:3]
+        answers = turn.before_assistant if role == "user" else turn.user.text
+        reading = self._reader.read(said.text, before=before, assistant=answers)
+        spans = finding.find(said.text)
+        covered = masking.covered(sensitive.covered(said.text, spans))
+        return _Message(said, role, before, answers, reading, spans, covered)
 
 
-def _sentences(
-    own: str, turn: TurnText, message: _Message, reader: Reader
-) -> tuple[list[Heard], list[ForgetRequest]]:
-    heard: list[Heard] = []
-    forget: list[ForgetRequest] = []
-    listing = False
-    for sentence in sentences(own):
-        if commands.opens_list(sentence.text):
-            listing = True
-            continue
-        order = commands.command(standard(sentence.text), question=sentence.question)
-        if order is not None and order.todo and turn.assistant.speaker:
-            continue  # "remember to rest" is said to the other person, not to a memory
-        if order is not None and order.verb == "forget":
-            if sentence.question and not commands.is_polite_request(sentence.text):
-                continue
-            forget.append(_forget_request(order, sentence, message))
-        else:
-            heard += _of_sentence(sentence, order, message, reader, listing=listing)
-        reader.note(sentence.text)
-    return heard, forget
+def _is_withheld(message: _Message) -> bool:
+    """Whether the person asked that this message, or what it is about, isn't kept."""
+    asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
+    return asked or keeping.is_asked_not_to(message.said.text)
 
 
-def _forget_request(
-    order: commands.Command, sentence: Sentence, message: _Message
-) -> ForgetRequest:
-    about = sensitive.blanked(_as_typed(order.what, sentence, message))
-    end = sentence.start + len(sentence.text)
-    return ForgetRequest(about, sensitive.blanked(message.covered[sentence.start : end]))
+def _candidates(message: _Message) -> Iterator[Candidate]:
+    asked = message.flag("remember")
+    found = [one for one in message.reading.statements if _is_ours(one, asked=asked)]
+    if asked and not found:
+        yield from _ordered(message)
+    if not found:
+        yield from _accepted(message)
+    for one in found:
+        if candidate := _candidate(one, message, explicit=asked):
+            yield candidate
 
 
-def _as_typed(what: str, sentence: Sentence, message: _Message) -> str:
-    """The user's own characters for a part that was found in the simplified sentence."""
-    at = standard(sentence.text).find(what)
-    return sentence.text[at : at + len(what)] if at >= 0 else what
-
-
-def _of_sentence(
-    sentence: Sentence,
-    order: commands.Command | None,
-    message: _Message,
-    reader: Reader,
-    *,
-    listing: bool,
-) -> Iterator[Heard]:
-    if order is None:
-        for found in reader.read(sentence):
-            yield Heard(found, message.covered[found.start : found.end], explicit=listing)
+def _accepted(message: _Message) -> Iterator[Candidate]:
+    """What the assistant said of the person and they only agreed to, with their answer."""
+    claim = accepted.accepted_claim(message.said.text, message.answers)
+    if claim is None or message.role != "user" or finding.find(claim.quote):
         return
-    start = sentence.start + order.start
-    what = sentence.text[order.start : order.start + len(order.what)]
-    before = message.covered[: sentence.start]
-    for found in _ordered(Sentence(what, start, question=False), order, reader, before=before):
-        yield Heard(found, what, explicit=True)
-
-
-def _ordered(
-    sentence: Sentence, order: commands.Command, reader: Reader, *, before: str
-) -> list[Found]:
-    """What "remember …" asks to keep: what the rules see in it, else the words themselves."""
-    plain = order.todo or masking.SECRET in sentence.text
-    read = [] if plain else reader.read(sentence)
-    found = [one for one in read if not one.is_open]
-    if found:
-        return found
-    said = as_said(
-        sentence.text,
-        start=sentence.start,
-        today=reader.today,
-        language=language_of(sentence.text),
-        todo=order.todo,
-        before=before,
+    content = f"[{claim.quote}] {message.said.text.strip()}"
+    yield Candidate(
+        kind="fact",
+        content=_named(content, message.said.speaker),
+        importance=_IMPORTANCE["fact"],
+        confidence=_ACCEPTED,
+        quote=claim.quote,
+        quote_start=claim.start,
+        quoted_role="assistant",
+        language=language_of(claim.quote),
+        reasons=("accepted",),
     )
-    return [said] if said else []
 
 
-def _candidate(found: Found, message: _Message, *, explicit: bool) -> Candidate | None:
-    quote, start = _clean_quote(found, message)
-    content = sensitive.blanked(found.content)
+def _is_ours(one: Statement, *, asked: bool) -> bool:
+    """Whether it may be kept, surely or perhaps."""
+    if one.best("whose") not in _OWN_LIFE or one.best("said") not in _LIVED:
+        return asked and one.share("keep", "yes") >= KEEP
+    keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
+    least = ASKED_TO_KEEP if asked else KEEP
+    return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
+
+
+def _is_not_lived(one: Statement) -> bool:
+    """Whether nothing is told of anybody's life; of what is only doubtful nothing is said."""
+    lived = sum(one.share("said", said) for said in _LIVED)
+    return lived < 0.5 and one.share("keep", "yes") < KEEP
+
+
+def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidate | None:
+    others = [(s.start, s.end) for s in message.reading.statements if s != one]
+    language = language_of(message.said.text)
+    whose = one.best("whose")
+    own = own_words(
+        message.covered,
+        one.start,
+        one.end,
+        others=others,
+        before=tuple(reversed(message.before)),
+        assistant=message.answers,
+        spoken_at=message.said.spoken_at,
+        language=language,
+        whose=whose,
+    )
+    content = sensitive.blanked(own.text)
+    quote, start = _quote(message, one.start, one.end)
     if not quote or masking.COVER in content or sensitive.says_nothing_but_secrets(content):
         return None
-    confidence = found.rule.confidence - (_HEDGED if found.hedged else 0)
-    when = found.when
+    if not _SAYS.search(content):
+        return None
+    kind = one.best("kind")
+    tag = tag_of(one.best("topic"), language=language)
     return Candidate(
-        kind=found.rule.kind,
-        content=content,
-        importance=_EXPLICIT_IMPORTANCE if explicit else found.rule.importance,
-        confidence=_EXPLICIT_CONFIDENCE if explicit else round(confidence, 2),
+        kind=kind,
+        content=_named(content, message.said.speaker),
+        importance=_EXPLICIT_IMPORTANCE if explicit else _importance(one),
+        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(one),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,
-        data={"date": when.isoformat()} if when else {},
-        occurred_at=_moment(found, message.said),
+        tags=(tag,),
+        data=_data(own.data, own.occurred),
+        occurred_at=_moment(own.occurred, message.said) if kind == "event" else None,
         explicit=explicit,
-        corrects=found.corrects,
-        language=found.language,
-        reasons=_reasons(found, explicit=explicit),
+        corrects=one.best("change") != "none",
+        language=language,
+        reasons=_reasons(one, explicit=explicit),
     )
 
 
-def _reasons(found: Found, *, explicit: bool) -> tuple[str, ...]:
-    flags = (("explicit", explicit), ("hedged", found.hedged), ("corrects", found.corrects))
-    return (found.rule.code, *(name for name, holds in flags if holds and name != found.rule.code))
+def _ordered(message: _Message) -> Iterator[Candidate]:
+    """What "remember …" asks to keep where the reader saw no statement: the words themselves."""
+    for sentence in _SENTENCE.finditer(message.covered):
+        text = sentence[0].strip()
+        order = commands.command(text[:_LONGEST_ORDER], question=text.endswith(("?", "？")))
+        if order is None or order.verb != "remember":
+            continue
+        start = message.covered.index(text, sentence.start()) + order.start
+        quote, at = _quote(message, start, start + len(order.what))
+        content = sensitive.blanked(order.what).strip(" \t,，.。!！:：;；")
+        if not quote or masking.COVER in content or sensitive.says_nothing_but_secrets(content):
+            continue
+        yield Candidate(
+            kind="task" if order.todo else "fact",
+            content=_named(content, message.said.speaker),
+            importance=_EXPLICIT_IMPORTANCE,
+            confidence=_EXPLICIT_CONFIDENCE,
+            quote=quote,
+            quote_start=at,
+            quoted_role=message.role,
+            explicit=True,
+            language=language_of(content),
+            reasons=("explicit",),
+        )
 
 
-def _moment(found: Found, said: Said) -> datetime | None:
-    if found.when is None or found.rule.kind != "event":
-        return None
-    return datetime.combine(found.when, time(), tzinfo=said.spoken_at.tzinfo)
-
-
-def _clean_quote(found: Found, message: _Message) -> tuple[str, int]:
-    """The longest part of the found span without a secret or covered text."""
-    best, at = "", found.start
-    begin = found.start
-    span = message.covered[found.start : found.end]
-    for part in span.replace(masking.COVER, masking.SECRET).split(masking.SECRET):
-        text = part.strip()
+def _quote(message: _Message, start: int, end: int) -> tuple[str, int]:
+    """The longest part of the span without a secret or covered text, and where it stands."""
+    best, at = "", start
+    for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
+        text = part[0].strip()
         if len(text) > len(best):
-            best, at = text, begin + part.index(text)
-        begin += len(part) + 1
+            best, at = text, start + part.start() + part[0].index(text)
     return best, at
 
 
-def _from_assistant(
-    turn: TurnText, message: _Message, reader: Reader, judge: Judge | None
-) -> Iterator[Candidate]:
-    """What the user only agreed to, or answered in a word."""
-    said, before = message.said.text, turn.before_assistant
-    if claim := accepted.accepted_claim(said, before):
-        yield from _turned_round(
-            claim, _Message.of(replace(turn.assistant, text=before), "assistant"), reader, judge
-        )
-    elif message.spans == () and (answer := accepted.answered(said, before)):
-        yield from _turned_round(answer, message, reader, judge)
-        reader.note(answer.text)
+def _named(content: str, speaker: str) -> str:
+    """Between named people "I" says nothing without the name."""
+    return f"{speaker}: {content}" if speaker else content
 
 
-def _turned_round(
-    turned: accepted.Turned, message: _Message, reader: Reader, judge: Judge | None
-) -> Iterator[Candidate]:
-    end = turned.start + len(turned.quote)
-    if masking.SECRET in message.covered[turned.start : end]:
+def _importance(one: Statement) -> float:
+    passed = 0.1 if one.best("holds") in ("past", "passing") else 0.0
+    return round(_IMPORTANCE[one.best("kind")] - passed, 2)
+
+
+def _confidence(one: Statement) -> float:
+    keep = one.share("keep", "yes")
+    if keep < KEEP:
+        return _DOUBTFUL
+    hedged = _HEDGED if one.best("said") == "hedged" else 0.0
+    return round(min(0.95, keep) - hedged, 2)
+
+
+def _reasons(one: Statement, *, explicit: bool) -> tuple[str, ...]:
+    """`self.lasting` and the like, then what else was seen."""
+    seen = {
+        "explicit": explicit,
+        "hedged": one.best("said") == "hedged",
+        "corrects": one.best("change") == "corrects",
+        "ends": one.best("change") == "ends",
+    }
+    heard = f"{one.best('whose')}.{one.best('holds')}"
+    return (heard, *(name for name, holds in seen.items() if holds))
+
+
+def _data(data: Mapping[str, Any], occurred: date | None) -> dict[str, Any]:
+    dated = {"date": occurred.isoformat()} if occurred else {}
+    return {**dated, **data}
+
+
+def _moment(day: date | None, said: Said) -> datetime | None:
+    return datetime.combine(day, time(), tzinfo=said.spoken_at.tzinfo) if day else None
+
+
+def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
+    """What the person asks to forget. Where no command is recognised it is the whole message."""
+    if message.flag("dont_keep_before") and not message.flag("forget"):
+        yield ForgetRequest("", sensitive.blanked(message.covered))
+    if not message.flag("forget"):
         return
-    read = reader.read(Sentence(turned.text, 0, question=False))
-    if turned.reason == "answer":  # our own words round a direct answer: nothing is left to judge
-        read = [replace(one, rule=_ANSWERED) if one.is_open else one for one in read]
-    for one in settled([Heard(found, turned.text) for found in read], judge):
-        placed = replace(one.found, start=turned.start, end=end)
-        if candidate := _candidate(placed, message, explicit=False):
-            yield replace(
-                candidate,
-                confidence=round(candidate.confidence - _ACCEPTED, 2),
-                reasons=(*candidate.reasons, turned.reason),
+    asked = False
+    for sentence in _SENTENCE.finditer(message.covered):
+        order = commands.command(sentence[0].strip()[:_LONGEST_ORDER], question=False)
+        if order is not None and order.verb == "forget":
+            asked = True
+            yield ForgetRequest(
+                sensitive.blanked(order.what), sensitive.blanked(sentence[0].strip())
             )
+    if not asked:
+        whole = sensitive.blanked(message.covered).strip()
+        yield ForgetRequest(whole[:400], whole[:400])
 
 
-def _without_repeats(candidates: list[Candidate], *, known: str) -> list[Candidate]:
+def _without_repeats(candidates: Sequence[Candidate], *, known: str) -> Iterator[Candidate]:
     kept: dict[str, Candidate] = {}
-    for candidate in candidates:
-        fresh = candidate.explicit or not repeated.repeats(
-            candidate.content, candidate.quote, known=known
-        )
-        if fresh:
-            kept.setdefault(repeated.folded(candidate.content), candidate)
-    return list(kept.values())[:_MOST]
+    for one in candidates:
+        if one.explicit or not repeated.repeats(one.content, one.quote, known=known):
+            kept.setdefault(repeated.folded(one.content), one)
+    yield from list(kept.values())[:_MOST]
+
+
+def _is_redacted(content: str) -> bool:
+    return sensitive.MARK_EN in content or sensitive.MARK_ZH in content

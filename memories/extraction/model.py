@@ -2,7 +2,7 @@
 
 A model proposes; it never commands. It can't ask to forget, call a statement explicit, name a
 memory that it wasn't shown or quote what wasn't said: those come from the person's own words, by
-the bundled rules. So a text that says "ignore your instructions" can change nothing but the
+the bundled reader. So a text that says "ignore your instructions" can change nothing but the
 candidate that is made of it.
 """
 
@@ -15,11 +15,10 @@ from typing import Any
 
 from memcenter.lib import segment, tokens
 from memcenter.providers.base import TooLong
-from memories.extraction import answers, prompts, sensitive
+from memories.extraction import answers, prompts, repeated, sensitive
 from memories.extraction.asking import Asker
 from memories.extraction.proving import Spoken, proven
 from memories.extraction.quoting import Quotable
-from memories.extraction.rules import masking, repeated
 from memories.extraction.types import (
     Candidate,
     Extraction,
@@ -36,7 +35,7 @@ _CONTEXT = 400  # tokens of what was said around it
 
 
 class ModelExtractor:
-    """Candidates by a model; what was asked for in so many words, and secrets, by the rules.
+    """Candidates by a model; what was asked for in so many words, and secrets, by the reader.
 
     Secrets, quotations and pasted text are covered before anything is sent. What "remember …"
     asks for is kept even where the model overlooks it.
@@ -51,17 +50,18 @@ class ModelExtractor:
     def extract(self, turn: TurnText) -> Extraction:
         ruled = self._rules.extract(turn)
         orders = tuple(request.quote for request in ruled.forget)
-        found = self._said(turn, without=orders)
+        found = [] if ruled.withheld else self._said(turn, without=orders)
+        found = [one for one in found if not _is_among(one, ruled.not_lived)]
         if turn.user.speaker and turn.assistant.speaker:
             found += self._said(_other_side(turn), role="assistant")
         kept = _without_repeats(_with_orders(found, ruled.candidates), turn.known_block)
-        return Extraction(kept, _refusals(turn, kept), ruled.forget)
+        return replace(ruled, candidates=kept, refused=_refusals(turn, kept))
 
     def _said(
         self, turn: TurnText, *, role: str = "user", without: tuple[str, ...] = ()
     ) -> list[Candidate]:
         own = Quotable.own_words(turn.user, role=role, without=without)
-        if not own.says_something or masking.is_play(own.mask):
+        if not own.says_something:
             return []
         spoken = Spoken.of(turn, own)
         language = segment.language(own.readable)
@@ -144,6 +144,12 @@ def _same_span(one: Candidate, other: Candidate) -> bool:
         and one.quote_start < other.quote_start + len(other.quote)
         and other.quote_start < one.quote_start + len(one.quote)
     )
+
+
+def _is_among(candidate: Candidate, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether at least half of its quotation stands in one of the spans."""
+    start, end = candidate.quote_start, candidate.quote_start + len(candidate.quote)
+    return any(2 * (min(end, last) - max(start, first)) >= end - start for first, last in spans)
 
 
 def _without_repeats(candidates: Sequence[Candidate], block: str) -> tuple[Candidate, ...]:

@@ -15,7 +15,7 @@ from memcenter.lib.errors import ProviderError
 from memories.extraction import answers, prompts, sensitive
 from memories.extraction.asking import Asker
 from memories.extraction.consolidate import MOST_RESULTS, Joined
-from memories.extraction.rules.reading import language_of
+from memories.extraction.languages import language_of
 from memories.screening import finding
 
 _KEPT = 0.6  # of each memory's words must stand in what it was joined to

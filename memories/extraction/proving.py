@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-from memories.extraction import answers, prompts, sensitive
+from memories.extraction import accepted, answers, prompts, repeated, sensitive
+from memories.extraction.dates import dates_in
+from memories.extraction.languages import language_of
 from memories.extraction.quoting import Quotable, Quotation
-from memories.extraction.rules import accepted, en_dates, repeated, zh_dates
-from memories.extraction.rules.reading import language_of
 from memories.extraction.supporting import is_supported
 from memories.extraction.types import Candidate, TurnText
 from memories.screening import finding
@@ -29,7 +29,7 @@ class Spoken:
     own: Quotable
     accepted: Quotation | None
     said: str  # all that figures and words may come from
-    today: date
+    at: datetime
 
     @classmethod
     def of(cls, turn: TurnText, own: Quotable) -> Spoken:
@@ -39,7 +39,7 @@ class Spoken:
             taken = Quotation(claim.quote, claim.start)
         earlier = [sensitive.cover(said.text) for said in turn.before]
         texts = [own.mask, turn.user.speaker, taken.text if taken else "", *earlier]
-        return cls(own, taken, "\n".join(texts), turn.user.spoken_at.date())
+        return cls(own, taken, "\n".join(texts), turn.user.spoken_at)
 
     @property
     def language(self) -> str:
@@ -62,7 +62,7 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
     if not content or screened.drop or sensitive.says_nothing_but_secrets(screened.text):
         return None
     kind = answers.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
-    day = _day(item.get("date"), quotation, kind=kind, spoken=spoken)
+    day = _day(item.get("date"), quotation, spoken=spoken)
     if not is_supported(screened.text, known=_known(quotation, day, spoken)):
         return None
     return Candidate(
@@ -95,27 +95,32 @@ def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
 
 def _known(quotation: Quotation, day: date | None, spoken: Spoken) -> str:
     """All that a statement's figures and names may come from."""
-    resolve = zh_dates.resolve if language_of(quotation.text) == "zh" else en_dates.resolve
-    told, _ = resolve(quotation.text, today=spoken.today, past=False)
-    return f"{spoken.said}\n{told}\n{day.isoformat() if day else ''}\n{spoken.today.year}"
+    days = [*_days(quotation, spoken), *([day] if day else [])]
+    told = "\n".join(f"{one.isoformat()} {one.month} {one.day}" for one in days)
+    return f"{spoken.said}\n{told}\n{spoken.at.year}"
+
+
+def _days(quotation: Quotation, spoken: Spoken) -> list[date]:
+    """The days that a quotation names, in figures."""
+    language = language_of(quotation.text)
+    found = dates_in(quotation.text, spoken_at=spoken.at, language=language)
+    return [day for one in found for day in (one.first, one.last)]
 
 
 def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> str:
     """The statement, or their own words where it is in another language than theirs; or nothing."""
     language = spoken.language
-    fits = bool(_HAN.search(content)) if language == "zh" else language_of(content) == "en"
+    fits = bool(_HAN.search(content)) if language == "zh" else not _HAN.search(content)
     if fits:
         return content
     letters = len(repeated.folded(quotation.text))
-    return quotation.text.strip() if letters >= _AS_SAID[language] else ""
+    return quotation.text.strip() if letters >= _AS_SAID.get(language, _AS_SAID["en"]) else ""
 
 
-def _day(value: object, quotation: Quotation, *, kind: str, spoken: Spoken) -> date | None:
-    """The day that the rules read in the quotation, or the model's if its year was said."""
-    resolve = zh_dates.resolve if language_of(quotation.text) == "zh" else en_dates.resolve
-    _, day = resolve(quotation.text, today=spoken.today, past=kind == "event")
-    if day is not None:
-        return day
+def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
+    """The day that the quotation names, or the model's if its year was said."""
+    if named := _days(quotation, spoken):
+        return named[0]
     try:
         claimed = date.fromisoformat(answers.cleaned(value)[:10])
     except ValueError:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memcenter.lib import segment
-from memories.extraction import sensitive
-from memories.extraction.rules import masking
+from memories.extraction import masking, sensitive
 from memories.extraction.types import Said
 
 _OMITTED = " […] "
@@ -41,7 +40,7 @@ class Quotable:
     @classmethod
     def own_words(cls, said: Said, *, role: str, without: tuple[str, ...] = ()) -> Quotable:
         """The person's own words; `without` are sentences that are no statements."""
-        mask = masking.own_words(sensitive.cover(said.text))
+        mask = masking.covered(sensitive.cover(said.text))
         for sentence in without:
             at = said.text.find(sentence)
             if sentence and at >= 0:

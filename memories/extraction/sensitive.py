@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memories.extraction.rules.masking import SECRET
+from memories.extraction.masking import SECRET
 from memories.extraction.types import Refused
 from memories.screening.finding import Span, find, occurrences
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import rjieba
 
 from memcenter.lib import segment
-from memories.extraction.rules.reading import language_of
+from memories.extraction.languages import language_of
 
 _FIGURES = re.compile(r"\d+")
 _NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]

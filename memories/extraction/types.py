@@ -48,7 +48,7 @@ class Candidate:
 
     `quote` is a verbatim span of the user's message (or of the assistant's, when the user
     accepted it: then `quoted_role` is "assistant"), starting at `quote_start` (characters).
-    `reasons` are short codes of the rules that fired, for the page that explains a memory.
+    `reasons` are short codes of what was seen, for the page that explains a memory.
     `corrects` says that the speaker meant to overrule what was known before.
     """
 
@@ -91,6 +91,9 @@ class Extraction:
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
+    withheld: bool = False  # the person asked that this message isn't kept
+    # What the message only quotes, plays, jokes about or hands over to be worked on.
+    not_lived: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

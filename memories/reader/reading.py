@@ -1,7 +1,7 @@
 """Reading messages and comparing texts, in one process-wide instance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from memories.reader import inputs
@@ -46,7 +46,7 @@ class Reader:
             self._model.tokenizer, text, before=before[:3], assistant=assistant
         ):
             tokens, texts = self._model.scores(one)
-            found += statements(tokens, one.tokens)
+            found += (_whole_words(each, text) for each in statements(tokens, one.tokens))
             hidden += secrets(tokens, one.tokens, least=secret)
             shares = sigmoid(texts[: len(FLAGS)]).tolist()
             flags = {
@@ -71,6 +71,21 @@ class Reader:
 
     def _compared(self, first: str, second: str) -> Scores:
         return self._model.scores(inputs.pair(self._model.tokenizer, first, second))[1]
+
+
+def _whole_words(one: Statement, text: str) -> Statement:
+    """A piece of the vocabulary may end within a word; a statement never does."""
+    start, end = one.start, one.end
+    while 0 < start and _is_letter(text[start - 1]) and _is_letter(text[start]):
+        start -= 1
+    while end < len(text) and _is_letter(text[end - 1]) and _is_letter(text[end]):
+        end += 1
+    return replace(one, start=start, end=end)
+
+
+def _is_letter(sign: str) -> bool:
+    """Of a script that puts spaces between words."""
+    return sign.isalnum() and sign < "\u2e80"
 
 
 @cache

@@ -11,6 +11,7 @@ from memories.reader.tokenizer import Token
 
 Scores = NDArray[np.float32]
 BEGINS = 0.35  # share of "begin" from which a statement begins
+BEGINS_ANEW = 0.6  # the same where one is under way, which is ended by it
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,13 @@ def spans(tags: Scores, tokens: Sequence[Token | None]) -> Iterator[tuple[int, i
     """Token ranges of statements.
 
     One begins where "begin" has at least the share `BEGINS` and more than "inside", and goes on
-    until the next one begins or "outside" has more than half.
+    until "outside" has more than half or the next one begins, which takes `BEGINS_ANEW`.
     """
     start = None
     for at, token in enumerate(tokens):
         outside, begin, inside = tags[at].tolist() if token else (1.0, 0.0, 0.0)
-        begins = begin >= BEGINS and begin >= inside
+        least = BEGINS if start is None else BEGINS_ANEW
+        begins = begin >= least and begin >= inside
         if start is not None and (begins or outside > 0.5 or not token):
             yield start, at
             start = None

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from confusable_homoglyphs import confusables
 
-from memories.extraction.rules.masking import simplified
+from memories.extraction.masking import simplified
 
 # Scripts whose letters are used to look like Latin ones. Han, Kana and Hangul are left alone.
 _LOOK_ALIKE = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "LATIN")

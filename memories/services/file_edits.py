@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memcenter.lib.errors import Invalid, Stale
-from memories.extraction.rules.masking import SECRET
+from memories.extraction.masking import SECRET
 from memories.extraction.sensitive import blanked, cover, screen
 from memories.extraction.types import Refused
 from memories.files import grammar

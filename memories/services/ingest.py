@@ -11,10 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Learning, Turn
+from conversations.models import Learning, Turn, Withheld
 from memcenter.lib import statements
 from memcenter.providers.base import Vectors
-from memories.extraction.types import Candidate, Extraction, Known, Refused, TurnText
+from memories.extraction.types import Candidate, Extraction, Known, TurnText
 from memories.models import Memory, Origin, Project
 from memories.services import (
     deciding,
@@ -39,8 +39,11 @@ _MARK = """
 WITH marked AS (
     UPDATE conversations_turn SET extracted_at = %s
      WHERE id = %s AND user_id = %s AND hidden_at IS NULL
-    RETURNING id),
-gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id)
+    RETURNING id, user_message_id),
+gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id),
+kept_back AS (
+    UPDATE conversations_message m SET withheld = %s FROM marked
+     WHERE m.id = marked.user_message_id AND m.withheld = '' AND %s)
 SELECT id FROM marked
 """
 
@@ -53,7 +56,7 @@ def extract(text: TurnText) -> Extraction:
         for one in found.candidates
         if one.explicit or one.importance >= settings.IMPORTANCE_FLOOR
     )
-    return Extraction(candidates=kept, refused=found.refused, forget=found.forget)
+    return replace(found, candidates=kept)
 
 
 def extract_from(heard: Heard) -> Extraction:
@@ -79,7 +82,7 @@ def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list
     Running it again after a kill leaves out what was decided before: the verdicts are logged in
     the transactions that applied them.
     """
-    marked = partial(mark, user, heard.turn, extraction.refused)
+    marked = partial(mark, user, heard.turn, extraction)
     if not extraction.candidates:
         with run.applying(user):
             marked()
@@ -208,10 +211,15 @@ def _applied(
     return decided
 
 
-def mark(user: User, turn: Turn, refused: Sequence[Refused]) -> None:
-    """All of this turn is learned; what was refused stands beside it."""
-    if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk]):
-        refusals.note(refused, user_id=user.pk, turn=turn)
+def mark(user: User, turn: Turn, extraction: Extraction) -> None:
+    """All of this turn is learned; what was refused stands beside it.
+
+    A message of which the reader understood that it isn't to be kept is marked so, as one is that
+    asks for it in so many words.
+    """
+    withheld = [Withheld.ASKED.value, extraction.withheld]
+    if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *withheld]):
+        refusals.note(extraction.refused, user_id=user.pk, turn=turn)
 
 
 def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils import timezone
-
-from memcenter.lib import segment
-from memories.extraction.bundled import BundledExtractor
-from memories.extraction.types import Said, TurnText
 from memories.models import Kind
-
-_ASKED = {"en": "Remember that ", "zh": "记住："}
+from memories.services import providers
 
 
 def kind_of(text: str) -> str:
-    """The kind that the bundled rules see in "remember that …"; a fact where they see several."""
-    now = timezone.localtime()
-    asked = Said(_ASKED[segment.language(text)] + text, now)
-    found = BundledExtractor().extract(TurnText(user=asked, assistant=Said("", now)))
-    kinds = {candidate.kind for candidate in found.candidates}
-    return kinds.pop() if len(kinds) == 1 else Kind.FACT.value
+    """The kind that the reader sees in it; a fact where it sees none or several."""
+    return providers.bundled_extractor().kind_of(text) or Kind.FACT.value

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from conversations.models import Message, Role, Told, Turn, Withheld
-from memories.extraction.rules import keeping
+from memories.extraction import keeping
 from memories.extraction.types import Candidate, Extraction
 from memories.models import DailyNote
 from memories.services import tombstones

@@ -13,7 +13,6 @@ from typing import Any
 from django.db import OperationalError
 
 from memcenter.lib import statements
-from memories.extraction.arbitrate import reading_once
 from memories.extraction.types import Extraction
 from memories.services import indexing, ingest
 from memories.services.deciding import Decided
@@ -53,7 +52,7 @@ def learn(
         return None
     taught = _taught(lessons)
     try:
-        with run.applying(user), reading_once():
+        with run.applying(user):
             statements.rows(_IMPATIENT)
             return _applied(run, lessons, taught, user=user, held=along.hold(beside))
     except OperationalError:
@@ -116,7 +115,7 @@ def _applied(
         if lesson.operation is None or lesson.operation in held:
             run.turn_to(lesson.operation)
             decided = [ingest.decide_here(one, user=user) for one in candidates]
-            ingest.mark(user, lesson.heard.turn, lesson.extraction.refused)
+            ingest.mark(user, lesson.heard.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
             results[lesson.operation] = told(found, lesson.extraction)
     run.turn_to(None)

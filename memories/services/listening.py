@@ -14,7 +14,7 @@ from conversations.models import Message, Role, Turn
 from conversations.prompt_words import words_for
 from memcenter.lib import statements
 from memcenter.lib.statements import Sql
-from memories.extraction.rules import repeated
+from memories.extraction import repeated
 from memories.extraction.types import Said, TurnText
 from memories.models import Project
 from memories.services import learnability

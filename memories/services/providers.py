@@ -4,12 +4,10 @@ from functools import cache
 
 from django.conf import settings
 
-from memcenter.providers.bundled import BundledEmbedder
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from memories.extraction.arbitrate import BundledArbiter
 from memories.extraction.asking import Asker
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.classifier.model import ClauseClassifier
 from memories.extraction.consolidate import BundledConsolidator, Consolidator
 from memories.extraction.joint.bundled import BundledJointReader
 from memories.extraction.joint.model import ModelJointReader
@@ -18,6 +16,7 @@ from memories.extraction.model import ModelExtractor
 from memories.extraction.model_arbiter import ModelArbiter
 from memories.extraction.model_consolidator import ModelConsolidator
 from memories.extraction.model_summarizer import ModelSummarizer
+from memories.extraction.pairs import PairReader
 from memories.extraction.standing_in import (
     StandInArbiter,
     StandInConsolidator,
@@ -27,23 +26,24 @@ from memories.extraction.standing_in import (
 )
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Arbiter, Extractor, Summarizer
+from memories.reader import reader
 from memories.services import indexing
 from ops.services import model_calls
 
 
 def extractor() -> Extractor:
     if not _by_model():
-        return learning_extractor()
+        return bundled_extractor()
     asked = ModelExtractor(_asker(), rules=bundled_extractor())
     if settings.MODEL_FALLBACK:
-        return StandInExtractor(asked, bundled=learning_extractor())
+        return StandInExtractor(asked, bundled=bundled_extractor())
     return asked
 
 
 def arbiter() -> Arbiter:
     if not _by_model():
         return bundled_arbiter()
-    asked = ModelArbiter(_asker(), rules=bundled_arbiter())
+    asked = ModelArbiter(_asker(), bundled=bundled_arbiter())
     return StandInArbiter(asked, bundled=bundled_arbiter()) if settings.MODEL_FALLBACK else asked
 
 
@@ -57,7 +57,7 @@ def summarizer() -> Summarizer:
 
 
 def joint_reader() -> JointReader:
-    bundled = BundledJointReader(bundled_extractor())
+    bundled = BundledJointReader()
     if not _by_model():
         return bundled
     asked = ModelJointReader(_asker())
@@ -66,31 +66,28 @@ def joint_reader() -> JointReader:
 
 def consolidator() -> Consolidator:
     if not _by_model():
-        return BundledConsolidator()
+        return BundledConsolidator(pair_reader())
     asked = ModelConsolidator(_asker())
     if settings.MODEL_FALLBACK:
-        return StandInConsolidator(asked, bundled=BundledConsolidator())
+        return StandInConsolidator(asked, bundled=BundledConsolidator(pair_reader()))
     return asked
 
 
 @cache
-def bundled_extractor() -> Extractor:
-    """Reads where somebody waits for the answer, and what is asked for in so many words."""
-    return BundledExtractor()
+def bundled_extractor() -> BundledExtractor:
+    """The learned reader, loaded with the first message that is read."""
+    return BundledExtractor(reader())
 
 
 @cache
-def learning_extractor() -> Extractor:
-    """The bundled extractor of the background: what no rule takes is judged by the classifier."""
-    if not settings.EXTRACTION_CLASSIFIER:
-        return bundled_extractor()
-    return BundledExtractor(ClauseClassifier(BundledEmbedder().embed))
-
-
-@cache
-def bundled_arbiter() -> Arbiter:
+def bundled_arbiter() -> BundledArbiter:
     """Decides where the caller waits for the answer: it needs no network."""
-    return BundledArbiter()
+    return BundledArbiter(pair_reader())
+
+
+def pair_reader() -> PairReader:
+    """Compares two texts. The model is loaded with the first one that is used."""
+    return reader()
 
 
 @cache

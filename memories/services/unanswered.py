@@ -11,7 +11,7 @@ import zoneinfo
 
 from django.db.models import Q
 
-from conversations.models import Conversation, Learning, Message
+from conversations.models import Conversation, Learning, Message, Withheld
 from memcenter.lib import statements
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
 from memories.models import Origin
@@ -63,7 +63,9 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
         if still := _still_there(user, message):
             refusals.note(extraction.refused, user_id=user.pk)
             still.learning = Learning.DONE
-            still.save(update_fields=["learning"])
+            if extraction.withheld and still.withheld == Withheld.NO:
+                still.withheld = Withheld.ASKED
+            still.save(update_fields=["learning", "withheld"])
     return decided
 
 

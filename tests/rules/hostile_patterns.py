@@ -22,20 +22,11 @@ MESSAGE = 32_000  # characters
 # Each bound is a constant of the code that reads: docs/extraction.md says which.
 READS = {
     "": MESSAGE,
-    "memories.extraction.rules.": 2_000,
-    "memories.extraction.rules.masking:": MESSAGE,
-    "memories.extraction.rules.en_clauses:_SENTENCE": 8_000,
-    "memories.extraction.rules.zh_clauses:_SENTENCE": 8_000,
-    "memories.extraction.rules.masking:_SAID_BEFORE": 24,
-    "memories.extraction.rules.zh": 600,
-    "memories.extraction.rules.zh_grammar:": 2_000,
+    "memories.extraction.commands": 600,
+    "memories.extraction.accepted:": 600,
     "memories.extraction.joint.": 8_000,
     "memories.extraction.joint.habits:_TIMES": 60,
     "memories.extraction.joint.habits:_DONE_ZH": 60,
-    "memories.extraction.arbitration.": 400,
-    "memories.extraction.arbitration.editions:": MESSAGE,
-    "memories.extraction.classifier.": 2_000,
-    "memories.extraction.judging:": 2_000,
 }
 _SHORT = 40  # characters; what takes exponential time shows it here
 _MOST = 12  # texts made from one pattern

@@ -16,16 +16,6 @@ from tests.rules.hostile_patterns import slow
 MADE_WHEN_RUN = {
     "memories.extraction.answers:_list_of": "it puts in a name of ours",
     "memories.extraction.answers:text_of": "it puts in a name of ours",
-    "memories.extraction.arbitration.combining:_in_english": "one word of ours",
-    "memories.extraction.arbitration.exclusive:_attributes": "makes a table that is walked",
-    "memories.extraction.arbitration.framing:_is_name": "one escaped word",
-    "memories.extraction.arbitration.losing:_loss": "makes a table that is walked",
-    "memories.extraction.arbitration.patterns_en:_any": "makes a table that is walked",
-    "memories.extraction.rules.en_dates:_row": "makes a table that is walked",
-    "memories.extraction.rules.explicit:_own_words": "one escaped word of at most a few signs",
-    "memories.extraction.rules.explicit:_kind": "runs the rows of a table of plain words",
-    "memories.extraction.rules.rule:compile_pattern": "makes tables that are walked",
-    "memories.extraction.rules.zh_dates:_row": "makes a table that is walked",
     "memories.retrieval.query:_pattern": "one escaped name",
     "ops.services.sign_ins:_first": "runs the rows of a table of plain words",
 }

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from django.utils import translation
+from memories.extraction.rules.rule import Rule
 
 from memories.extraction import judging, rules
-from memories.extraction.arbitration import pair_judge
-from memories.extraction.rules.rule import Rule
+from memories.views import reason_words
 from memories.views.reason_words import sentence_for
 from tests.catalog import ROOT
 
@@ -68,15 +68,20 @@ def codes() -> set[str]:
     known = said_in_code() - _NO_CODES
     assert {"same_meaning", "contradicts", "model_unclear", "hedged"} <= known
     assert {"accepted", "answer", "dated_later", "over_turns", "revised", "workflow"} <= known
-    assert {"bundled_stood_in", "said_earlier", "nothing_like_it", "same_words"} <= known
+    assert {"bundled_stood_in", "said_earlier", "nothing_like_it", "same_text"} <= known
     kinds = {f"classifier.{kind}" for kind in judging.IMPORTANCE_OF}
-    return known | kinds | codes_of_rules() | set(pair_judge.load().names)
+    return known | kinds | codes_of_rules()
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_every_reason_has_words(language: str) -> None:
     with translation.override(language):
         assert [code for code in sorted(codes()) if not sentence_for(code)] == []
+
+
+def test_codes_of_earlier_releases_have_words() -> None:
+    assert sentence_for("judged_same") == sentence_for("same_meaning")
+    assert all(map(sentence_for, reason_words._FORMERLY))
 
 
 def test_a_code_that_nobody_knows_has_none() -> None:

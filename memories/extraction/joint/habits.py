@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memcenter.lib import segment
-from memories.extraction import sensitive
+from memories.extraction import masking, sensitive
 from memories.extraction.joint.types import Gathered, Heard
-from memories.extraction.rules import masking
 from memories.extraction.types import Candidate
 
 FEWEST = 3  # turns that tell of it
@@ -43,6 +42,7 @@ _WHEN_ZH = (
     r"(?:今天|昨天|昨晚|前天|今晚|今早|早上|上午|中午|下午|傍晚|晚上|周末|周[一二三四五六日末]|刚刚?|又|也|就|还"
     r"|一早|已经|终于|下班后?|睡前)"
 )
+_SPEECH = re.compile(r"“[^“”\n]{1,600}”|\"[^\"\n]{1,600}\"|「[^「」\n]{1,600}」")
 _CHINESE = re.compile(
     rf"(?:(?<=[。！？!?，,\n])|^)\s{{0,3}}"
     rf"(?:我{_WHEN_ZH}{{0,4}}|{_WHEN_ZH}{{1,4}}我?{_WHEN_ZH}{{0,4}})"
@@ -83,9 +83,8 @@ def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
 
 def _doings(heard: Heard) -> Iterator[_Doing]:
     said = heard.text.user.text
-    own = masking.own_words(sensitive.cover(said))
-    if masking.is_play(own):
-        return
+    covered = masking.covered(sensitive.cover(said))
+    own = _SPEECH.sub(lambda quoted: masking.COVER * len(quoted[0]), covered)
     for match in _ENGLISH.finditer(own):
         rest = " ".join(_JOIN.sub("", _TIMES.sub("", match["rest"])).split())
         yield from _doing(f"Often {_DONE[match['verb']]} {rest}".strip(), match, "en", own)

@@ -12,12 +12,12 @@ from typing import Any
 
 from memcenter.lib import segment, tokens
 from memcenter.providers.base import TooLong
-from memories.extraction import answers, prompts, sensitive
+from memories.extraction import answers, prompts, repeated, sensitive
 from memories.extraction.asking import Asker
+from memories.extraction.dates import dates_in
 from memories.extraction.joint.types import Gathered, Heard
+from memories.extraction.languages import language_of
 from memories.extraction.quoting import Quotable
-from memories.extraction.rules import en_dates, masking, repeated, zh_dates
-from memories.extraction.rules.reading import language_of
 from memories.extraction.types import Candidate
 from memories.screening import finding
 
@@ -73,8 +73,7 @@ def _read(turns: Sequence[Heard], answer: str) -> answers.Kept[Gathered]:
 
 
 def _own(heard: Heard) -> Quotable:
-    own = Quotable.own_words(heard.text.user, role="user")
-    return Quotable(own.said, own.role, masking.COVER) if masking.is_play(own.mask) else own
+    return Quotable.own_words(heard.text.user, role="user")
 
 
 def _shown(number: int, heard: Heard) -> dict[str, Any]:
@@ -147,10 +146,10 @@ def _days(meant: Sequence[Heard]) -> str:
     """The dates that they named, and the years in which they spoke, in figures."""
     found = []
     for one in meant:
-        own, today = _own(one).readable, one.text.user.spoken_at.date()
-        resolve = zh_dates.resolve if language_of(own) == "zh" else en_dates.resolve
-        text, day = resolve(own, today=today, past=False)
-        found += [text, str(day or ""), str(today.year)]
+        own = _own(one).readable
+        for dated in dates_in(own, spoken_at=one.text.user.spoken_at, language=language_of(own)):
+            found += [dated.first.isoformat(), dated.last.isoformat()]
+        found.append(str(one.text.user.spoken_at.year))
     return "\n".join(found)
 
 

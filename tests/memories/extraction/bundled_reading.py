@@ -1,9 +1,11 @@
-"""What the bundled reader makes of one text, on a Saturday morning in Shanghai."""
+"""What the bundled extractor makes of one text, on a Saturday morning in Shanghai."""
 
 from datetime import datetime, timedelta, timezone
 
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.reader import reader
+from tests.memories.extraction.readings import FakeReader
 
 ZONE = timezone(timedelta(hours=8))
 SPOKEN_AT = datetime(2026, 11, 21, 10, 0, tzinfo=ZONE)
@@ -13,17 +15,30 @@ def spoken(text: str, speaker: str = "") -> Said:
     return Said(text, SPOKEN_AT, speaker)
 
 
-def extract(
+def turn_of(
     text: str, *, speaker: str = "", before: tuple[str, ...] = (), asked: str = "", known: str = ""
-) -> Extraction:
-    turn = TurnText(
+) -> TurnText:
+    return TurnText(
         spoken(text, speaker),
         spoken("I see."),
         before=tuple(spoken(earlier) for earlier in before),
         before_assistant=asked,
         known_block=known,
     )
-    return BundledExtractor().extract(turn)
+
+
+def extract(
+    text: str,
+    *,
+    speaker: str = "",
+    before: tuple[str, ...] = (),
+    asked: str = "",
+    known: str = "",
+    told: FakeReader | None = None,
+) -> Extraction:
+    """By the real reader, or by what a test tells it to hear."""
+    turn = turn_of(text, speaker=speaker, before=before, asked=asked, known=known)
+    return BundledExtractor(told or reader()).extract(turn)
 
 
 def contents(extraction: Extraction) -> list[str]:

@@ -1,0 +1,48 @@
+"""What the reader would say of a message, for tests of what is made of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memories.reader import Reading, Secret, Statement
+from memories.reader.labels import FLAGS, SPAN_HEADS
+
+USUAL = {
+    "keep": "yes",
+    "kind": "fact",
+    "topic": "self",
+    "whose": "self",
+    "holds": "lasting",
+    "said": "asserted",
+    "change": "none",
+}
+
+
+def statement(text: str, quote: str, *, share: float = 0.9, **answers: str) -> Statement:
+    """A statement at the quotation; each head gives `share` to its answer, `USUAL` unless given."""
+    start = text.index(quote)
+    given = {**USUAL, **answers}
+    shares = {}
+    for head, among in SPAN_HEADS.items():
+        rest = (1 - share) / (len(among) - 1)
+        shares[head] = {one: share if one == given[head] else rest for one in among}
+    return Statement(start, start + len(quote), shares)
+
+
+@dataclass
+class FakeReader:
+    """Gives what it was told for a text, and nothing for any other."""
+
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+    def hears(
+        self,
+        text: str,
+        *statements: Statement,
+        flags: Sequence[str] = (),
+        secrets: Sequence[Secret] = (),
+    ) -> None:
+        shares = {name: 0.9 if name in flags else 0.0 for name in FLAGS}
+        self.readings[text] = Reading(statements, tuple(secrets), shares)
+
+    def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
+        return self.readings.get(text, Reading((), (), dict.fromkeys(FLAGS, 0.0)))
