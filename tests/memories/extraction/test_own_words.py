@@ -1,0 +1,268 @@
+"""A statement becomes a memory in the person's own words, spoken on 25 November 2026."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.extraction.own_words import LONGEST, OwnWords, own_words
+
+SPOKEN = datetime(2026, 11, 25, 10, tzinfo=UTC)
+
+
+def kept(
+    message: str,
+    quote: str = "",
+    *,
+    language: str = "en",
+    whose: str = "self",
+    before: tuple[str, ...] = (),
+    assistant: str = "",
+    others: tuple[str, ...] = (),
+) -> OwnWords:
+    """The own words of `quote` in `message`, or of all of it."""
+    start = message.index(quote)
+    spans = [(message.index(one), message.index(one) + len(one)) for one in others]
+    return own_words(
+        message,
+        start,
+        start + len(quote or message),
+        others=spans,
+        before=before,
+        assistant=assistant,
+        spoken_at=SPOKEN,
+        language=language,
+        whose=whose,
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "text"),
+    [
+        ("en", "so yeah, um I live in Gdynia, you know", "I live in Gdynia"),
+        ("en", "please always answer in French", "always answer in French"),
+        ("en", "I'm vegan, can you suggest a dinner?", "I'm vegan"),
+        ("en", "no peanuts please", "no peanuts"),
+        ("zh", "嗯那个，我住在大连，然后", "我住在大连"),
+        ("zh", "就是我不吃香菜，帮我想个菜", "我不吃香菜"),
+        ("es", "pues y vivo en Sevilla, o sea", "vivo en Sevilla"),
+        ("de", "also ich bin Lehrerin halt", "ich bin Lehrerin"),
+        ("fr", "ben du coup j'habite à Brest, quoi", "j'habite à Brest"),
+        ("ja", "えっと、私は教師です。ありがとう", "私は教師です"),
+    ],
+)
+def test_fillers_and_requests_come_off(language: str, message: str, text: str) -> None:
+    assert kept(message, language=language).text == text
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "text"),
+    [
+        ("en", "I don't like tea", "like tea", "I don't like tea"),
+        ("en", "well I used to smoke", "smoke", "I used to smoke"),
+        ("en", "maybe I'm anemic", "I'm anemic", "maybe I'm anemic"),
+        ("en", "if I move to Berlin", "I move to Berlin", "if I move to Berlin"),
+        ("en", "I eat meat no longer", "I eat meat", "I eat meat no longer"),
+        ("zh", "我不吃香菜", "吃香菜", "我不吃香菜"),
+        ("zh", "可能我对尘螨过敏", "我对尘螨过敏", "可能我对尘螨过敏"),
+        ("zh", "我以前抽烟", "抽烟", "我以前抽烟"),
+        ("es", "ya no como carne", "como carne", "ya no como carne"),
+        ("de", "ich esse kein Fleisch", "Fleisch", "kein Fleisch"),
+        ("fr", "jamais de sucre", "de sucre", "jamais de sucre"),
+        ("ja", "私は肉を食べない", "私は肉を食べ", "私は肉を食べない"),
+    ],
+)
+def test_a_negation_beside_the_range_is_taken_in(
+    language: str, message: str, quote: str, text: str
+) -> None:
+    assert kept(message, quote, language=language).text == text
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "text"),
+    [
+        ("en", "no and he said I'm fine with cats", "I'm fine with cats", "I'm fine with cats"),
+        ("en", "don't forget dentist appointment", "dentist appointment", "dentist appointment"),
+        ("zh", "别忘了我对花生过敏", "我对花生过敏", "我对花生过敏"),
+        ("zh", "我特别喜欢吃辣", "喜欢吃辣", "[我]喜欢吃辣"),
+    ],
+)
+def test_a_negation_of_something_else_is_left(
+    language: str, message: str, quote: str, text: str
+) -> None:
+    assert kept(message, quote, language=language).text == text
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "text"),
+    [
+        ("en", "visited my aunt Zofia. she lives in Gdynia", "she lives in Gdynia",
+         "she [my aunt Zofia] lives in Gdynia"),
+        ("en", "our Mia is here and her knee hurts", "her knee hurts", "her [our Mia] knee hurts"),
+        ("en", "my sister came, can't stand cilantro", "can't stand cilantro",
+         "[my sister:] can't stand cilantro"),
+        ("en", "my brother Tom works at sea. she hates it", "she hates it", "she hates it"),
+        ("zh", "昨天见了我小姨，她住在青岛", "她住在青岛", "她[我小姨]住在青岛"),
+        ("zh", "我妈身体还行，做菜咸", "做菜咸", "[我妈]做菜咸"),
+        ("es", "mi mamá vive en Cali. ella tiene 71", "ella tiene 71", "ella [mi mamá] tiene 71"),
+        ("de", "meine Mutter kommt, sie hat Parkinson", "sie hat Parkinson",
+         "sie [meine Mutter] hat Parkinson"),
+        ("fr", "ma daronne dort, elle bosse de nuit", "elle bosse de nuit",
+         "elle [ma daronne] bosse de nuit"),
+        ("ja", "妹に会った。彼女は看護師です", "彼女は看護師です", "彼女[妹]は看護師です"),
+    ],
+)  # fmt: skip
+def test_who_is_meant_is_added(language: str, message: str, quote: str, text: str) -> None:
+    assert kept(message, quote, language=language, whose="related").text == text
+
+
+def test_who_is_meant_is_looked_for_in_the_latest_message_first() -> None:
+    before = ("my wife Ana is a nurse", "my boss Vera moved")
+    own = kept("she hates mornings", whose="related", before=before)
+    assert own.text == "she [my boss Vera] hates mornings"
+    assert own.data["names"] == ["Vera"]
+    assert own.data["relation"] == "boss"
+
+
+def test_a_pronoun_of_nobody_named_gets_nothing() -> None:
+    assert kept("she hates mornings", whose="related").text == "she hates mornings"
+
+
+def test_the_subject_of_a_list_is_carried_over() -> None:
+    message = "I live in Leeds and work nights"
+    own = kept(message, "work nights", others=("I live in Leeds",))
+    assert own.text == "[I] work nights"
+    assert kept("前年九月退休", language="zh").text.startswith("[我]前年九月")
+
+
+@pytest.mark.parametrize(
+    ("language", "assistant", "message", "text"),
+    [
+        ("en", "Sure. When is your dentist?", "early evening", "[dentist:] early evening"),
+        ("en", "Which vehicle should I plan for?", "the Berlingo", "[vehicle:] the Berlingo"),
+        ("en", "Anything else?", "the Berlingo", "the Berlingo"),
+        ("es", "¿Cuál es tu talla?", "la 42", "[talla:] la 42"),
+        ("zh", "好的。您在哪个科室？", "心内四年了", "[科室:]心内四年了"),
+        ("ja", "Excelのバージョンは？", "2016です", "[Excelのバージョン:]2016です"),
+    ],
+)
+def test_a_short_answer_gets_the_matter_of_the_question(
+    language: str, assistant: str, message: str, text: str
+) -> None:
+    assert kept(message, assistant=assistant, language=language).text == text
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "text", "occurred"),
+    [
+        ("en", "my exam is next Friday", "my exam is next Friday [2026-12-04]", "2026-12-04"),
+        ("en", "I'm away next week", "I'm away next week [2026-11-30 – 2026-12-06]", "2026-11-30"),
+        ("en", "I moved last year", "I moved last year [2025]", "2025-01-01"),
+        ("en", "I swim every Monday", "I swim every Monday", None),
+        ("en", "vegan since March", "vegan since March", None),
+        ("zh", "我下周三考试", "我下周三[2026-12-02]考试", "2026-12-02"),
+        ("de", "ich ziehe übermorgen um", "ich ziehe übermorgen [2026-11-27] um", "2026-11-27"),
+        ("fr", "je pars demain", "je pars demain [2026-11-26]", "2026-11-26"),
+        ("ja", "私は明日退院する", "私は明日[2026-11-26]退院する", "2026-11-26"),
+    ],
+)
+def test_a_relative_date_gets_its_day(
+    language: str, message: str, text: str, occurred: str | None
+) -> None:
+    own = kept(message, language=language)
+    assert own.text == text
+    assert own.occurred == (date.fromisoformat(occurred) if occurred else None)
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "data"),
+    [
+        ("en", "I earn 80k since 2019", {"since": "2019-01-01", "amounts": ["80k"]}),
+        ("en", "rent of €800 is due by friday", {"until": "2026-11-27", "amounts": ["€800"]}),
+        ("en", "our holiday is 5–9 May", {"date": "2027-05-05", "until": "2027-05-09"}),
+        ("en", "my aunt Zofia is a vet", {"names": ["Zofia"], "relation": "aunt"}),
+        ("zh", "我老婆叫林静", {"names": ["林静"], "relation": "老婆"}),
+        ("zh", "我房租三千块", {"amounts": ["三千块"]}),
+        ("de", "mein Hund heißt Rex", {"names": ["Rex"], "relation": "hund"}),
+    ],
+)
+def test_data_holds_what_was_found(language: str, message: str, data: dict[str, object]) -> None:
+    assert kept(message, language=language).data == data
+
+
+def test_a_long_statement_is_cut_on_a_word_boundary() -> None:
+    text = kept("I like " + "strawberries " * 60).text
+    assert len(text) <= LONGEST
+    assert text.endswith("strawberries")
+
+
+_NEGATIONS = (
+    *(
+        "not",
+        "never",
+        "no longer",
+        "don't",
+        "used to",
+        "if",
+        "maybe",
+        "no",
+        "不",
+        "没",
+        "别",
+        "以前",
+    ),
+    *("可能", "nicht", "kein", "pas", "ない", "jamais", "nunca"),
+)
+_WORDS = st.sampled_from(
+    [
+        *_NEGATIONS, "so", "um,", "and", "but", "well,", "I", "she", "my aunt Zofia", "like", "tea",
+        "please", "嗯", "然后", "就是", "我", "她", "吃", "香菜", "，", ". ", "? can you help",
+        "pues", "also", "next friday", "下周三", "quoi", "ben", "えっと", "です", "\n", "[", "]",
+        "(", "y", "und", "thanks",
+    ]
+)  # fmt: skip
+_TEXTS = st.lists(_WORDS, min_size=1, max_size=12).map(" ".join)
+
+
+@given(
+    message=_TEXTS, cut=st.tuples(st.integers(0, 99), st.integers(0, 99)), data=st.data(),
+    language=st.sampled_from(["en", "zh", "es", "de", "fr", "ja", "pt"]),
+    whose=st.sampled_from(["self", "related", "others"]),
+)  # fmt: skip
+def test_no_negation_is_ever_lost(
+    message: str, cut: tuple[int, int], data: st.DataObject, language: str, whose: str
+) -> None:
+    start, end = sorted(min(one, len(message)) for one in cut)
+    own = own_words(
+        message,
+        start,
+        end,
+        others=[],
+        before=[data.draw(_TEXTS)],
+        assistant=data.draw(_TEXTS),
+        spoken_at=SPOKEN,
+        language=language,
+        whose=whose,
+    )
+    padded = f" {message[start:end]} ".replace("\n", " ")
+    for word in _NEGATIONS:
+        if f" {word} " in padded:
+            assert word in own.text
+
+
+@given(message=st.text(max_size=60), before=st.lists(st.text(max_size=30), max_size=2))
+def test_no_message_raises(message: str, before: list[str]) -> None:
+    for language in ("en", "zh", "de", "ja"):
+        own = own_words(
+            message,
+            0,
+            len(message),
+            others=[(0, 1)],
+            before=before,
+            assistant="".join(before),
+            spoken_at=SPOKEN,
+            language=language,
+            whose="related",
+        )
+        assert len(own.text) <= LONGEST
