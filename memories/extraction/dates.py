@@ -56,10 +56,10 @@ _NUMBERS = {
     for word in row.split()
 }
 _MONTHS = (
-    "jan(?:uary|uar|vier)?|janv|enero|ene|feb(?:ruary|ruar|rero)?|f[ée]vr(?:ier)?|march|märz|marzo"
-    "|mars|apr(?:il)?|avr(?:il)?|abr(?:il)?|mayo|may|mai|june|junio|juni|juin|jun|july|julio|juli"
-    "|juillet|juil|jul|august|agosto|aug|ao[uû]t|sept?(?:ember|embre|iembre)?|okt(?:ober)?"
-    "|oct(?:ober|ubre|obre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?"
+    "jan(?:uary|uar|vier)?|janv|enero|ene|feb(?:ruary|ruar|rero)?|f[ée]vr(?:ier)?|march|märz"
+    "|marzo|mars|apr(?:il)?|avr(?:il)?|abr(?:il)?|mayo|may|mai|june|junio|juni|juin|jun|july"
+    "|julio|juli|juillet|juil|jul|august|agosto|aug|ao[uû]t|sept?(?:ember|embre|iembre)?"
+    "|okt(?:ober)?|oct(?:ober|ubre|obre)?|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?"
     "|dic(?:iembre)?|d[ée]c(?:embre)?"
 )
 _WEEKDAYS = (
@@ -68,9 +68,9 @@ _WEEKDAYS = (
     "|dimanche|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
 )
 _UNITS = (
-    "days?|week-?end|weeks?|months?|years?|yrs?|tag(?:e[ns]?)?|wochenende|wochen?|monat(?:e[ns]?)?"
-    "|jahr(?:e[ns]?)?|d[ií]as?|semanas?|fin de semana|finde|mes(?:es)?|años?|jours?|semaines?"
-    "|mois|années?|ans?"
+    "days?|week-?end|weeks?|months?|years?|yrs?|tag(?:e[ns]?)?|wochenende|wochen?"
+    "|monat(?:e[ns]?)?|jahr(?:e[ns]?)?|d[ií]as?|semanas?|fin de semana|finde|mes(?:es)?|años?"
+    "|jours?|semaines?|mois|années?|ans?"
 )
 _STEPS = {  # 1 next, 2 the first to come, 0 this, -1 last
     "next": 1, "nächst": 1, "this coming": 2, "the coming": 2, "kommend": 2, "próxim": 2,
@@ -125,10 +125,10 @@ _YEARLY = linear.compile(
 )
 _LEAD = linear.compile(
     rf"(?i)(?:^|[^\p{{L}}])(?:(?P<every>{_RECURS})|(?P<since>since|seit|desde|depuis)"
-    "|(?P<from>from|starting|as of|ab|a partir de|dès|à partir de)"
-    "|(?P<until>until|till?|by|bis(?: zum)?|hasta|jusqu['’](?:au|en|à))"
-    "|(?P<prep>in|on|during|im|am|an|en|el|au|du|del|before|after|around|vor|nach|avant|après"
-    "|jahr|année|año))(?: (?:the|el|la|de|den|dem|der|le))? *$"
+    "|(?P<from>from|starting|as of|ab|a partir de|dès|à partir de)|(?P<until>until|till?|by"
+    "|bis(?: zum)?|hasta|jusqu['’](?:au|en|à))|(?P<prep>in|on|during|im|am|an|en|el|au|du|del"
+    "|before|after|around|vor|nach|avant|après|jahr|année|año))(?: (?:the|el|la|de|den|dem|der"
+    "|le))? *$"
 )
 _PAST = linear.compile(
     r"(?i)\b(?:was|were|had|did|got|went|came|died|broke|left|quit|bought|sold|met|lost|saw|took"
@@ -137,9 +137,9 @@ _PAST = linear.compile(
     r"|[a-z](?:[a-qs-z]é|ió)(?:[^\p{L}]|$)|[了过過]|た(?:[。、!！]|$)|でした|ました"
 )
 _AHEAD = linear.compile(
-    r"(?i)\b(?:will|going to|gonna|have to|has to|need|must|am|is|are|can|due|werde|wird|muss|will"
-    r"|soll|voy|va a|tengo|vamos|vais|dois|va|vas)\b|['’](?:ll|m|s|re)\b|[要会會得想]|准备|打算"
-    r"|予定|ます"
+    r"(?i)\b(?:will|going to|gonna|have to|has to|need|must|am|is|are|can|due|werde|wird|muss"
+    r"|will|soll|voy|va a|tengo|vamos|vais|dois|va|vas)\b|['’](?:ll|m|s|re)\b|[要会會得想]|准备"
+    r"|打算|予定|ます"
 )
 
 # --- calendar

@@ -34,9 +34,9 @@ class OwnWords:
 # --- words
 
 _FILLERS = {
-    "en": "so yeah|oh yeah|you know|i mean|by the way|btw|fyi|well|yeah|yep|yes|so|um+|uh+|er"
-    "|hm+|oh"
-    "|ok|okay|anyway|and|but|also|plus|because|cos|cuz|please|pls|actually|basically|honestly|tbh",
+    "en": "so yeah|oh yeah|you know|i mean|by the way|btw|fyi|well|yeah|yep|yes|so|um+|uh+|er|hm+"
+    "|oh|ok|okay|anyway|and|but|also|plus|because|cos|cuz|please|pls|actually|basically|honestly"
+    "|tbh",
     "es": "y|pero|pues|bueno|porque|o sea|por favor|porfa|además|sí|ay|ok",
     "de": "und|aber|also|halt|naja|na ja|ähm?|ach|ja|weil|denn|übrigens|bitte|ok",
     "fr": "et|mais|donc|ben|bah|euh|alors|enfin|bon|oui|du coup|en fait|parce que|stp|ok",
@@ -49,23 +49,21 @@ _FILLERS_AFTER = {
 }
 _CJK_FILLERS = (
     "就是说|就是說|就是|然后|然後|嗯+|呃+|哦+|噢+|啊|那么|对了|對了|而且|但是|所以|因为|因為"
-    "|えっと|えーと"
-    "|まあ|それで|そして|でも|ちなみに|ok"
+    "|えっと|えーと|まあ|それで|そして|でも|ちなみに|ok"
 )
 _CJK_FILLERS_AFTER = (
     "哈哈+|嘿嘿|谢谢|謝謝|啊|呢|哦|喔|呀|嘛|然后|然後|但是|而且|就是|www+|ありがとう"
 )
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _NOT = (
-    "not|never|no longer|cannot|can't|cant|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt|aren't"
-    "|arent|wasn't|wasnt|won't|wont|haven't|hasn't|shouldn't|couldn't|wouldn't|hardly|barely"
-    "|without"
-    "|used to|nicht|kein|keine|keinen|keinem|keiner|nie|niemals|ohne|früher|pas|jamais|plus|sans|ne"
-    "|avant|nunca|jamás|ni|sin|ya no|antes|no"
+    "not|never|no longer|cannot|can't|cant|don't|dont|doesn't|doesnt|didn't|didnt|isn't|isnt"
+    "|aren't|arent|wasn't|wasnt|won't|wont|haven't|hasn't|shouldn't|couldn't|wouldn't|hardly"
+    "|barely|without|used to|nicht|kein|keine|keinen|keinem|keiner|nie|niemals|ohne|früher|pas"
+    "|jamais|plus|sans|ne|avant|nunca|jamás|ni|sin|ya no|antes|no"
 )
 _IF = (
-    "if|unless|maybe|perhaps|might|probably|possibly|i think|i guess|falls|wenn|vielleicht|wohl|si"
-    "|peut-être|quizás?|tal vez"
+    "if|unless|maybe|perhaps|might|probably|possibly|i think|i guess|falls|wenn|vielleicht|wohl"
+    "|si|peut-être|quizás?|tal vez"
 )
 _CJK_NOT = "不再|不是|不|没有|没|沒有|沒|别|別|未|无|無|勿|唔|冇|以前|从前|曾经"
 _CJK_IF = "如果|要是|可能|也许|也許|好像|大概|もし|たぶん"
@@ -84,9 +82,8 @@ _AFTER = linear.compile(
     r"(?i)^(\s+(?:anymore|any more|no longer|nicht mehr|nicht|pas|jamais)\b|ない|ません)"
 )
 _NOT_THIS = linear.compile(  # it negates something else
-    r"\s(?:and|but|y|pero|und|aber|et|mais|that|like|que|dass|forget|worry|mind|know|think"
-    r"|verg[ei]ss\w*"
-    r"|oubli\w*|olvid\w*)\s|[忘知记對对行想]|不是不是"
+    r"\s(?:and|but|y|pero|und|aber|et|mais|que|dass|that|forget|vergiss|oublie|oubliez|olvides)\s"
+    "|[忘对對行]|不是不是"
 )
 _STARTS_ANEW = linear.compile(rf"(?i)^(?:(?:{_SUBJECT})(?:['’\s]|$)|[我你她他它])")
 _HEDGES = linear.compile(
@@ -97,53 +94,44 @@ _REQUEST = linear.compile(
     r"(?i)[,.;!?，。；！？]\s*(?:(?:so|and|but|also|pues|und|et|donc)\s+)?(?:(?:can|could|would"
     r"|will) you"
     "|what should|how do i|how can i|any ideas|any tips|suggest|recommend|help me|(?:kannst"
-    "|könntest) du"
-    "|puedes|podrías|me ayudas|tu peux|peux-tu|pouvez-vous|(?:那|所以)?(?:帮我|幫我|能不能|你能"
-    "|怎么办)"
-    "|教えて)"
+    "|könntest) du|puedes|podrías|me ayudas|tu peux|peux-tu|pouvez-vous|(?:那|所以)?(?:帮我|幫我"
+    "|能不能|你能|怎么办)|教えて)"
 )
 # Who is meant: f, m, "" (either), s (several), p (a pet)
 _RELATIONS = {
     "f": "mother-in-law|sister-in-law|mother|mom|mum|mama|mamá|maman|auntie|aunt|wife|sister"
-    "|daughter"
-    "|girlfriend|gf|grandmother|grandma|granny|gran|nan|niece|mutter|mutti|frau|schwester|tochter"
-    "|freundin|oma|tante|nichte|chefin|nachbarin|enkelin|madre|mujer|esposa|hermana|hija|novia"
-    "|abuela"
-    "|tía|sobrina|nieta|amiga|jefa|mère|femme|sœur|soeur|fille|copine|grand-mère|mamie|daronne"
-    "|amie",
+    "|daughter|girlfriend|gf|grandmother|grandma|granny|gran|nan|niece|mutter|mutti|frau"
+    "|schwester|tochter|freundin|oma|tante|nichte|chefin|nachbarin|enkelin|madre|mujer|esposa"
+    "|hermana|hija|novia|abuela|tía|sobrina|nieta|amiga|jefa|mère|femme|sœur|soeur|fille|copine"
+    "|grand-mère|mamie|daronne|amie",
     "m": "father-in-law|brother-in-law|father|daddy|dad|papá|papa|uncle|husband|brother|bro|son"
     "|boyfriend|bf|grandfather|grandpa|grandad|granddad|nephew|vater|mann|bruder|sohn|freund|opa"
-    "|onkel"
-    "|neffe|chef|nachbar|enkel|padre|marido|esposo|hermano|hijo|novio|abuelo|tío|sobrino|nieto"
-    "|amigo"
-    "|jefe|père|mari|frère|fils|copain|mec|grand-père|papi|daron|chum",
-    "": "partner|fiancée?|boss|manager|friend|bestie|doctor|therapist|landlord|neighbou?r|colleague"
-    "|coworker|flatmate|roommate|teacher|cousin|kid|child|baby|toddler|ärztin|arzt|kind|kollegin"
-    "|kollege|bébé|médecin|prof|coloc|médico|bebé|primo|prima",
+    "|onkel|neffe|chef|nachbar|enkel|padre|marido|esposo|hermano|hijo|novio|abuelo|tío|sobrino"
+    "|nieto|amigo|jefe|père|mari|frère|fils|copain|mec|grand-père|papi|daron|chum",
+    "": "partner|fiancée?|boss|manager|friend|bestie|doctor|therapist|landlord|neighbou?r"
+    "|colleague|coworker|flatmate|roommate|teacher|cousin|kid|child|baby|toddler|ärztin|arzt|kind"
+    "|kollegin|kollege|bébé|médecin|prof|coloc|médico|bebé|primo|prima",
     "s": "parents|kids|children|twins|sons|daughters|brothers|sisters|friends|grandparents|eltern"
     "|kinder|padres|hijos|hijas|hermanos|enfants",
-    "p": "kitten|cat|puppy|dog|rabbit|hamster|horse|parrot|katze|kater|hund|gato|gata|perrita|perro"
-    "|perra|chatte|chat|chienne|chien",
+    "p": "kitten|cat|puppy|dog|rabbit|hamster|horse|parrot|katze|kater|hund|gato|gata|perrita"
+    "|perro|perra|chatte|chat|chienne|chien",
 }
 _CJK_RELATION = (
     "父母|爸妈|双胞胎|两个孩子|孩子们|両親|女朋友|女友|男朋友|男友|妈妈?|媽媽?|母亲|母親|爸爸?"
-    "|父亲|父親|姐姐?|姊姊?|妹妹?"
-    "|哥哥?|弟弟?|小姨|大姨|阿姨|姨妈|姨|姑姑|姑妈|姑父|叔叔?|舅舅?|舅妈|婶婶?|老婆|媳妇|妻子"
-    "|太太|老公|丈夫|老伴"
-    "|爱人|对象|女儿|女兒|闺女|儿子|兒子|外孙女|孙女|外孙|孙子|奶奶|姥姥|外婆|爷爷|姥爷|外公"
-    "|婆婆|公公|岳母|岳父|侄女|侄子"
-    "|嫂子|闺蜜|老板|同事|室友|舍友|朋友|房东|导师|邻居|孩子|宝宝|大宝|二宝|老大|老二|猫|貓|狗"
+    "|父亲|父親|姐姐?|姊姊?|妹妹?|哥哥?|弟弟?|小姨|大姨|阿姨|姨妈|姨|姑姑|姑妈|姑父|叔叔?|舅舅?"
+    "|舅妈|婶婶?|老婆|媳妇|妻子|太太|老公|丈夫|老伴|爱人|对象|女儿|女兒|闺女|儿子|兒子|外孙女"
+    "|孙女|外孙|孙子|奶奶|姥姥|外婆|爷爷|姥爷|外公|婆婆|公公|岳母|岳父|侄女|侄子|嫂子|闺蜜|老板"
+    "|同事|室友|舍友|朋友|房东|导师|邻居|孩子|宝宝|大宝|二宝|老大|老二|猫|貓|狗"
 )
 _JA_RELATION = (
-    "彼女|彼氏|お母さん|お父さん|義母|義父|母|父|妻|夫|姉|妹|兄|弟|息子|娘|祖母|祖父|上司|先輩|部長"
-    "|猫|犬"
+    "彼女|彼氏|お母さん|お父さん|義母|義父|母|父|妻|夫|姉|妹|兄|弟|息子|娘|祖母|祖父|上司|先輩"
+    "|部長|猫|犬"
 )
 _OWN = "my|our|meine?[nrms]?|mei|unsere?[nrms]?|mis?|mon|ma|mes|notre|nos|the"
 _OURS = linear.compile(rf"(?i)^(?:{_OWN}) ")
 _KIND_OF = (
     "little|big|older|younger|oldest|youngest|eldest|lil|late|best|old|twin|kleine[nr]?"
-    "|große[nr]?|beste[nr]?"
-    "|petite?|grande?|meilleure?|difunto"
+    "|große[nr]?|beste[nr]?|petite?|grande?|meilleure?|difunto"
 )
 _PERSON = linear.compile(
     rf"(?i:(?:^|[^\p{{L}}])(?P<who>(?:(?P<own>{_OWN})\s+)?(?:(?:{_KIND_OF})\s+)?(?:"
@@ -167,8 +155,7 @@ _NAME = linear.compile(
 _FIRST_NAME = linear.compile(r"^\p{Lu}\p{Ll}+ (?:[a-z]+s|and|can't|won't|est|a|es|tiene)\b")
 _NAMED = linear.compile(
     r"(?i:called|named|name is|heißt|heisst|namens|se llama|s'appelle|名叫|叫做|叫|名字是"
-    r"|名前は)\s*"
-    r"(?P<who>\p{Lu}\p{Ll}+|\p{Han}{2,3}|[\p{Hiragana}\p{Katakana}]{2,6})"
+    r"|名前は)\s*(?P<who>\p{Lu}\p{Ll}+|\p{Han}{2,3}|[\p{Hiragana}\p{Katakana}]{2,6})"
 )
 _PLACE = linear.compile(r"(?i)\b(?:in|at|to|from|near|of|en|a|de|à|the|mr|dr|st)\s*$")
 _NO_NAMES = frozenset(
@@ -196,14 +183,13 @@ _PRONOUNS = {
 _NO_PRONOUN = linear.compile("^(?:il (?:y a|faut|fait|est)|彼氏|他人|他妈的|吉他|其他)")
 _AMOUNT = linear.compile(
     r"(?i)[€$£¥￥]\s?[0-9][0-9.,]*\s?[km]?\b|[0-9][0-9.,]*\s?(?:€|£|\$|euros?\b|eur\b|dollars?\b"
-    r"|bucks\b"
-    r"|quid\b|pounds?\b|usd\b|k\b|pesos\b|[百千万萬]?(?:块钱?|塊|元|円|万|萬))"
+    r"|bucks\b|quid\b|pounds?\b|usd\b|k\b|pesos\b|[百千万萬]?(?:块钱?|塊|元|円|万|萬))"
     r"|[一二两兩三四五六七八九十百千万半]+(?:块钱?|塊|元|円)"
 )
 _QUESTION = {
     "en": r"(?:what|when|where|who|which|how)(?:['’]s|s| is| are| was)? (?:your|the|his"
-    r"|her) (?P<a>[^?,]+)"
-    r"|(?:what|which) (?P<b>[\p{L}’' ]+?) (?:do|does|did|should|would|are|is|have)\b",
+    r"|her) (?P<a>[^?,]+)|(?:what|which) (?P<b>[\p{L}’' ]+?) (?:do|does|did|should|would|are|is"
+    r"|have)\b",
     "de": r"(?:was|wann|wo|wie|wer|welche[rsn]?)(?: ist| sind| heißt| war)? (?:dein|ihr|der|die"
     r"|das|deine|ihre)\w* (?P<a>[^?,]+)",
     "es": r"(?:qué|cuál|cuándo|dónde|quién|cómo) (?:es|son|está|se llama)? ?(?:tu|su|la"
@@ -219,13 +205,11 @@ _QUESTIONS = {language: linear.compile(f"(?i){pattern}") for language, pattern i
 _SENTENCE = linear.compile(r"[^.!?。！？\n]+[?？]\s*$")
 _FIRST_VERB = linear.compile(
     r"(?i)^(?:work|live|have|love|hate|like|can['’]?t|don['’]?t (?:like|eat|drink|have|want|do)"
-    r"|play|eat|am|go|got|need|want|never|speak"
-    r"|take|run|drive|own|prefer)\b"
+    r"|play|eat|am|go|got|need|want|never|speak|take|run|drive|own|prefer)\b"
 )
 _ICH_VERB = linear.compile(
     "^(?:[a-zäöü]{2,}[b-df-hj-mp-rtv-xz]e|(?i:bin|hab|habe|kann|mag|muss|lern|geh|wohne|arbeite"
-    "|esse"
-    "|nehme|trinke|spiele|studiere)) "
+    "|esse|nehme|trinke|spiele|studiere)) "
 )
 _NO_VERB = linear.compile(
     r"(?i)^(?:alle|viele|antworte|schreibe|diese|jede|gerne|heute|bitte)\b|\b(?:ich|i|wir)\b"

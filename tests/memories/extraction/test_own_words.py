@@ -60,6 +60,9 @@ def test_fillers_and_requests_come_off(language: str, message: str, text: str) -
     ("language", "message", "quote", "text"),
     [
         ("en", "I don't like tea", "like tea", "I don't like tea"),
+        ("en", "I don't like tea", "tea", "I don't like tea"),
+        ("en", "I don't want to move", "move", "I don't want to move"),
+        ("zh", "我不想搬家", "搬家", "我不想搬家"),
         ("en", "well I used to smoke", "smoke", "I used to smoke"),
         ("en", "maybe I'm anemic", "I'm anemic", "maybe I'm anemic"),
         ("en", "if I move to Berlin", "I move to Berlin", "if I move to Berlin"),
