@@ -17,12 +17,17 @@ LEEDS, YORK = "Lives in Leeds", "Lives in York"
 
 
 def candidate(content: str, **fields: Any) -> Candidate:
-    values = {"kind": "fact", "importance": 0.5, "confidence": 0.8, "quote": content} | fields
+    values: dict[str, Any] = {
+        "kind": "fact",
+        "importance": 0.5,
+        "confidence": 0.8,
+        "quote": content,
+    } | fields
     return Candidate(content=content, **values)
 
 
 def known(content: str, **fields: Any) -> Known:
-    values = {"id": f"mem_{content}", "kind": "fact", "similarity": 0.5} | fields
+    values: dict[str, Any] = {"id": f"mem_{content}", "kind": "fact", "similarity": 0.5} | fields
     return Known(content=content, **values)
 
 
