@@ -35,7 +35,7 @@ class ToIndex:
     @property
     def texts(self) -> list[str]:
         """What is indexed and embedded: each message, then the episode; secrets are masked."""
-        texts = sensitive.masked_together([message.content for message in self.messages])
+        texts = sensitive.masked_together([message.content for message in self.messages], read=True)
         return [*texts, turn_text(*texts)[:_EPISODE_CHARS]] if self.turn else texts
 
 

@@ -105,7 +105,7 @@ def write(due: Due) -> str:
     Secrets are masked before anybody reads the messages, and once more in what comes of them.
     """
     told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
-    previous, *texts = sensitive.masked_together(told)
+    previous, *texts = sensitive.masked_together(told, read=True)
     roles = [message.role for message in due.messages]
     text = providers.summarizer().summarize(
         previous, list(zip(roles, texts, strict=True)), max_tokens=settings.SUMMARY_TOKENS

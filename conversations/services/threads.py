@@ -106,7 +106,7 @@ def title_of(text: str) -> str:
     """A title made from a message, without secrets; none from one that asks to forget."""
     if requests.asks_to_forget(text):
         return ""
-    plain = " ".join(sensitive.masked(text).split())
+    plain = " ".join(sensitive.masked_by_reading(text).split())
     return plain if len(plain) <= _TITLE_FROM else f"{plain[:_TITLE_FROM].rstrip()}…"
 
 

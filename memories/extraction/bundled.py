@@ -18,6 +18,7 @@ from memories.extraction.topics import tag_of
 from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
 from memories.reader import Reading, Statement
 from memories.screening import finding
+from memories.screening import reading as screened
 from memories.screening.finding import Span
 
 KEEP = 0.5  # share of "worth keeping" from which a statement is kept
@@ -90,6 +91,7 @@ class BundledExtractor:
             tuple(kept),
             sensitive.refusals(message.spans, kept=redacted),
             forget,
+            secrets=tuple((one.start, one.end) for one in message.spans),
             withheld=withheld,
             not_lived=tuple(
                 (one.start, one.end) for one in message.reading.statements if _is_not_lived(one)
@@ -105,7 +107,7 @@ class BundledExtractor:
         before = tuple(one.text for one in reversed(turn.before))[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
         reading = self._reader.read(said.text, before=before, assistant=answers)
-        spans = finding.find(said.text)
+        spans = screened.of_reading(said.text, reading)
         covered = masking.covered(sensitive.covered(said.text, spans))
         return _Message(said, role, before, answers, reading, spans, covered)
 
@@ -176,6 +178,7 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         spoken_at=message.said.spoken_at,
         language=language,
         whose=whose,
+        holds=one.best("holds"),
     )
     content = sensitive.blanked(own.text)
     quote, start = _quote(message, one.start, one.end)

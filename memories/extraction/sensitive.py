@@ -10,7 +10,8 @@ from typing import Any
 
 from memories.extraction.masking import SECRET
 from memories.extraction.types import Refused
-from memories.screening.finding import Span, find, occurrences
+from memories.screening import reading
+from memories.screening.finding import Span, find, joined, occurrences
 
 MARK_EN = "[redacted]"
 MARK_ZH = "[已隐去]"
@@ -100,9 +101,22 @@ def masked(text: str) -> str:
     return blanked(cover(text))
 
 
-def masked_together(texts: Sequence[str]) -> list[str]:
-    """As `masked` for each; a secret told in one of them is masked in all that repeat it."""
-    found = [find(text) for text in texts]
+def masked_by_reading(text: str) -> str:
+    """As `masked`, also of what only the reader takes for a secret: for what is derived."""
+    return blanked(covered(text, reading.find(text)))
+
+
+def masked_together(
+    texts: Sequence[str], *, places: Sequence[Sequence[int]] = (), read: bool = False
+) -> list[str]:
+    """As `masked` for each; a secret told in one of them is masked in all that repeat it.
+
+    `places` are those known of each text (`Message.secrets`); with `read` the reader looks.
+    """
+    found = [reading.find(text) if read else find(text) for text in texts]
+    if places:
+        known = [reading.at(each, text) for each, text in zip(places, texts, strict=True)]
+        found = [joined([*one, *more]) for one, more in zip(found, known, strict=True)]
     told = {
         text[span.start : span.end]: span.category
         for text, spans in zip(texts, found, strict=True)
@@ -157,7 +171,7 @@ def says_nothing_but_secrets(text: str) -> bool:
 
 def screen(text: str) -> Screened:
     """What may be kept of `text`; the reply never contains a secret."""
-    spans = find(text)
+    spans = reading.find(text)
     if not spans:
         return Screened(text=text, refused=(), drop=False)
     kept = blanked(covered(text, spans))

@@ -91,6 +91,7 @@ class Extraction:
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
+    secrets: tuple[tuple[int, int], ...] = ()  # where they stand in the user's message
     withheld: bool = False  # the person asked that this message isn't kept
     # What the message only quotes, plays, jokes about or hands over to be worked on.
     not_lived: tuple[tuple[int, int], ...] = ()

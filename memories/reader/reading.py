@@ -76,7 +76,7 @@ class Reader:
 def _whole_words(one: Statement, text: str) -> Statement:
     """A piece of the vocabulary may end within a word; a statement never does."""
     start, end = one.start, one.end
-    while 0 < start and _is_letter(text[start - 1]) and _is_letter(text[start]):
+    while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
     while end < len(text) and _is_letter(text[end - 1]) and _is_letter(text[end]):
         end += 1

@@ -61,13 +61,13 @@ def _search(text: str) -> tuple[Span, ...]:
     if plain.text != seen.text:
         found += _in(plain, by_form)
     found += _in(plain, lambda _: spelled_codes(plain, text))
-    marks = [match.span() for match in _COVERED.finditer(text)]
-    spans = _joined(span for span in found if not _is_covered(span, marks))
+    covered = marks(text)
+    spans = joined(span for span in found if not is_covered(span, covered))
     if not spans:
         return ()
-    spans = _joined(_to_its_end(text, span) for span in spans)
-    spans = _joined([*spans, *_again(text, spans)])
-    return _joined([*spans, *_beside(text, spans)])
+    spans = joined(_to_its_end(text, span) for span in spans)
+    spans = joined([*spans, *_again(text, spans)])
+    return joined([*spans, *_beside(text, spans)])
 
 
 def _to_its_end(text: str, span: Span) -> Span:
@@ -98,12 +98,18 @@ def _in(folded: Folded, *detectors: object) -> Iterator[Span]:
             yield Span(start, end, one.category)
 
 
-def _is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
+def marks(text: str) -> list[tuple[int, int]]:
+    """Where secrets were blanked out already."""
+    return [match.span() for match in _COVERED.finditer(text)]
+
+
+def is_covered(span: Span, marks: list[tuple[int, int]]) -> bool:
     """What was blanked out already is no secret any more."""
     return any(start < span.end and span.start < end for start, end in marks)
 
 
-def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """In order and without overlap; what overlaps becomes one."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.start, -one.end)):
         if joined and span.start < joined[-1].end:

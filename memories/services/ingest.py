@@ -41,9 +41,11 @@ WITH marked AS (
      WHERE id = %s AND user_id = %s AND hidden_at IS NULL
     RETURNING id, user_message_id),
 gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id),
-kept_back AS (
-    UPDATE conversations_message m SET withheld = %s FROM marked
-     WHERE m.id = marked.user_message_id AND m.withheld = '' AND %s)
+understood AS (
+    UPDATE conversations_message m
+       SET secrets = %s,
+           withheld = CASE WHEN m.withheld = '' AND %s THEN %s ELSE m.withheld END
+      FROM marked WHERE m.id = marked.user_message_id)
 SELECT id FROM marked
 """
 
@@ -214,11 +216,11 @@ def _applied(
 def mark(user: User, turn: Turn, extraction: Extraction) -> None:
     """All of this turn is learned; what was refused stands beside it.
 
-    A message of which the reader understood that it isn't to be kept is marked so, as one is that
-    asks for it in so many words.
+    Its message keeps what the reader understood: where secrets stand, and that it isn't to be kept.
     """
-    withheld = [Withheld.ASKED.value, extraction.withheld]
-    if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *withheld]):
+    secrets = [place for span in extraction.secrets for place in span]
+    understood = [secrets, extraction.withheld, Withheld.ASKED.value]
+    if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         refusals.note(extraction.refused, user_id=user.pk, turn=turn)
 
 

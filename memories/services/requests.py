@@ -36,6 +36,8 @@ ONLY_MATCH = "only_match"  # who chose, in the payload and on the receipt: nobod
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
+_ASKED_WHO_SAYS_IT = 3  # memories for which messages beside their sources are looked for
+_PERHAPS_SAYING = 6  # messages by meaning, and as many by words, that are read for each
 _READ = 48  # memories that are compared with a request, the most similar; each takes ten ms
 
 
@@ -250,11 +252,25 @@ def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
 
 
 def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
-    """The person's messages that told these memories, oldest first."""
+    """The person's messages that told these memories or say the same, oldest first."""
     sources = Source.objects.filter(user=user, memory__in=memories)
     told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
     wanted = {pk for row in told for pk in _own_message(*row)}
+    for memory in memories[:_ASKED_WHO_SAYS_IT]:
+        wanted |= _saying(memory, known=wanted)
     return list(Message.objects.filter(user=user, pk__in=wanted).order_by("pk"))
+
+
+def _saying(memory: Memory, *, known: Collection[int]) -> set[int]:
+    """Messages that say it too, without being its source: the pair head reads the likeliest."""
+    perhaps = set(similar.perhaps_saying(memory, few=_PERHAPS_SAYING)) - set(known)
+    rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
+    read = providers.pair_reader().relations([(memory.content, text) for _, text in rows])
+    return {
+        pk
+        for (pk, text), shares in zip(rows, read, strict=True)
+        if shares["same"] + shares["refines"] >= aboutness.YES and not asks_to_forget(text)
+    }
 
 
 def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from conversations.models import ConversationKind
 from memcenter.lib import statements
@@ -135,42 +135,58 @@ def rank(
 # Both halves of the turns that these messages belong to.
 _TURNS = """
 SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_id,
-       said.content, reply.content
+       said.content, reply.content, said.secrets, reply.secrets
   FROM conversations_turn t
   JOIN conversations_message said ON said.id = t.user_message_id
   JOIN conversations_message reply ON reply.id = t.assistant_message_id
  WHERE t.hidden_at IS NULL
    AND (t.user_message_id = ANY(%s::bigint[]) OR t.assistant_message_id = ANY(%s::bigint[]))
 """
-_Turn = tuple[str | None, str | None]
-_ALONE: tuple[_Turn, _Turn] = ((None, None), ("", ""))
+_Half = tuple[str, list[int]]  # a message and where its secrets stand
+
+
+class _Turn(NamedTuple):
+    """A message's turn: the ids of both halves, and what they say."""
+
+    question: str | None = None
+    reply: str | None = None
+    halves: tuple[_Half, ...] = ()
+
+
+_ALONE = _Turn()
 
 
 def _hits(found: Sequence[tuple[Ranked, Any]]) -> list[SearchHit]:
     """With the turn that each message and episode belongs to, read in one query."""
     messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
-    turns: dict[int, tuple[_Turn, _Turn]] = {}
+    turns: dict[int, _Turn] = {}
     if messages:
         for question, answer, *both in statements.rows(_TURNS, [messages, messages]):
-            turns[question] = turns[answer] = ((both[0], both[1]), (both[2], both[3]))
+            halves = ((both[2], both[4]), (both[3], both[5]))
+            turns[question] = turns[answer] = _Turn(both[0], both[1], halves)
     return [_hit(ranked, row, turns.get(row.pk, _ALONE)) for ranked, row in found]
 
 
-def _shown(unit: Unit, row: Any, texts: _Turn) -> str:
+def _shown(unit: Unit, row: Any, turn: _Turn) -> str:
     """The text without secrets. A reply that repeats one tells it together with its question."""
     if isinstance(row, EpisodeRow):
-        return turn_text(*sensitive.masked_together([row.said, row.reply]))
+        return turn_text(*_masked([(row.said, row.said_secrets), (row.reply, row.reply_secrets)]))
     if isinstance(row, MessageRow):
-        return sensitive.masked_together([unit.text, *(text or "" for text in texts)])[0]
+        return _masked([(unit.text, row.secrets), *turn.halves])[0]
     return sensitive.masked(unit.text)
 
 
-def _hit(ranked: Ranked, row: Any, of: tuple[_Turn, _Turn]) -> SearchHit:
+def _masked(texts: Sequence[_Half]) -> list[str]:
+    return sensitive.masked_together(
+        [text for text, _ in texts], places=[places for _, places in texts]
+    )
+
+
+def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
     unit = ranked.unit
-    turn, texts = of if isinstance(row, MessageRow) else _ALONE
     if isinstance(row, EpisodeRow):
-        turn = (row.user_message, row.assistant_message)
-    text = _shown(unit, row, texts)
+        turn = _Turn(row.user_message, row.assistant_message)
+    text = _shown(unit, row, turn)
     spoken = isinstance(row, MessageRow | EpisodeRow | SummaryRow)
     return SearchHit(
         type=unit.type,
@@ -181,8 +197,8 @@ def _hit(ranked: Ranked, row: Any, of: tuple[_Turn, _Turn]) -> SearchHit:
         components=ranked.components,
         created_at=row.created_at,
         conversation_id=row.conversation if spoken else None,
-        user_message_id=turn[0],
-        assistant_message_id=turn[1],
+        user_message_id=turn.question,
+        assistant_message_id=turn.reply,
         occurred_at=row.occurred_at if isinstance(row, MemoryRow) else None,
     )
 

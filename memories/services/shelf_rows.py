@@ -27,6 +27,7 @@ class MessageRow(NamedTuple):
     speaker: str
     created_at: datetime
     conversation: str
+    secrets: list[int]
 
 
 class EpisodeRow(NamedTuple):
@@ -42,6 +43,8 @@ class EpisodeRow(NamedTuple):
     conversation: str
     user_message: str
     assistant_message: str
+    said_secrets: list[int]
+    reply_secrets: list[int]
 
 
 class SummaryRow(NamedTuple):

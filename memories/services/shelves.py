@@ -136,7 +136,10 @@ def _messages(user: User, *, filters: Filters) -> Shelf:
         table="conversations_message",
         joined=_IN_CONVERSATION,
         eligible=eligible,
-        columns="r.id, r.public_id, r.content, r.number, r.speaker, r.created_at, c.public_id",
+        columns=(
+            "r.id, r.public_id, r.content, r.number, r.speaker, r.created_at, c.public_id,"
+            " r.secrets"
+        ),
         row=MessageRow._make,
         unit=_message_unit,
         whole=True,
@@ -193,7 +196,8 @@ def episode_shelf(user: User, *, filters: Filters, before_number: int | None = N
         eligible=eligible,
         columns=(
             "r.id, r.public_id, said.content, reply.content, reply.number, said.speaker,"
-            " r.created_at, c.public_id, said.public_id, reply.public_id"
+            " r.created_at, c.public_id, said.public_id, reply.public_id, said.secrets,"
+            " reply.secrets"
         ),
         row=EpisodeRow._make,
         unit=_episode_unit,
@@ -226,7 +230,8 @@ def episode_text(turn: Turn) -> str:
 def masked_turn(turn: Turn) -> tuple[str, str]:
     """What was said and what was answered, without secrets."""
     said, reply = sensitive.masked_together(
-        [turn.user_message.content, turn.assistant_message.content]
+        [turn.user_message.content, turn.assistant_message.content],
+        places=[turn.user_message.secrets, turn.assistant_message.secrets],
     )
     return said, reply
 
@@ -236,12 +241,14 @@ WITH_TURN = ("turn_as_question__assistant_message", "turn_as_reply__user_message
 
 def masked_message(message: Message) -> str:
     """Without secrets, also those that only the other half of its turn tells as such."""
-    texts = [message.content]
+    together = [message]
     if hasattr(message, "turn_as_question"):
-        texts.append(message.turn_as_question.assistant_message.content)
+        together.append(message.turn_as_question.assistant_message)
     if hasattr(message, "turn_as_reply"):
-        texts.append(message.turn_as_reply.user_message.content)
-    return sensitive.masked_together(texts)[0]
+        together.append(message.turn_as_reply.user_message)
+    return sensitive.masked_together(
+        [one.content for one in together], places=[one.secrets for one in together]
+    )[0]
 
 
 def turn_text(said: str, reply: str) -> str:

@@ -12,7 +12,7 @@ from django.conf import settings
 from memcenter.lib import segment, statements
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
-from memories.models import MemoryStatus, Project
+from memories.models import Memory, MemoryStatus, Project
 from memories.services import indexing
 from ops.models import User
 
@@ -81,6 +81,31 @@ SELECT m.id, m.content, coalesce(s.cosine, 0) FROM own JOIN memories_memory m US
  WHERE m.id IN (SELECT target_id FROM found) ORDER BY 3 DESC, 1
 """
 
+# What the person said themselves and is like a memory, by meaning or by words.
+_SAYING = """
+WITH own AS MATERIALIZED (
+    SELECT id FROM conversations_message
+     WHERE user_id = %s AND role = 'user' AND hidden_at IS NULL),
+near AS (
+    SELECT v.target_id FROM memories_vector m
+      JOIN memories_vector v ON v.user_id = m.user_id AND v.space_id = m.space_id
+       AND v.target_kind = 'message' AND (v.target_id IN (SELECT id FROM own)) IS TRUE
+     WHERE m.user_id = %s AND m.target_kind = 'memory' AND m.target_id = %s
+     ORDER BY v.embedding <#> m.embedding, v.target_id LIMIT %s),
+worded AS (
+    SELECT target_id, terms FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = 'message' AND (terms && %s::text[]) IS TRUE
+       AND (target_id IN (SELECT id FROM own)) IS TRUE
+     ORDER BY target_id DESC LIMIT %s),
+alike AS (
+    SELECT target_id FROM worded CROSS JOIN LATERAL (
+        SELECT count(DISTINCT term) AS shared FROM unnest(terms) AS term
+         WHERE term = ANY(%s::text[])) AS one
+     ORDER BY shared DESC, target_id DESC LIMIT %s)
+SELECT DISTINCT target_id FROM (
+    SELECT target_id FROM near UNION ALL SELECT target_id FROM alike) AS found
+"""
+
 
 @dataclass(frozen=True)
 class Meant:
@@ -105,6 +130,20 @@ def perhaps_meant(
         ],
     )
     return [Meant(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
+
+
+def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
+    """The person's own messages that may say a memory: the `few` nearest and most alike in words.
+
+    What was said a moment ago and isn't indexed yet is not among them.
+    """
+    terms = sorted(set(segment.terms(memory.content)))
+    user = memory.user_id
+    found = statements.rows(
+        _SAYING,
+        [user, user, memory.pk, few, user, terms, _LOOKED_AT, terms, few],
+    )
+    return [pk for (pk,) in found]
 
 
 def similar_to(

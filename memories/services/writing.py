@@ -142,8 +142,9 @@ def rewrite(
 ) -> Memory:
     """Give the memory another text; it keeps its id, the old text becomes a version.
 
-    Without `keep_tags` it gets the tags of the draft alone. A MERGE rests on what the old version rested on as well: that version is its input, and the
-    sources of both are kept. So are those of `inputs`, versions of other memories.
+    Without `keep_tags` it gets the tags of the draft alone. A MERGE rests on what the old version
+    rested on as well: that version is its input, and the sources of both are kept. So are those
+    of `inputs`, versions of other memories.
     """
     before = current_version(memory)
     memory.content, memory.kind = draft.content, draft.kind

@@ -149,7 +149,8 @@ def _words(source: Source) -> str:
 
 
 def _quote(source: Source, message: Message) -> Quote:
-    text, words = sensitive.masked(message.content), sensitive.masked(source.quote)
+    (text,) = sensitive.masked_together([message.content], places=[message.secrets])
+    words = sensitive.masked(source.quote)
     start = source.quote_start
     if text[start : start + len(words)] != words:
         start = max(text.find(words), 0)
