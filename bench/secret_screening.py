@@ -24,7 +24,7 @@ from memories.extraction.bundled import BundledExtractor
 from memories.extraction.summarize import ExtractiveSummarizer
 from memories.extraction.types import Said, TurnText
 from memories.reader import reader
-from memories.screening.finding import find
+from memories.screening import reading
 
 SETS = Path(__file__).parent / "data" / "secrets"
 _PART = 4  # signs of a secret that may not stand anywhere
@@ -71,9 +71,10 @@ def score(chosen: Iterable[Row]) -> Score:
     for row in chosen:
         counts["secrets" if row.secrets else "harmless"] += 1
         if not row.secrets:
-            if find(row.text):
+            if reading.find(row.text):
                 counts["touched"] += 1
-                failures.append(f"touched [{row.group}] {row.text} -> {sensitive.masked(row.text)}")
+                masked = sensitive.masked_by_reading(row.text)
+                failures.append(f"touched [{row.group}] {row.text} -> {masked}")
         elif left := surviving(row):
             failures.append(f"kept [{row.group}] {row.text} -> {left}")
         else:
@@ -99,7 +100,7 @@ def derived(text: str) -> Iterator[str]:
     """All that is made of a message or of a direct write."""
     screened = sensitive.screen(text)
     yield "" if screened.drop else screened.text
-    masked, reply = sensitive.masked_together([text, "Noted."])
+    masked, reply = sensitive.masked_together([text, "Noted."], read=True)
     yield masked
     yield ExtractiveSummarizer(count=len).summarize(
         "", [("user", masked), ("assistant", reply)], max_tokens=10_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-from dateparser.date import DateDataParser  # type: ignore[import-untyped]
+from dateparser.date import DateDataParser
 
 from memories.screening import linear
 

@@ -1,0 +1,100 @@
+"""What the reader understood of a message stays with it: not to be kept, and where secrets are."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.models import Conversation, Message, Withheld
+from conversations.services.episodes import ToIndex
+from memories.extraction import sensitive
+from memories.extraction.bundled import BundledExtractor
+from memories.models import Memory
+from memories.reader import Secret
+from memories.screening import reading
+from memories.services import providers, requests
+from memories.services.shelves import masked_message, masked_turn
+from ops.access import as_user
+from ops.models import User
+from ops.services import worker
+from tests.factories import make_memory
+from tests.memories.extraction.readings import FakeReader, statement
+from tests.memories.test_ingest import say
+from tests.pair_reader import FakePairs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> FakeReader:
+    """What the reader of learning and of screening hears."""
+    fake = FakeReader()
+    monkeypatch.setattr(providers, "bundled_extractor", lambda: BundledExtractor(fake))
+    monkeypatch.setattr(reading, "reader", lambda: fake)
+    monkeypatch.setattr(reading, "_known", {})
+    return fake
+
+
+def heard(conversation: Conversation, text: str) -> Message:
+    say(conversation, text)
+    worker.drain()
+    return Message.objects.get(role="user")
+
+
+@pytest.mark.parametrize(
+    ("flags", "withheld"), [(["dont_keep_this"], Withheld.ASKED), ([], Withheld.NO)]
+)
+def test_a_message_that_is_not_to_be_kept_is_marked(
+    conversation: Conversation, told: FakeReader, flags: list[str], withheld: Withheld
+) -> None:
+    text = "between us, I'm seeing somebody"
+    told.hears(text, statement(text, "I'm seeing somebody"), flags=flags)
+
+    assert heard(conversation, text).withheld == withheld
+    assert Memory.objects.exists() == (not flags)
+
+
+def test_a_secret_that_only_the_reader_sees_is_in_nothing_derived(
+    conversation: Conversation, told: FakeReader
+) -> None:
+    text = "at the shed it's heron then otter then the year, I tend bees"
+    hidden = "heron then otter then the year"
+    start = text.index(hidden)
+    told.hears(
+        text,
+        statement(text, "I tend bees"),
+        secrets=[Secret(start, start + len(hidden), 0.9)],
+    )
+
+    message = heard(conversation, text)
+
+    assert message.content == text
+    assert message.secrets == [start, start + len(hidden)]
+    assert "heron" not in masked_message(message)
+    assert "heron" not in masked_turn(message.turn_as_question)[0]
+    derived = ToIndex((message,), None).texts
+    assert all("heron" not in one for one in derived)
+    assert "heron" not in conversation_title(message)
+    assert "heron" not in sensitive.screen(text).text
+    assert [one.content for one in Memory.objects.all()] == ["I tend bees"]
+
+
+def conversation_title(message: Message) -> str:
+    message.conversation.refresh_from_db()
+    return message.conversation.title
+
+
+def test_messages_that_say_it_without_being_its_source_are_offered(
+    alice: User, conversation: Conversation, told: FakeReader, pairs: FakePairs
+) -> None:
+    memory = make_memory(alice, "I live in Brno")
+    again = say(conversation, "as I said, I live in Brno by the river").turn.user_message
+    say(conversation, "Brno has good trams, I hear")
+    worker.drain()
+    pairs.means(memory.content)
+    pairs.says(memory.content, again.content, "refines")
+
+    asked = requests.asked_about("that I live in Brno")
+    with as_user(alice):
+        found = requests.find(asked, user=alice)
+
+    assert [one.public_id for one in found.messages] == [again.public_id]
