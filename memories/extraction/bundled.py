@@ -21,7 +21,7 @@ from memories.screening import finding
 from memories.screening import reading as screened
 from memories.screening.finding import Span
 
-KEEP = 0.5  # share of "worth keeping" from which a statement is kept
+KEEP = 0.6  # share of "worth keeping" from which a statement is kept
 DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
 ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
 FLAG = 0.5  # share from which a mark of the whole message holds

@@ -13,6 +13,8 @@ Scores = NDArray[np.float32]
 BEGINS = 0.35  # share of "begin" from which a statement begins
 BEGINS_ANEW = 0.6  # the same where one is under way, which is ended by it
 
+BESIDE = 0.15  # share of a token that belongs to the secret beside it
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -81,20 +83,25 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
 
 
 def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
-    """The parts whose share is at least `least`; one token between two of them belongs to them."""
+    """The parts with a token of at least the share `least`.
+
+    A part goes on over the tokens beside it that have at least `BESIDE`, and over one token
+    between two of them.
+    """
     shares = sigmoid(scores[:, SECRET])
-    hits = [n for n, token in enumerate(tokens) if token and shares[n] >= least]
+    near = [token is not None and share >= BESIDE for token, share in zip(tokens, shares, strict=True)]
     found: list[Secret] = []
-    last = -9
-    for n in hits:
-        token = tokens[n]
-        assert token is not None
-        if n - last <= 2 and found:
-            share = max(found[-1].share, float(shares[n]))
-            found[-1] = Secret(found[-1].start, token.end, share)
-        else:
-            found.append(Secret(token.start, token.end, float(shares[n])))
-        last = n
+    at = 0
+    while at < len(tokens):
+        end = at
+        while end < len(tokens) and (near[end] or (end > at and any(near[end : end + 2]))):
+            end += 1
+        if end > at:
+            share = float(shares[at:end].max())
+            first, last = tokens[at], tokens[end - 1]
+            if share >= least and first and last:
+                found.append(Secret(first.start, last.end, share))
+        at = end + 1
     return found
 
 

@@ -120,6 +120,7 @@ def test_each_kind_of_secret_is_reported_once() -> None:
         (is_iban, "GB29NWBK60161331926819", "GB29NWBK60161331926818"),
         (is_chinese_identity, "11010519491231002X", "110105194912310021"),
         (is_chinese_identity, "440308199901101512", "440308199913101512"),
+        (is_chinese_identity, "110901199003071237", "110901199003071238"),  # no such county
     ],
 )
 def test_check_digits_tell_numbers_from_lookalikes(
