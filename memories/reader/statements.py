@@ -13,7 +13,7 @@ Scores = NDArray[np.float32]
 BEGINS = 0.35  # share of "begin" from which a statement begins
 BEGINS_ANEW = 0.6  # the same where one is under way, which is ended by it
 
-BESIDE = 0.15  # share of a token that belongs to the secret beside it
+BESIDE = 0.5  # share of a token that belongs to the secret beside it
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> 
     between two of them.
     """
     shares = sigmoid(scores[:, SECRET])
-    near = [token is not None and share >= BESIDE for token, share in zip(tokens, shares, strict=True)]
+    near = [
+        token is not None and share >= BESIDE for token, share in zip(tokens, shares, strict=True)
+    ]
     found: list[Secret] = []
     at = 0
     while at < len(tokens):

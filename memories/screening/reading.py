@@ -10,10 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memories.reader import Reading, reader
-from memories.screening import finding
+from memories.screening import finding, linear
 from memories.screening.finding import Span
 
 CATEGORY = "password"
+# What a number or a name of this kind tells is no secret: the reader has seen too few of them.
+_HARMLESS = linear.compile(
+    r"(?i)(?:\b(?:phone|mobile|cell|tel|telephone|fax|orders?|invoice|receipt|tracking|parcel|shipment"
+    r"|flight|train|bus|line|gate|room|ward|seat|booking|reservation|reference|ref|ticket|appointment"
+    r"|commit|bisect|hash|md5|sha-?\d*|etag|trace_?id|version|tag|release|port|ports|error|exit|line"
+    r"|isbn|page|chapter|model|plate|zip|postcode|extension|ext|press|tokens)"
+    r"|电话|電話|手机号?|手機|座机|订单|訂單|单号|單號|快递|运单|航班|车次|房间|房號|座位|预订|编号|編號"
+    r"|提交|版本|端口|错误|报错|车牌|邮编|型号|第)"
+    r"(?:[\s:：#=]|\bis\b|\bat\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为|叫){0,4}$"
+)
+_BEFORE = 32  # signs in which the word is looked for
 _MOST_KNOWN = 2_000
 _known: dict[tuple[int, int], tuple[Span, ...]] = {}
 
@@ -36,7 +47,8 @@ def of_reading(text: str, reading: Reading) -> tuple[Span, ...]:
     """The same of a message that was read already."""
     seen = [_tight(text, one.start, one.end) for one in reading.secrets]
     spans = [Span(start, end, CATEGORY) for start, end in seen if start < end]
-    return finding.joined([*finding.find(text), *_not_masked(text, spans)])
+    told = [one for one in _not_masked(text, spans) if not _is_harmless(text, one)]
+    return finding.joined([*finding.find(text), *told])
 
 
 def at(places: Sequence[int], text: str) -> tuple[Span, ...]:
@@ -52,6 +64,10 @@ def _tight(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[end - 1] in " \t\n,，。;；\"'“”「」":
         end -= 1
     return start, end
+
+
+def _is_harmless(text: str, span: Span) -> bool:
+    return _HARMLESS.search(text[max(0, span.start - _BEFORE) : span.start]) is not None
 
 
 def _not_masked(text: str, spans: Iterable[Span]) -> list[Span]:
