@@ -7,9 +7,13 @@ from pytest_django import Settings
 
 from conversations.models import Conversation
 from conversations.services import threads
+from memories.extraction.bundled import BundledExtractor
+from memories.screening import reading
+from memories.services import providers
 from ops.models import User
 from tests.chat_server import ChatServer, serving
 from tests.memories.language_model import forget_model
+from tests.memories.plain_reader import PlainReader
 
 
 @pytest.fixture
@@ -27,3 +31,14 @@ def server(settings: Settings) -> Iterator[ChatServer]:
         settings.MODEL_TIMEOUT = 5
         yield one
         forget_model()
+
+
+@pytest.fixture
+def plain_reader() -> Iterator[PlainReader]:
+    """Stands in for the learned reader, also after a test undid what it patched itself."""
+    fake = PlainReader()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(providers, "bundled_extractor", lambda: BundledExtractor(fake))
+        patched.setattr(reading, "reader", lambda: fake)
+        patched.setattr(reading, "_known", {})
+        yield fake

@@ -15,10 +15,11 @@ from ops.models import Kind, Operation, Status
 from ops.services import users, worker
 from tests.killing import Kill, revive
 from tests.memories.pages import address, signed_in, text_of
+from tests.memories.plain_reader import PlainReader
 from tests.memories.quiet import falls_quiet, texts
 from tests.pair_reader import FakePairs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 
 HOME = "I live in Leeds."
 
@@ -40,7 +41,7 @@ def test_a_message_without_a_reply_is_learned_from_when_it_falls_quiet(
     worker.drain()
     assert texts() == []
     falls_quiet(conversation)
-    assert texts() == ["Lives in Leeds"]
+    assert texts() == ["I live in Leeds"]
     source = Source.objects.get()
     assert (source.message, source.turn, source.quote) == (message, None, "I live in Leeds")
     assert state_of(message) == Learning.DONE
@@ -49,10 +50,11 @@ def test_a_message_without_a_reply_is_learned_from_when_it_falls_quiet(
 def test_after_a_first_message_of_the_assistant_what_was_accepted_counts(
     conversation: Conversation,
 ) -> None:
-    say(conversation, "So you are vegan, right?", role="assistant")
-    say(conversation, "Yes, exactly.")
+    claim, answer = "So you are vegan, right?", "Yes, exactly."
+    say(conversation, claim, role="assistant")
+    say(conversation, answer)
     falls_quiet(conversation)
-    assert texts() == ["Vegan"]
+    assert texts() == [f"[{claim}] {answer}"]
 
 
 def test_an_assistant_who_speaks_first_teaches_nothing(conversation: Conversation) -> None:
@@ -66,7 +68,7 @@ def test_the_reply_that_comes_in_time_makes_it_a_turn(conversation: Conversation
     say(conversation, "I see.", role="assistant")
     assert state_of(message) == Learning.WITH_TURN
     falls_quiet(conversation)
-    assert texts() == ["Lives in Leeds"]
+    assert texts() == ["I live in Leeds"]
     assert Arbitration.objects.count() == 1
 
 
@@ -87,7 +89,7 @@ def test_what_leaves_the_window_is_learned_from_first(
     for text in (HOME, "I play the cello.", "Hm.", "Well."):
         say(conversation, text)
     worker.drain()
-    assert texts() == ["Lives in Leeds", "Plays the cello"]
+    assert texts() == ["I live in Leeds", "I play the cello"]
     falls_quiet(conversation)
     assert Arbitration.objects.count() == 2
 
@@ -112,17 +114,19 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
         falls_quiet(conversation)
     revive(monkeypatch)
     worker.drain()
-    assert texts() == ["Lives in Leeds", "Plays the cello"]
+    assert texts() == ["I live in Leeds", "I play the cello"]
     assert Arbitration.objects.count() == Source.objects.count() == 2
 
 
 def test_what_it_asks_to_be_forgotten_is_forgotten(
-    conversation: Conversation, pairs: FakePairs
+    conversation: Conversation, pairs: FakePairs, plain_reader: PlainReader
 ) -> None:
-    pairs.means("Lives in Leeds")
+    asked = "Please forget that I live in Leeds."
+    plain_reader.hears(asked, flags=["forget"])
+    pairs.means("I live in Leeds")
     say(conversation, HOME)
     falls_quiet(conversation)
-    say(conversation, "Please forget that I live in Leeds.")
+    say(conversation, asked)
     falls_quiet(conversation)
     assert texts() == []
 
