@@ -15,6 +15,8 @@ from memories.services.remembering import MemoryInput
 from ops.models import Receipt, User
 from ops.services import worker
 from tests.memcenter.rest.client import Api, answer
+from tests.memories.extraction.readings import statement
+from tests.memories.plain_reader import PlainReader
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -25,22 +27,24 @@ class Words:
     remember: str
     remembered: str
     told: str
-    correct: str
     before: str
+    correct: str
     after: str
     forget: str
 
 
 WORDS = {
     "en": Words(
-        "Please remember that I am allergic to penicillin.", "Allergic to penicillin",
-        "I live in Leeds.", "No, that's wrong: I live in York, not in Leeds.",
-        "Lives in Leeds", "Lives in York", "Forget that I live in York.",
+        "Please remember that I am allergic to penicillin.", "I am allergic to penicillin",
+        "I live in Leeds.", "I live in Leeds",
+        "No, that's wrong: I live in York.", "I live in York",
+        "Forget that I live in York.",
     ),
     "zh": Words(
-        "请记住，我对青霉素过敏。", "对青霉素过敏",
-        "我住在杭州。", "不对，我住在苏州，不是杭州。",
-        "住在杭州", "住在苏州", "请忘掉我住在苏州这件事。",
+        "请记住，我对青霉素过敏。", "我对青霉素过敏",
+        "我住在杭州。", "我住在杭州",
+        "不对，我住在苏州。", "我住在苏州",
+        "请忘掉我住在苏州这件事。",
     ),
 }  # fmt: skip
 Say = Callable[[str], None]
@@ -68,8 +72,12 @@ def say(request: pytest.FixtureRequest, alice: User, alice_key: str) -> Say:
 
 
 @pytest.fixture(params=WORDS)
-def words(request: pytest.FixtureRequest, pairs: FakePairs) -> Words:
+def words(request: pytest.FixtureRequest, pairs: FakePairs, plain_reader: PlainReader) -> Words:
     found = WORDS[request.param]
+    remembered = statement(found.remember, found.remembered)
+    plain_reader.hears(found.remember, remembered, flags=["remember"])
+    plain_reader.hears(found.correct, statement(found.correct, found.after, change="corrects"))
+    plain_reader.hears(found.forget, flags=["forget"])
     pairs.says(found.before, found.after, "contradicts")
     pairs.means(found.after)
     return found
