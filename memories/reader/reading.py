@@ -9,7 +9,7 @@ from memories.reader.labels import FLAGS, PAIRS
 from memories.reader.model import Model, Scores
 from memories.reader.statements import Secret, Statement, secrets, sigmoid, softmax, statements
 
-SECRET = 0.9  # share from which a token is taken for a part of a secret
+SECRET = 0.95  # share from which a token is taken for a part of a secret
 
 
 @dataclass(frozen=True)
