@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,9 @@ from conversations.models import Conversation, Summary
 from conversations.services import forgetting, threads, turns
 from conversations.services.turns import MessageInput
 from memories import tasks
+from memories.extraction.joint.bundled import BundledJointReader
+from memories.extraction.joint.types import Gathered, Heard
+from memories.extraction.types import Candidate
 from memories.models import Memory, MemoryStatus, Source
 from memories.services import forgetting as known
 from memories.services import providers, sessions
@@ -19,12 +23,40 @@ from ops.access import as_user
 from ops.models import Kind, Operation, Status
 from ops.services import users, worker
 from tests.killing import Kill, revive
+from tests.memories.plain_reader import PlainReader
 from tests.memories.quiet import falls_quiet, texts
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 
-TRIP = ("I'm planning a trip to Kyoto.", "It's on May 3rd.")
-JOINED = "Is planning a trip to Kyoto on "
+PLAN = "I'm planning a trip to Kyoto"
+TRIP = (f"{PLAN}.", "It's on May 3rd.")
+JOINED = f"{PLAN} on May 3rd"
+OVERTIME = ("今天又加班了。", "我昨晚加班。", "唉，今天加班了")
+
+
+class DatingReader:
+    """Finds the habits, and gives the plan the day that was told later, as a model does."""
+
+    name = "dating"
+
+    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+        heard = {one.text.user.text: one for one in turns}
+        plan, day = heard.get(TRIP[0]), heard.get(TRIP[1])
+        found = BundledJointReader().read(turns)
+        if plan and day and (plan.fresh or day.fresh):
+            joined = Candidate("task", JOINED, 0.6, 0.8, TRIP[1], reasons=("over_turns",))
+            found.append(Gathered(joined, day.turn, needs=(plan.turn,)))
+        return found
+
+
+@pytest.fixture(autouse=True)
+def dating(plain_reader: PlainReader) -> Iterator[None]:
+    """No turn of overtime is a statement by itself."""
+    for text in OVERTIME:
+        plain_reader.hears(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(providers, "joint_reader", DatingReader)
+        yield
 
 
 def say(conversation: Conversation, *texts: str, reply: str = "I see.") -> list[turns.RecordedTurn]:
@@ -57,7 +89,7 @@ def test_forgetting_the_turn_with_the_date_leaves_the_plan(conversation: Convers
     falls_quiet(conversation)
     forgetting.forget_message(user=conversation.user, message=day.user_message, cascade=True)
     worker.drain()
-    assert texts() == ["Is planning a trip to Kyoto"]
+    assert texts() == [PLAN]
 
 
 def test_forgetting_the_turn_with_the_plan_leaves_nothing(conversation: Conversation) -> None:
@@ -73,7 +105,7 @@ def test_forgetting_the_turn_with_the_plan_leaves_nothing(conversation: Conversa
 
 
 def test_a_habit_rests_on_each_of_its_turns(conversation: Conversation) -> None:
-    first, *_ = say(conversation, "今天又加班了。", "我昨晚加班。", "唉，今天加班了")
+    first, *_ = say(conversation, *OVERTIME)
     falls_quiet(conversation)
     assert texts() == ["经常加班"]
     assert Source.objects.count() == 3
@@ -144,7 +176,7 @@ def test_a_turn_that_is_hidden_is_not_read(conversation: Conversation) -> None:
     worker.drain()
     forgetting.forget_message(user=conversation.user, message=day.user_message)
     falls_quiet(conversation)
-    assert texts() == ["Is planning a trip to Kyoto"]
+    assert texts() == [PLAN]
 
 
 def test_it_waits_for_turns_that_are_not_learned_from_yet(conversation: Conversation) -> None:
@@ -163,11 +195,9 @@ def test_it_waits_for_turns_that_are_not_learned_from_yet(conversation: Conversa
 
 def test_confirming_holds_for_what_was_put_together_too(conversation: Conversation) -> None:
     users.change_settings(user=conversation.user, changes={"confirm_before_remembering": True})
-    say(
-        conversation, "My sister is called Anna.", "Nice day.", "What a day.", "She lives in Leeds."
-    )
+    say(conversation, *TRIP)
     falls_quiet(conversation)
-    found = Memory.objects.get(content="Sister lives in Leeds")
+    found = Memory.objects.get(content=JOINED)
     assert found.status == MemoryStatus.CANDIDATE
 
 
@@ -176,7 +206,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     user = users.find_or_create("alice")
     with as_user(user):
         conversation = threads.find_or_create(user=user, reference="c1")
-        say(conversation, "今天又加班了。", "我昨晚加班。", "唉，今天加班了")
+        say(conversation, *OVERTIME)
     worker.drain()
     real = sessions._learn
     calls: list[int] = []
@@ -223,7 +253,7 @@ def test_a_turn_that_could_not_be_learned_from_is_before_it_leaves(
     Operation.objects.filter(pk=failed.pk).update(status=Status.FAILED)
     say(conversation, "Nice day.", "What a day.", "So it goes.")
     worker.drain()
-    assert "Lives in Leeds" in texts()
+    assert "I live in Leeds" in texts()
 
 
 @pytest.mark.usefixtures("small_window")
