@@ -41,6 +41,7 @@ _IMPORTANCE = {
 }
 _OWN_LIFE = ("self", "related")
 _LIVED = ("asserted", "hedged", "asked")
+_NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' words and of games
 _MOST = 40  # candidates of one message; more is a list, not a conversation
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _LONGEST_ORDER = 600  # signs of a sentence in which "remember" and "forget" are looked for
@@ -93,9 +94,7 @@ class BundledExtractor:
             forget,
             secrets=tuple((one.start, one.end) for one in message.spans),
             withheld=withheld,
-            not_lived=tuple(
-                (one.start, one.end) for one in message.reading.statements if _is_not_lived(one)
-            ),
+            not_lived=tuple(_not_lived(message)),
         )
 
     def kind_of(self, text: str) -> str:
@@ -120,7 +119,12 @@ def _is_withheld(message: _Message) -> bool:
 
 def _candidates(message: _Message) -> Iterator[Candidate]:
     asked = message.flag("remember")
-    found = [one for one in message.reading.statements if _is_ours(one, asked=asked)]
+    unwanted = [order.start for order in _orders(message, "forget") if order.what]
+    found = [
+        one
+        for one in message.reading.statements
+        if _is_ours(one, asked=asked) and not any(one.start <= at < one.end for at in unwanted)
+    ]
     if asked and not found:
         yield from _ordered(message)
     if not found:
@@ -158,10 +162,24 @@ def _is_ours(one: Statement, *, asked: bool) -> bool:
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
-def _is_not_lived(one: Statement) -> bool:
-    """Whether nothing is told of anybody's life; of what is only doubtful nothing is said."""
+def _not_lived(message: _Message) -> Iterator[tuple[int, int]]:
+    """The parts that tell nothing of anybody's life; doubtful statements are not among them.
+
+    In a message with a text that isn't the person's, or in a game, it is all but what is lived.
+    """
+    lived = [one for one in message.reading.statements if _is_lived(one)]
+    if not any(message.flag(name) for name in _NOT_OWN):
+        parts = [(s.start, s.end) for s in message.reading.statements if s not in lived]
+    else:
+        ends = [0, *(one.end for one in lived)]
+        starts = [*(one.start for one in lived), len(message.said.text)]
+        parts = list(zip(ends, starts, strict=True))
+    return ((start, end) for start, end in parts if start < end)
+
+
+def _is_lived(one: Statement) -> bool:
     lived = sum(one.share("said", said) for said in _LIVED)
-    return lived < 0.5 and one.share("keep", "yes") < KEEP
+    return lived >= 0.5 or one.share("keep", "yes") >= KEEP
 
 
 def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidate | None:
@@ -206,15 +224,39 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
     )
 
 
-def _ordered(message: _Message) -> Iterator[Candidate]:
-    """What "remember …" asks to keep where the reader saw no statement: the words themselves."""
+@dataclass(frozen=True)
+class _Order:
+    """ "Remember …" or "forget …". `what` stands in the message at `start`; empty: what was said
+    before.
+    """
+
+    what: str
+    start: int
+    sentence: str
+    todo: bool
+
+
+def _orders(message: _Message, verb: str) -> Iterator[_Order]:
+    """The sentences that say so in so many words, where the reader heard one."""
+    if not message.flag(verb):
+        return
     for sentence in _SENTENCE.finditer(message.covered):
         text = sentence[0].strip()
-        order = commands.command(text[:_LONGEST_ORDER], question=text.endswith(("?", "？")))
-        if order is None or order.verb != "remember":
+        plain = masking.simplified(masking.plain(text[:_LONGEST_ORDER]))
+        asks = verb == "remember" and text.endswith(("?", "？"))
+        order = commands.command(plain, question=asks)
+        if order is None or order.verb != verb:
             continue
-        start = message.covered.index(text, sentence.start()) + order.start
-        quote, at = _quote(message, start, start + len(order.what))
+        at = max(0, plain.find(order.what, order.start))
+        what = text[at : at + len(order.what)]
+        start = message.covered.index(text, sentence.start()) + at
+        yield _Order(what, start, text, order.todo)
+
+
+def _ordered(message: _Message) -> Iterator[Candidate]:
+    """What "remember …" asks to keep where the reader saw no statement: the words themselves."""
+    for order in _orders(message, "remember"):
+        quote, at = _quote(message, order.start, order.start + len(order.what))
         content = sensitive.blanked(order.what).strip(" \t,，.。!！:：;；")
         if not quote or masking.COVER in content or sensitive.says_nothing_but_secrets(content):
             continue
@@ -282,22 +324,31 @@ def _moment(day: date | None, said: Said) -> datetime | None:
 
 
 def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
-    """What the person asks to forget. Where no command is recognised it is the whole message."""
-    if message.flag("dont_keep_before") and not message.flag("forget"):
-        yield ForgetRequest("", sensitive.blanked(message.covered))
-    if not message.flag("forget"):
+    """What the person asks to forget: plain orders, else what the reader takes for a request."""
+    orders = list(_forget_orders(message))
+    for order, start, end in orders:
+        quote = message.covered[start:end]
+        yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(quote))
+    if orders:
         return
-    asked = False
-    for sentence in _SENTENCE.finditer(message.covered):
-        order = commands.command(sentence[0].strip()[:_LONGEST_ORDER], question=False)
-        if order is not None and order.verb == "forget":
-            asked = True
-            yield ForgetRequest(
-                sensitive.blanked(order.what), sensitive.blanked(sentence[0].strip())
-            )
-    if not asked:
+    if message.flag("forget"):
         whole = sensitive.blanked(message.covered).strip()
         yield ForgetRequest(whole[:400], whole[:400])
+    elif message.flag("dont_keep_before"):
+        yield ForgetRequest("", sensitive.blanked(message.covered))
+
+
+def _forget_orders(message: _Message) -> Iterator[tuple[commands.Command, int, int]]:
+    """The sentences that plainly say "forget that …", with where they stand."""
+    if any(map(message.flag, ("pasted", "transform", "role"))) and not message.flag("forget"):
+        return
+    for sentence in _SENTENCE.finditer(message.covered):
+        text = sentence[0].strip()
+        asks = text.endswith(("?", "？")) and not commands.is_polite_request(text)
+        order = None if asks else commands.command(text[:_LONGEST_ORDER], question=False)
+        if order is not None and order.verb == "forget":
+            start = sentence.start() + sentence[0].index(text)
+            yield order, start, start + len(text)
 
 
 def _without_repeats(candidates: Sequence[Candidate], *, known: str) -> Iterator[Candidate]:
