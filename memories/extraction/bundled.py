@@ -237,15 +237,20 @@ class _Order:
 
 
 def _orders(message: _Message, verb: str) -> Iterator[_Order]:
-    """The sentences that say so in so many words, where the reader heard one."""
-    if not message.flag(verb):
+    """The sentences that say so in so many words.
+
+    "Forget …" is obeyed in the person's own words whatever the reader makes of it; what ends in a
+    question mark, and "remember …", only where it heard one too.
+    """
+    heard = message.flag(verb)
+    if not heard and (verb == "remember" or any(map(message.flag, _NOT_OWN))):
         return
     for sentence in _SENTENCE.finditer(message.covered):
         text = sentence[0].strip()
         plain = masking.simplified(masking.plain(text[:_LONGEST_ORDER]))
-        asks = verb == "remember" and text.endswith(("?", "？"))
+        asks = text.endswith(("?", "？")) and (verb == "remember" or not heard)
         order = commands.command(plain, question=asks)
-        if order is None or order.verb != verb:
+        if order is None or order.verb != verb or (asks and verb == "forget"):
             continue
         at = max(0, plain.find(order.what, order.start))
         what = text[at : at + len(order.what)]
@@ -325,10 +330,9 @@ def _moment(day: date | None, said: Said) -> datetime | None:
 
 def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
     """What the person asks to forget: plain orders, else what the reader takes for a request."""
-    orders = list(_forget_orders(message))
-    for order, start, end in orders:
-        quote = message.covered[start:end]
-        yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(quote))
+    orders = list(_orders(message, "forget"))
+    for order in orders:
+        yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(order.sentence))
     if orders:
         return
     if message.flag("forget"):
@@ -336,19 +340,6 @@ def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
         yield ForgetRequest(whole[:400], whole[:400])
     elif message.flag("dont_keep_before"):
         yield ForgetRequest("", sensitive.blanked(message.covered))
-
-
-def _forget_orders(message: _Message) -> Iterator[tuple[commands.Command, int, int]]:
-    """The sentences that plainly say "forget that …", with where they stand."""
-    if any(map(message.flag, ("pasted", "transform", "role"))) and not message.flag("forget"):
-        return
-    for sentence in _SENTENCE.finditer(message.covered):
-        text = sentence[0].strip()
-        asks = text.endswith(("?", "？")) and not commands.is_polite_request(text)
-        order = None if asks else commands.command(text[:_LONGEST_ORDER], question=False)
-        if order is not None and order.verb == "forget":
-            start = sentence.start() + sentence[0].index(text)
-            yield order, start, start + len(text)
 
 
 def _without_repeats(candidates: Sequence[Candidate], *, known: str) -> Iterator[Candidate]:

@@ -96,20 +96,6 @@ class Command:
     todo: bool = False
 
 
-_OPENS_LIST = re.compile(
-    r"(?:remember|keep in mind|note|save|store|memori[sz]e)\b.{0,30}\b(?:following|"
-    r"these|this|things?|facts?|below)\b.{0,20}$"
-    r"|(?:记住|记一?下|记好|牢记|记着|記住|記一?下).{0,8}(?:以下|下面|这些|这几|"
-    r"如下|几点|几件|這些).{0,10}$",
-    re.IGNORECASE,
-)
-
-
-def opens_list(sentence: str) -> bool:
-    """ "Please remember the following:", after which every sentence is meant to be kept."""
-    return _OPENS_LIST.search(sentence[-120:]) is not None
-
-
 # "Can you remember my name?" and 你记得我叫什么吗 ask; "can you remember that …?" orders.
 _ASKED = re.compile(
     r"\b(?:can|could|do|will|would) you remember (?!that\b)|^(?:你|您)?(?:还|都|"
@@ -128,19 +114,6 @@ _HINT = re.compile(
     r"clear|unlearn|discard|[记記忘备備存保抹删刪清遗遺当當存撤收擦作算]",
     re.IGNORECASE,
 )
-
-
-# "Forget that I live in Leeds?" wonders; "can you forget that …?" orders.
-_REQUESTS_POLITELY = re.compile(
-    r"^(?:please|hey|hi|ok|okay|so|and|also|well|no|yes|now|actually|[\s,])*"
-    r"(?:can|could|would|will|may)\b|please\W*$|[\u4e00-\u9fff]",
-    re.IGNORECASE,
-)
-
-
-def is_polite_request(sentence: str) -> bool:
-    """Whether a sentence that ends in a question mark asks for something to be done."""
-    return _REQUESTS_POLITELY.search(sentence) is not None
 
 
 def command(sentence: str, *, question: bool = False) -> Command | None:

@@ -31,6 +31,7 @@ from memories.screening import finding
 _PIECE = 3_000  # tokens of one question; halved as long as the model can't read that much
 _SMALLEST_PIECE = 150
 _OVERLAP = 30
+_NOTHING = Extraction()
 _CONTEXT = 400  # tokens of what was said around it
 
 
@@ -49,18 +50,17 @@ class ModelExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         ruled = self._rules.extract(turn)
-        orders = tuple(request.quote for request in ruled.forget)
-        found = [] if ruled.withheld else self._said(turn, without=orders)
-        found = [one for one in found if not _is_among(one, ruled.not_lived)]
+        found = [] if ruled.withheld else self._said(turn, ruled=ruled)
         if turn.user.speaker and turn.assistant.speaker:
             found += self._said(_other_side(turn), role="assistant")
         kept = _without_repeats(_with_orders(found, ruled.candidates), turn.known_block)
         return replace(ruled, candidates=kept, refused=_refusals(turn, kept))
 
     def _said(
-        self, turn: TurnText, *, role: str = "user", without: tuple[str, ...] = ()
+        self, turn: TurnText, *, role: str = "user", ruled: Extraction = _NOTHING
     ) -> list[Candidate]:
-        own = Quotable.own_words(turn.user, role=role, without=without)
+        orders = tuple(request.quote for request in ruled.forget)
+        own = Quotable.own_words(turn.user, role=role, without=orders, not_lived=ruled.not_lived)
         if not own.says_something:
             return []
         spoken = Spoken.of(turn, own)
@@ -144,12 +144,6 @@ def _same_span(one: Candidate, other: Candidate) -> bool:
         and one.quote_start < other.quote_start + len(other.quote)
         and other.quote_start < one.quote_start + len(one.quote)
     )
-
-
-def _is_among(candidate: Candidate, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether at least half of its quotation stands in one of the spans."""
-    start, end = candidate.quote_start, candidate.quote_start + len(candidate.quote)
-    return any(2 * (min(end, last) - max(start, first)) >= end - start for first, last in spans)
 
 
 def _without_repeats(candidates: Sequence[Candidate], block: str) -> tuple[Candidate, ...]:

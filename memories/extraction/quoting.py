@@ -38,9 +38,20 @@ class Quotable:
     mask: str
 
     @classmethod
-    def own_words(cls, said: Said, *, role: str, without: tuple[str, ...] = ()) -> Quotable:
-        """The person's own words; `without` are sentences that are no statements."""
+    def own_words(
+        cls,
+        said: Said,
+        *,
+        role: str,
+        without: tuple[str, ...] = (),
+        not_lived: tuple[tuple[int, int], ...] = (),
+    ) -> Quotable:
+        """The person's own words. `without` are sentences that are no statements, `not_lived` the
+        places of pasted texts, games and the like.
+        """
         mask = masking.covered(sensitive.cover(said.text))
+        for start, end in not_lived:
+            mask = mask[:start] + masking.COVER * (end - start) + mask[end:]
         for sentence in without:
             at = said.text.find(sentence)
             if sentence and at >= 0:

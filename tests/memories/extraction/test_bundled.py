@@ -110,6 +110,7 @@ def test_dont_keep_what_i_just_said_points_back(told: FakeReader) -> None:
     [
         ("Forget that I live in Brno.", "I live in Brno"),
         ("忘掉我喜欢喝茶这件事", "我喜欢喝茶这件事"),
+        ("請忘記我對貓過敏這件事", "我對貓過敏這件事"),
         ("the stuff about my knee can go from your head", None),
     ],
 )
@@ -123,6 +124,21 @@ def test_a_request_to_forget_says_what_about(
     assert asked.about == (text if about is None else about)
 
 
+@pytest.mark.parametrize(
+    ("text", "gone", "kept"),
+    [
+        ("Forget that I live in Brno, I live in Ulm now.", "I live in Brno", "I live in Ulm now"),
+        ("忘掉我喜欢喝茶，我喜欢喝咖啡。", "我喜欢喝茶", "我喜欢喝咖啡"),
+    ],
+)
+def test_what_is_asked_to_be_forgotten_is_not_learned(
+    told: FakeReader, text: str, gone: str, kept: str
+) -> None:
+    told.hears(text, statement(text, gone), statement(text, kept), flags=["forget"])
+
+    assert contents(extract(text, told=told)) == [kept]
+
+
 def test_a_message_without_the_mark_asks_to_forget_nothing(told: FakeReader) -> None:
     assert extract("Forget it, I'll walk.", told=told).forget == ()
 
@@ -132,6 +148,26 @@ def test_what_is_no_life_of_anybodys_is_told_apart(told: FakeReader) -> None:
     told.hears(text, statement(text, "I have two cats", keep="no", said="transform"))
 
     assert extract(text, told=told).not_lived == ((11, 26),)
+
+
+def test_beside_a_pasted_text_only_what_is_lived_is_the_persons(told: FakeReader) -> None:
+    text = "I live in Ulm. Sum this up:\nThe tenant pays Bob."
+    told.hears(
+        text,
+        statement(text, "I live in Ulm"),
+        statement(text, "The tenant pays Bob", keep="no", said="transform"),
+        flags=["pasted"],
+    )
+
+    assert extract(text, told=told).not_lived == ((13, len(text)),)
+
+
+def test_a_correction_overrules_what_was_known(told: FakeReader) -> None:
+    told.hears("no, it's Ulm", statement("no, it's Ulm", "it's Ulm", change="corrects"))
+
+    one = only(extract("no, it's Ulm", told=told))
+
+    assert one.corrects and "corrects" in one.reasons
 
 
 def test_a_secret_is_never_a_part_of_a_memory(told: FakeReader) -> None:
