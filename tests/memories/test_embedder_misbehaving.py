@@ -25,7 +25,7 @@ from tests.memories.test_model_misbehaving import (
     tell,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 DIMENSIONS = 16
 
 
@@ -101,7 +101,7 @@ def test_nothing_is_lost_half_written_or_told(
     choose_again()
     run_again()
     assert status_of(Kind.EXTRACT_TURN) == status_of(Kind.INDEX_EPISODE) == Status.SUCCEEDED
-    assert [one.content for one in Memory.objects.all()] == ["Adores oolong tea"]
+    assert [one.content for one in Memory.objects.all()] == ["I adore oolong tea"]
     assert (Source.objects.count(), Episode.objects.count()) == (1, 1)
     assert_whole(alice)
     assert_silent(caplog)

@@ -19,10 +19,10 @@ from ops.models import User
 from ops.services import worker
 from tests.chat_server import Answer, ChatServer, said
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 MODEL_TURNS = 100
 ASKED = {"en": "What do you know about me?", "zh": "你知道我什么？"}
-TURNS = 10  # of each language, every shape once; bench/junk_loop.py goes through a thousand
+TURNS = 10  # of each language, every shape once; bench/junk_loop.py asks the learned reader
 
 
 def tell(conversation: Conversation, text: str, reply: str) -> None:

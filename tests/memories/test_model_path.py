@@ -19,9 +19,10 @@ from ops.services import worker
 from tests.chat_server import Answer, ChatServer, refused, said
 from tests.factories import make_turn
 from tests.memories.language_model import forget_model
+from tests.memories.plain_reader import PlainReader
 from tests.pair_reader import FakePairs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 
 SAYS_TEA = "Well, I really adore oolong tea, you know."
 TEA = {
@@ -178,7 +179,7 @@ def test_a_model_that_refuses_for_good_can_be_retried_by_hand(
     assert turn.turn.extracted_at is None
 
 
-def test_the_rules_stand_in_where_the_setting_says_so(
+def test_the_bundled_reader_stands_in_where_the_setting_says_so(
     conversation: Conversation, server: ChatServer, settings: Settings
 ) -> None:
     settings.MODEL_FALLBACK = True
@@ -186,7 +187,7 @@ def test_the_rules_stand_in_where_the_setting_says_so(
     say(conversation, "I live in Leeds")
     worker.drain()
     assert learning().status == Status.SUCCEEDED
-    assert Memory.objects.get().content == "Lives in Leeds"
+    assert Memory.objects.get().content == "I live in Leeds"
     assert ModelCall.objects.get().outcome == "failed"
 
 
@@ -241,14 +242,16 @@ def test_the_chats_answer_never_waits_for_the_model(
 
 
 def test_asking_to_forget_is_understood_without_the_model(
-    conversation: Conversation, server: ChatServer, pairs: FakePairs
+    conversation: Conversation, server: ChatServer, pairs: FakePairs, plain_reader: PlainReader
 ) -> None:
+    asked = "Forget that I adore oolong tea."
+    plain_reader.hears(asked, flags=["forget"])
     pairs.means("Adores oolong tea")
     server.answers = [said({"memories": [TEA]})]
     say(conversation, SAYS_TEA)
     worker.drain()
     server.answers = [NOTHING]
-    say(conversation, "Forget that I adore oolong tea.")
+    say(conversation, asked)
     worker.drain()
     assert not Memory.objects.exists()
 
@@ -257,7 +260,7 @@ def test_nothing_is_asked_of_a_model_by_default(conversation: Conversation) -> N
     make_turn(conversation, "I live in Leeds")
     say(conversation, "I live in Leeds")
     worker.drain()
-    assert Memory.objects.get().content == "Lives in Leeds"
+    assert Memory.objects.get().content == "I live in Leeds"
     assert not ModelCall.objects.exists()
     assert providers.extractor().name == providers.arbiter().name == "bundled"
     assert providers.summarizer().name == "bundled"

@@ -13,8 +13,9 @@ from ops.models import Operation, Receipt, User
 from ops.services import users, worker
 from tests.factories import make_memory
 from tests.memories.pages import address, signed_in, text_of
+from tests.pair_reader import FakePairs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 
 
 def note(user: User, text: str, *, days: int = 40, source: str = "") -> DailyNote:
@@ -85,7 +86,10 @@ def test_it_is_asked_for_every_night_and_learns_a_line_once(alice: User, mallory
         assert consolidation.people_to_ask_for(timezone.now()) == []
 
 
-def test_what_is_known_gains_the_line_as_a_source_and_off_means_nothing(alice: User) -> None:
+def test_what_is_known_gains_the_line_as_a_source_and_off_means_nothing(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.says("Allergic to peanuts", "I am allergic to peanuts", "same")
     known = make_memory(alice, "Allergic to peanuts", kind=Kind.CONSTRAINT)
     line = note(alice, "I am allergic to peanuts.")
     users.change_settings(user=alice, changes={"longterm_enabled": False})

@@ -14,7 +14,7 @@ from ops.services import keys, worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 FLUSH = "/memory/flush"
 TEA = "I am allergic to peanuts."
 
