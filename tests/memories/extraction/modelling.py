@@ -13,15 +13,17 @@ from memories.extraction.model import ModelExtractor
 from memories.extraction.model_arbiter import ModelArbiter
 from memories.extraction.model_summarizer import ModelSummarizer
 from memories.extraction.types import Candidate, Decision, Extraction, Known, Said, TurnText
-from memories.reader import reader
 from tests.chat_server import Answer, ChatServer, said
+from tests.memories.extraction.readings import FakeReader
 from tests.pair_reader import FakePairs
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
 class Model:
-    """The three steps at one server, and the accounts of what they took."""
+    """The three steps at one server, and the accounts of what they took. The reader hears only
+    what a test tells it to (`told`).
+    """
 
     def __init__(self, server: ChatServer) -> None:
         self.server = server
@@ -31,7 +33,9 @@ class Model:
             Endpoint(server.url, "tiny", timeout=5, retries=0), sleep=lambda _: None
         )
         self.asker = asker = Asker(self.chat, account=self.uses.append)
-        self.extractor = ModelExtractor(asker, rules=BundledExtractor(reader()))
+        self.told = FakeReader()
+        self.bundled = BundledExtractor(self.told)
+        self.extractor = ModelExtractor(asker, rules=self.bundled)
         self.arbiter = ModelArbiter(asker, bundled=BundledArbiter(self.head))
         self.summarizer = ModelSummarizer(asker)
 

@@ -3,10 +3,8 @@ from __future__ import annotations
 import pytest
 
 from memories.extraction.arbitrate import BundledArbiter
-from memories.extraction.bundled import BundledExtractor
 from memories.extraction.standing_in import StandInArbiter, StandInExtractor, StandInSummarizer
 from memories.extraction.summarize import ExtractiveSummarizer
-from memories.reader import reader
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
     LEEDS,
@@ -17,17 +15,19 @@ from tests.memories.extraction.modelling import (
     Model,
     heard,
 )
+from tests.memories.extraction.readings import statement
 
 TALK = [("user", "I plan a trip to Kyoto in May."), ("assistant", "Lovely!")]
 
 
-def test_the_rules_stand_in_where_the_model_fails(
+def test_the_bundled_methods_stand_in_where_the_model_fails(
     model: Model, caplog: pytest.LogCaptureFixture
 ) -> None:
     model.answers(refused(500))
-    extractor = StandInExtractor(model.extractor, bundled=BundledExtractor(reader()))
+    model.told.hears("I live in Leeds.", statement("I live in Leeds.", "I live in Leeds"))
+    extractor = StandInExtractor(model.extractor, bundled=model.bundled)
     (found,) = extractor.extract(heard("I live in Leeds.")).candidates
-    assert (found.content, found.reasons[-1]) == ("Lives in Leeds", "bundled_stood_in")
+    assert (found.content, found.reasons[-1]) == ("I live in Leeds", "bundled_stood_in")
     arbiter = StandInArbiter(model.arbiter, bundled=BundledArbiter(model.head))
     model.head.says(LEEDS.content, YORK.content, "newer", 0.5)
     decision = arbiter.arbitrate(YORK, [LEEDS], now=NOW)
@@ -40,7 +40,7 @@ def test_the_rules_stand_in_where_the_model_fails(
 
 def test_nobody_stands_in_for_a_model_that_answers(model: Model) -> None:
     model.proposes(TEA)
-    extractor = StandInExtractor(model.extractor, bundled=BundledExtractor(reader()))
+    extractor = StandInExtractor(model.extractor, bundled=model.bundled)
     assert extractor.extract(heard(SAYS_TEA)).candidates[0].reasons == ("model",)
     arbiter = StandInArbiter(model.arbiter, bundled=BundledArbiter(model.head))
     model.answers(said({"verdict": "REPLACE", "id": "m1"}))
