@@ -45,6 +45,7 @@ bench: .venv/run.stamp  ## measure against docs/benchmarks.md
 
 train: .venv-train/stamp  ## the reader, from the rows of training/data; resumes after a stop
 	.venv-train/bin/python -m training fit
+	.venv-train/bin/python -m training finish
 	.venv-train/bin/python -m training export
 
 screenshots: .venv/dev.stamp  ## docs/screenshots, from a running example

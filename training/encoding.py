@@ -39,6 +39,7 @@ def encode_row(tokenizer: Tokenizer, row: Row) -> Example:
         example.tags = None
     if row.flags is not None:
         example.flags = [int(flag in row.flags) for flag in FLAGS]
+    if row.screened:
         example.secret = [0 if t else -100 for t in tokens]
         for start, end in row.secrets:
             if found := _range(tokens, start, end):

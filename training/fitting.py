@@ -19,12 +19,17 @@ from training.model import Reader
 class Plan:
     """Learning rates, the number of passes over the data, and tokens in a step."""
 
-    epochs: int = 8
+    epochs: int
     tokens: int = 1024
     body: float = 1e-4
     heads: float = 2e-3
     decay: float = 0.01
     warm_up: float = 0.06  # share of all steps
+    name: str = "fit"  # of its checkpoint
+
+
+FIT = Plan(epochs=6)
+FINISH = Plan(epochs=3, body=5e-5, heads=1e-3, name="finish")
 
 
 def fit(
@@ -35,19 +40,19 @@ def fit(
     folder: Path,
     after_epoch: Any = lambda epoch: None,
 ) -> None:
-    """Train in place. `folder` keeps the last checkpoint; an existing one is gone on with."""
+    """Train in place. `folder` keeps the plan's last checkpoint, which a later run goes on with."""
     folder.mkdir(parents=True, exist_ok=True)
     steps = sum(1 for _ in batches(examples, tokens=plan.tokens, seed=0)) * plan.epochs
     rule = torch.optim.AdamW(_groups(reader, plan), betas=(0.9, 0.98), weight_decay=plan.decay)
     pace = torch.optim.lr_scheduler.LambdaLR(rule, lambda step: _pace(step, steps, plan.warm_up))
-    first = _resume(folder / "checkpoint.pt", reader, rule, pace)
+    first = _resume(folder / f"{plan.name}.pt", reader, rule, pace)
     for epoch in range(first, plan.epochs):
         torch.manual_seed(epoch)
         _pass(reader, examples, plan, rule, pace, epoch)
         state = {"epoch": epoch + 1, "model": reader.state_dict()}
         state |= {"rule": rule.state_dict(), "pace": pace.state_dict()}
-        torch.save(state, folder / "checkpoint.new")
-        (folder / "checkpoint.new").replace(folder / "checkpoint.pt")
+        torch.save(state, folder / f"{plan.name}.new")
+        (folder / f"{plan.name}.new").replace(folder / f"{plan.name}.pt")
         after_epoch(epoch)
 
 

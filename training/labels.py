@@ -31,6 +31,7 @@ class Row:
     secrets: tuple[tuple[int, int], ...] = ()
     flags: frozenset[str] | None = None
     tagged: bool = True  # False: the spans are given and where they stand is not learned
+    screened: bool = True  # False: nobody marked its secrets
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,17 @@ def read_clauses(folder: Path) -> list[Row]:
         before = (row["before"],) if row.get("before") else ()
         span = Span(0, len(text), heads)
         kept = row["label"] != "none"
-        rows.append(Row(name, name[:2], text, "", before, (span,), tagged=kept))
+        rows.append(Row(name, name[:2], text, "", before, (span,), tagged=kept, screened=False))
+    return rows
+
+
+def read_secrets(folder: Path) -> list[Row]:
+    """Texts with secrets, and harmless look-alikes: nothing else is known of them."""
+    rows = []
+    for name, row in _lines(sorted(folder.glob("*.jsonl"))):
+        text = row["text"]
+        places = tuple((text.index(one), text.index(one) + len(one)) for one in row["secrets"])
+        rows.append(Row(f"secrets:{name}", name[-2:], text, secrets=places, tagged=False))
     return rows
 
 
