@@ -41,7 +41,7 @@ REMEMBER = (
         r"存到[^，。]{0,6}记忆里?|记到[^，。我]{0,8}[上里]|记一笔|记牢|加个?备忘|做个?备注|"
         r"把?这(?:个|一?点|条|件事)?(?:也|都|给我)?记(?:下来|住|一下|好))"
         r"(?!上次|我说|我刚|当时|那天|那次|以前|小时候|吗|么|不|我昨天|我之前|我前|他|"
-        r"她|带|拿|锁|关|起来|密码|清楚|很|那个|有一)(?:一下|这一?点|这件事|下|哦|了|喔|啊|我说的|"
+        r"她|带|拿|锁|关|起来|密码|清楚|很|那个|有一)(?:一下|这一?点|这件事|下(?![周个月星午次半])|点(?=[，,：:])|哦|了|喔|啊|我说的|"
         r"：|:|，|,|\s)*(?P<what>.+)$",
         re.DOTALL,
     ),
@@ -129,7 +129,7 @@ def command(sentence: str, *, question: bool = False) -> Command | None:
     for pattern in REMEMBER:
         if match := pattern.match(sentence):
             what = _ASKING_TAIL.sub("", match["what"]).rstrip("，, ")
-            if not what or (asks and _NAMES_ONLY.fullmatch(what)):
+            if _EMPTY.match(what) or (asks and _NAMES_ONLY.fullmatch(what)):
                 return None
             return Command("remember", what, match.start("what"))
     return None if _WAVED_AWAY.match(sentence) else _forget(sentence)
