@@ -90,6 +90,7 @@ def test_a_kill_while_copies_are_written_is_made_good(
     assert on_disk(alice)[notes.path_of(noted.on)].endswith("Home again\n")
 
 
+@pytest.mark.usefixtures("plain_reader")
 def test_forgetting_takes_a_line_out_of_the_copies_and_keeps_the_rest(
     alice: User, noted: DailyNote
 ) -> None:

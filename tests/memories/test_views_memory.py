@@ -219,11 +219,14 @@ def test_a_section_asked_by_htmx_stands_in_the_page_it_selects_from(alice: User)
 
 def test_why_says_how_it_was_heard_and_decided(alice: User) -> None:
     memory = make_memory(alice, "Allergic to peanuts")
-    MemoryVersion.objects.filter(memory=memory).update(reason="newer_value, en.allergy, hedged")
+    MemoryVersion.objects.filter(memory=memory).update(
+        reason="newer_value, self.lasting, en.allergy"
+    )
     page = shown(alice, memory)
     assert "You said something newer about the same thing." in page
-    assert "A rule for what one tells of health and the body recognised it." in page
-    assert "newer_value" not in page and "en.allergy" not in page
+    assert "You said this about yourself, as something lasting." in page
+    assert "A rule of an earlier release recognised it." in page
+    assert not [code for code in ("newer_value", "self.lasting", "en.allergy") if code in page]
 
 
 def test_the_history_says_why_each_text_came(alice: User) -> None:

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from memories.models import Change, Kind, Memory, MemoryStatus, Origin
@@ -5,7 +7,9 @@ from memories.services.kinds import kind_of
 from ops.models import User
 from ops.services import users
 from tests.factories import make_memory, make_version
+from tests.memories.extraction.readings import statement
 from tests.memories.pages import address, htmx, make_binned, signed_in, text_of
+from tests.memories.plain_reader import PlainReader
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -25,22 +29,27 @@ def test_adding_works_by_a_plain_form(alice: User) -> None:
     assert "Plays the cello on Sundays" in page
 
 
-def test_the_kind_is_found_when_it_is_left_to_us(alice: User) -> None:
-    signed_in(alice).post(ADD, {"content": "对花生过敏", "kind": ""})
+def test_the_kind_is_found_when_it_is_left_to_us(alice: User, plain_reader: PlainReader) -> None:
+    text = "对花生过敏"
+    plain_reader.hears(text, statement(text, text, kind="constraint"))
+    signed_in(alice).post(ADD, {"content": text, "kind": ""})
     assert Memory.objects.get(user=alice).kind == Kind.CONSTRAINT
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("kinds", "kind"),
     [
-        ("Prefers short, direct answers", "preference"),
-        ("更喜欢简洁直接的回答", "preference"),
-        ("Never call me before 9", "constraint"),
-        ("The cat is called Biscuit", "fact"),
-        ("xyzzy", "fact"),
+        (["preference"], "preference"),
+        (["constraint", "constraint"], "constraint"),
+        (["constraint", "preference"], "fact"),
+        ([], "fact"),
     ],
 )
-def test_a_kind_is_read_from_the_statement(text: str, kind: str) -> None:
+def test_a_kind_is_read_from_the_statements(
+    plain_reader: PlainReader, kinds: Sequence[str], kind: str
+) -> None:
+    text = "Prefers short answers"
+    plain_reader.hears(text, *(statement(text, text, kind=one) for one in kinds))
     assert kind_of(text) == kind
 
 
