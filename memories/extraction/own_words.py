@@ -202,6 +202,11 @@ _QUESTION = {
     "ja": r"(?P<a>[^。、？！\s]{1,12})は(?:何|いつ|どこ|誰|どちら|どれ)?[^。、]{0,8}$",
 }
 _QUESTIONS = {language: linear.compile(f"(?i){pattern}") for language, pattern in _QUESTION.items()}
+# Short questions that give no word for the matter: they stand before the answer as they are.
+_WHOLE_QUESTION = linear.compile(
+    r"(?i)^(?:where|how (?:old|tall|many|often|long)|(?:wo|woher|wie (?:alt|groß|viele|oft|lange))"
+    r"|(?:de )?dónde|cuánt[oa]s?|qué edad|d['’]où|où|quel âge|combien)\b[^?,]{2,40}$"
+)
 _SENTENCE = linear.compile(r"[^.!?。！？\n]+[?？]\s*$")
 _FIRST_VERB = linear.compile(
     r"(?i)^(?:work|live|have|love|hate|like|can['’]?t|don['’]?t (?:like|eat|drink|have|want|do)"
@@ -480,7 +485,10 @@ def _matter(text: str, before: str, assistant: str, language: str) -> str:
     plain = assistant.count("?") + assistant.count("？") == 1
     if long or late or not plain or asked is None or _FIRST_PERSON.search(text):
         return ""
-    found = _QUESTIONS[language].search(asked[0].strip(" ?？¿\n"))
+    question = asked[0].strip(" ?？¿\n")
+    found = _QUESTIONS[language].search(question)
+    if not found and not cjk and _WHOLE_QUESTION.search(question):
+        return f"[{question}?] "
     matter = next((words for words in found.groups() if words), "").strip() if found else ""
     if not matter or len(matter.split()) > 4 or any(one in matter for one in "做想要您你请"):
         return ""

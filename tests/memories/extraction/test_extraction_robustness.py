@@ -6,28 +6,29 @@ from hypothesis import strategies as st
 
 from memories.extraction.types import Extraction
 from tests.memories.extraction.bundled_reading import contents, extract, only
+from tests.memories.extraction.readings import FakeReader, statement
 
 # --- what the assistant asked
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "content"),
+    ("asked", "said", "claim"),
     [
-        ("So you are vegetarian?", "Yes, that's right", "Vegetarian"),
-        ("Got it. You live in Ghent, right?", "yep", "Lives in Ghent"),
-        ("Your dog is called Rex, correct?", "Exactly!", "Dog is called Rex"),
-        ("所以你对芒果过敏，是吗？", "是的", "对芒果过敏"),
+        ("So you are vegetarian?", "Yes, that's right", "So you are vegetarian?"),
+        ("Got it. You live in Ghent, right?", "yep", "You live in Ghent, right?"),
+        ("Your dog is called Rex, correct?", "Exactly!", "Your dog is called Rex, correct?"),
+        ("所以你对芒果过敏，是吗？", "是的", "所以你对芒果过敏，是吗？"),
     ],
 )
 def test_an_accepted_claim_is_learned_from_the_assistants_words(
-    asked: str, said: str, content: str
+    asked: str, said: str, claim: str
 ) -> None:
-    candidate = only(extract(said, asked=asked))
+    candidate = only(extract(said, asked=asked, told=FakeReader()))
 
-    assert candidate.content == content
+    assert candidate.content == f"[{claim}] {said}"
     assert candidate.quoted_role == "assistant"
     end = candidate.quote_start + len(candidate.quote)
-    assert asked[candidate.quote_start : end] == candidate.quote
+    assert asked[candidate.quote_start : end] == candidate.quote == claim
     assert "accepted" in candidate.reasons
 
 
@@ -43,24 +44,29 @@ def test_an_accepted_claim_is_learned_from_the_assistants_words(
     ],
 )
 def test_a_refused_claim_or_an_offer_is_not_learned(asked: str, said: str) -> None:
-    assert extract(said, asked=asked).candidates == ()
+    assert extract(said, asked=asked, told=FakeReader()).candidates == ()
 
 
 @pytest.mark.parametrize(
-    ("asked", "said", "content"),
+    ("asked", "said", "matter", "answer"),
     [
-        ("Nice! Where do you live?", "Ghent", "Lives in Ghent"),
-        ("What's your name?", "Priya", "Name is Priya"),
-        ("What's your favourite colour?", "Teal.", "Favourite colour is Teal"),
-        ("你叫什么名字？", "苏晴", "名字叫苏晴"),
-        ("你住在哪里呢？", "厦门", "住在厦门"),
+        ("Nice! Where do you live?", "Ghent", "Where do you live?", "Ghent"),
+        ("What's your name?", "Priya", "name", "Priya"),
+        ("What's your favourite colour?", "Teal.", "favourite colour", "Teal"),
+        ("你叫什么名字？", "苏晴", "名字", "苏晴"),
+        ("你住在哪里呢？", "厦门", "住在", "厦门"),
     ],
 )
-def test_a_short_answer_is_read_with_its_question(asked: str, said: str, content: str) -> None:
-    candidate = only(extract(said, asked=asked))
+def test_a_short_answer_is_kept_with_its_question(
+    asked: str, said: str, matter: str, answer: str
+) -> None:
+    told = FakeReader()
+    told.hears(said, statement(said, answer))
+    candidate = only(extract(said, asked=asked, told=told))
 
-    assert candidate.content == content
-    assert candidate.quote in said
+    assert candidate.content.startswith(f"[{matter}")
+    assert candidate.content.endswith(answer)
+    assert candidate.quote == answer
 
 
 # --- secrets
@@ -74,19 +80,31 @@ def test_a_secret_never_becomes_a_memory() -> None:
         assert not extraction.refused[0].redacted
 
 
-def test_a_good_statement_is_kept_without_its_secret() -> None:
-    extraction = extract("Remember that the cabin key safe code is 7734 and it hangs by the door")
-    chinese = extract("请记住我家门禁密码是8842#，在左边的大门")
+@pytest.mark.parametrize(
+    ("said", "secret", "mark"),
+    [
+        (
+            "Remember that the cabin key safe code is 7734 and it hangs by the door",
+            "7734",
+            "[redacted]",
+        ),
+        ("请记住我家门禁密码是8842#，在左边的大门", "8842#", "[已隐去]"),
+    ],
+)
+def test_a_good_statement_is_kept_without_its_secret(said: str, secret: str, mark: str) -> None:
+    told = FakeReader()
+    told.hears(said, flags=["remember"])
+    extraction = extract(said, told=told)
 
-    assert "[redacted]" in contents(extraction)[0]
-    assert "[已隐去]" in contents(chinese)[0]
-    assert extraction.refused[0].redacted and chinese.refused[0].redacted
+    (content,) = contents(extraction)
+    assert mark in content and secret not in content
+    assert extraction.refused[0].redacted
 
 
 def test_facts_beside_a_secret_are_learned_and_the_secret_refused() -> None:
     extraction = extract("I live in Ghent. My card is 4111 1111 1111 1111.")
 
-    assert contents(extraction) == ["Lives in Ghent"]
+    assert contents(extraction) == ["I live in Ghent"]
     assert [(r.category, r.redacted) for r in extraction.refused] == [("card", False)]
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from memories.screening import finding
-from tests.memories.extraction.chinese import extracted
+from tests.memories.extraction.bundled_reading import contents, extract
+from tests.memories.extraction.readings import FakeReader, statement
 
 # fmt: off
 # (message, the secret in it)
@@ -96,7 +97,7 @@ KEPT = [
 
 @pytest.mark.parametrize(("message", "secret"), SECRETS)
 def test_a_secret_in_chinese_is_refused_and_kept_nowhere(message: str, secret: str) -> None:
-    found = extracted(message)
+    found = extract(message)
 
     assert found.refused
     assert _bare(secret) not in _bare(repr((found.candidates, found.forget)))
@@ -109,10 +110,12 @@ def test_what_only_looks_like_a_secret_is_left_alone(message: str) -> None:
 
 @pytest.mark.parametrize(("message", "category", "kept"), KEPT)
 def test_the_statement_beside_a_secret_is_kept(message: str, category: str, kept: str) -> None:
-    found = extracted(message)
+    told = FakeReader()
+    told.hears(message, statement(message, message))
+    found = extract(message, told=told)
 
     assert [refused.category for refused in found.refused] == [category]
-    assert any(kept in candidate.content for candidate in found.candidates)
+    assert any(kept in content for content in contents(found))
 
 
 def _bare(text: str) -> str:
