@@ -25,7 +25,7 @@ class Told:
 
 def allergic(caller: Caller, word: str) -> Told:
     """A turn about `word`, learned, recalled by two requests."""
-    turn = caller.tell(f"I'm allergic to {word}.", conversation="allergies")
+    turn = caller.tell(f"I'm allergic to {word} nuts.", conversation="allergies")
     memory = next(
         row for row in caller.get("/memory/long_term")["results"] if word in row["content"]
     )
@@ -64,8 +64,10 @@ SCOPES = [by_memory, by_message, by_conversation, by_clearing]
 
 @pytest.fixture
 def word(ana: Caller) -> str:
-    """A thing to be allergic to that nobody else is."""
-    return f"qu{ana.user_id.removeprefix('ana-')}"
+    """Nuts that nobody else is allergic to, by a name that can be spoken and is no password."""
+    signs = [int(sign, 16) for sign in ana.user_id.removeprefix("ana-")]
+    pairs = zip(signs[::2], signs[1::2], strict=True)
+    return "".join(f"{'bdfghklmnprstvwz'[one]}{'aeiou'[other % 5]}" for one, other in pairs)
 
 
 @pytest.mark.parametrize("by", SCOPES)
@@ -121,13 +123,13 @@ def test_a_forgotten_statement_is_not_learned_again_from_the_same_turn(
     ana: Caller, word: str
 ) -> None:
     turn = {"user_message_id": "u-1", "assistant_message_id": "a-1", "conversation": "allergies"}
-    ana.tell(f"I'm allergic to {word}.", **turn)
+    ana.tell(f"I'm allergic to {word} nuts.", **turn)
     (memory,) = ana.get("/memory/long_term")["results"]
     ana.finished([forget(ana, "memory", memory_id=memory["id"]).body["op_id"]])
-    ana.tell(f"I'm allergic to {word}.", **turn)
+    ana.tell(f"I'm allergic to {word} nuts.", **turn)
     assert ana.memories() == []
-    ana.tell(f"I'm allergic to {word}.", conversation="anew")
-    assert ana.memories() == [f"Allergic to {word}"]
+    ana.tell(f"I'm allergic to {word} nuts.", conversation="anew")
+    assert ana.memories() == [f"I'm allergic to {word} nuts"]
 
 
 def test_a_cleared_conversation_stays_empty(ana: Caller, word: str) -> None:
@@ -156,7 +158,7 @@ def test_a_conversation_may_go_and_leave_its_memories(
     allergic(ana, word)
     accepted = forget(ana, "conversation", conversation_id="allergies", forget_memories=False)
     ana.finished([accepted.body["op_id"]])
-    assert ana.memories() == [f"Allergic to {word}"]
+    assert ana.memories() == [f"I'm allergic to {word} nuts"]
     assert not {place for place in places_holding(product, word) if "conversations_" in place}
     (memory,) = ana.get("/memory/long_term")["results"]
     (source,) = memory["sources"]
@@ -200,8 +202,8 @@ def test_a_forgotten_user_lies_nowhere_and_comes_back_as_somebody_new(
     ana.tell("I live in Porto.")
     assert_not_shown(ana, told, word, memory_only=False)
     assert_not_traced(ana, told, memory_only=False)
-    assert ana.memories() == ["Lives in Porto"]
-    assert bob.memories() == ["Allergic to walnuts"]
+    assert ana.memories() == ["I live in Porto"]
+    assert bob.memories() == ["I'm allergic to walnuts"]
 
 
 def test_while_a_user_is_being_forgotten_nothing_can_be_written(ana: Caller, word: str) -> None:
@@ -231,7 +233,7 @@ def test_nothing_is_forgotten_without_saying_what(ana: Caller, word: str) -> Non
     for body in ({}, {"scope": "memory"}, {"scope": "message"}, {"scope": "everything"}):
         answer = ana.ask("POST", "/memory/forget", body={"user_id": ana.user_id, **body})
         assert answer.status == 400, body
-    assert ana.memories() == [f"Allergic to {word}"]
+    assert ana.memories() == [f"I'm allergic to {word} nuts"]
 
 
 def assert_not_shown(caller: Caller, told: Told, word: str, *, memory_only: bool) -> None:

@@ -12,7 +12,7 @@ from tests.live import Product, Server, server
 from tests.scenarios.caller import Caller, until
 
 MOST_PEOPLE = 20  # to be told of until learning is met amid its work
-ALLERGENS = ("peanuts", "walnuts", "shellfish", "sesame", "soy", "mustard")
+FOODS = ("peanuts", "walnuts", "shellfish", "sesame", "soy", "mustard")
 
 Told = tuple[Caller, list[str]]
 
@@ -35,8 +35,8 @@ def told(one: Caller) -> Told:
     """They, and their operations; nobody waits for them."""
     return one, [
         op_id
-        for what in ALLERGENS
-        for op_id in one.record(f"I'm allergic to {what}.", conversation=what)["op_ids"]
+        for what in FOODS
+        for op_id in one.record(f"I don't eat {what}.", conversation=what)["op_ids"]
     ]
 
 
@@ -52,22 +52,22 @@ def told_into_the_middle(product: Product, name: str) -> list[Told]:
         if len(told_of) < MOST_PEOPLE:
             told_of.append(told(Caller(product, f"{name}-{len(told_of)}")))
         learned = sum(len(one.memories()) for one, _ in told_of)
-        return 0 < learned < len(told_of) * len(ALLERGENS)
+        return 0 < learned < len(told_of) * len(FOODS)
 
     until(in_the_middle, what="some of it to be learned and some not")
     return told_of
 
 
 def assert_each_learned_once(told_of: list[Told]) -> None:
-    wanted = sorted(f"Allergic to {what}" for what in ALLERGENS)
+    wanted = sorted(f"I don't eat {what}" for what in FOODS)
     for one, op_ids in told_of:
         one.finished(op_ids)
         assert sorted(one.memories()) == wanted
         for memory in one.get("/memory/long_term", limit=100)["results"]:
             assert memory["version"] == 1 and len(memory["sources"]) == 1
         conversations = one.get("/conversations", limit=100)["results"]
-        assert [row["message_count"] for row in conversations] == [2] * len(ALLERGENS)
-        for what in ALLERGENS:
+        assert [row["message_count"] for row in conversations] == [2] * len(FOODS)
+        for what in FOODS:
             episodes = one.get("/memory/episodes", conversation_id=what)["results"]
             assert len(episodes) == 1
 

@@ -5,7 +5,7 @@ import pytest
 from tests.scenarios.caller import Caller
 
 TOLD = [
-    ("I'm allergic to peanuts.", "What could I cook tonight?", "Allergic to peanuts"),
+    ("I'm allergic to peanuts.", "What could I cook tonight?", "I'm allergic to peanuts"),
     ("我对花生过敏。", "今晚做什么菜好？", "对花生过敏"),
     ("I work as a nurse in Leeds.", "What do I do for work?", "nurse"),
     ("我在杭州工作。", "我在哪里工作？", "杭州"),
@@ -65,7 +65,7 @@ def test_a_corrected_memory_keeps_its_id_and_its_old_text_as_a_version(ana: Call
     (memory,) = ana.get("/memory/long_term")["results"]
     versions = ana.get(f"/memory/long_term/{memory['id']}/versions")["results"]
     texts = {one["version"]: one["content"] for one in versions}
-    assert texts == {1: "Lives in Leeds", 2: "Lives in Lisbon"} and memory["version"] == 2
+    assert texts == {1: "I live in Leeds", 2: "I live in Lisbon now"} and memory["version"] == 2
     for version in versions:
         assert len(version["sources"]) == 1
 
@@ -73,7 +73,7 @@ def test_a_corrected_memory_keeps_its_id_and_its_old_text_as_a_version(ana: Call
 def test_an_edit_by_the_user_wins_over_what_was_extracted(ana: Caller) -> None:
     ana.tell("I live in Leeds.")
     (memory,) = ana.get("/memory/long_term")["results"]
-    ana.patch(f"/memory/long_term/{memory['id']}", content="Lives in Bath")
+    ana.patch(f"/memory/long_term/{memory['id']}", content="I live in Bath")
     block = ana.recalled("Where do I live?")
     assert "Bath" in block and "Leeds" not in block
 
@@ -90,4 +90,4 @@ def test_what_we_put_into_the_prompt_is_not_learned_again(ana: Caller) -> None:
     for number in range(3):
         block = ana.recalled("What could I cook tonight?")
         ana.tell(f"{block}\n\nWhat could I cook tonight?", conversation=f"evening {number}")
-    assert ana.memories() == ["Allergic to peanuts"]
+    assert ana.memories() == ["I'm allergic to peanuts"]

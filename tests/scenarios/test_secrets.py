@@ -7,19 +7,19 @@ from tests.scenarios.caller import Caller
 from tests.scenarios.stored import places_holding
 
 SECRETS = [
-    ("My bank password is {}.", "hunter2-Zebra!9"),
-    ("我的银行卡密码是{}。", "Xk83#pQz!27"),
-    ("The API key is {}", "sk-proj-q8Zr41LmXc07TbVnYw55KdPs"),
+    ("I live in Porto", "My bank password is {}.", "hunter2-Zebra!9"),
+    ("我妹妹叫小雨", "我的银行卡密码是{}。", "Xk83#pQz!27"),
+    ("I live in Porto", "The API key is {}", "sk-proj-q8Zr41LmXc07TbVnYw55KdPs"),
 ]
 ASKED = "What is my password or key? 我的密码是什么？"
 
 
-@pytest.mark.parametrize(("sentence", "beginning"), SECRETS)
+@pytest.mark.parametrize(("told", "sentence", "beginning"), SECRETS)
 def test_a_secret_written_by_a_client_is_refused_and_stored_nowhere(
-    ana: Caller, product: Product, sentence: str, beginning: str
+    ana: Caller, product: Product, told: str, sentence: str, beginning: str
 ) -> None:
     secret = beginning + ana.user_id[-4:]
-    ana.tell("I live in Porto.")
+    ana.tell(f"{told}.")
     written = ana.ask(
         "POST",
         "/memory/long_term",
@@ -27,19 +27,19 @@ def test_a_secret_written_by_a_client_is_refused_and_stored_nowhere(
     )
     assert written.status == 400 and "content" in written.body["error"]["fields"]
     assert secret not in str(written.body)
-    assert ana.memories() == ["Lives in Porto"]
-    assert places_holding(product, "Lives in Porto"), "the scan finds what is stored"
+    assert ana.memories() == [told]
+    assert places_holding(product, told), "the scan finds what is stored"
     assert places_holding(product, secret) == set()
     assert not any(secret in text for text in ana.found(ASKED, "memory,message,episode"))
 
 
-@pytest.mark.parametrize(("sentence", "beginning"), SECRETS)
+@pytest.mark.parametrize(("told", "sentence", "beginning"), SECRETS)
 def test_a_secret_told_in_a_turn_becomes_no_memory_and_is_recalled_nowhere(
-    ana: Caller, product: Product, sentence: str, beginning: str
+    ana: Caller, product: Product, told: str, sentence: str, beginning: str
 ) -> None:
     secret = beginning + ana.user_id[-4:]
-    ana.tell(f"I live in Porto. {sentence.format(secret)}")
-    assert ana.memories() == ["Lives in Porto"]
+    ana.tell(f"{told}. {sentence.format(secret)}")
+    assert ana.memories() == [told]
     assert secret not in ana.recalled(ASKED, conversation_id="another")
     # What was said stays in its conversation until that is forgotten.
     held = places_holding(product, secret)
