@@ -27,8 +27,8 @@ class Model:
             str(path), options, providers=["CPUExecutionProvider"]
         )
         about = self._session.get_modelmeta().custom_metadata_map
-        self.tokenizer = _tokenizer(about)
         _check(about)
+        self.tokenizer = _tokenizer(about)
 
     def scores(self, one: Input) -> tuple[Scores, Scores]:
         """Arrays of shape (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,), before any softmax."""

@@ -37,7 +37,8 @@ class Tokenizer:
         self._ids[order] = np.fromiter(numbers.values(), np.int32, len(numbers))
         self._scores = np.asarray(scores, np.float32)
         self._unknown = float(self._scores.min()) - 10
-        self._normal = normal
+        # Half of a pair of code units, which no trie takes.
+        self._normal = {**dict.fromkeys(range(0xD800, 0xE000), "\ufffd"), **normal}
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of `text`, with offsets into `text` as it was given."""

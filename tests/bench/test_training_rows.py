@@ -56,8 +56,20 @@ def test_conversations_are_numbered_without_a_gap(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)
 def test_each_pair_has_a_relation(path: Path) -> None:
-    for row in rows(path):
+    for row in (one for one in rows(path) if "about" not in one):
         assert row["relation"] in RELATIONS and row["old"].strip() and row["new"].strip(), row
+
+
+@pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)
+def test_each_request_says_which_memories_it_means(path: Path) -> None:
+    for row in (one for one in rows(path) if "about" in one):
+        assert isinstance(row["about"], bool), row
+        assert row["request"].strip() and row["memory"].strip(), row
+
+
+def test_relations_and_requests_are_both_among_the_pairs() -> None:
+    found = Counter("about" in row for path in PAIRS for row in rows(path))
+    assert min(found[True], found[False]) >= 400
 
 
 def test_messages_begin_in_many_ways() -> None:

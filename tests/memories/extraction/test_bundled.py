@@ -40,7 +40,7 @@ def test_a_chinese_memory_has_a_chinese_tag(told: FakeReader) -> None:
     [{"keep": "no"}, {"whose": "others"}, {"said": "role"}, {"said": "quoted"}, {"said": "joked"}],
 )
 def test_what_must_not_be_kept_is_not(told: FakeReader, answers: dict[str, str]) -> None:
-    told.hears("I am a knight", statement("I am a knight", "I am a knight", **answers))
+    told.hears("I am a knight", statement("I am a knight", "I am a knight", **answers))  # type: ignore[arg-type]
 
     assert contents(extract("I am a knight", told=told)) == []
 
