@@ -45,6 +45,7 @@ _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' wo
 _MOST = 40  # candidates of one message; more is a list, not a conversation
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _LONGEST_ORDER = 600  # signs of a sentence in which "remember" and "forget" are looked for
+_HAN = ("zh", "ja")
 _SAYS = re.compile(r"[^\W_]")
 
 
@@ -184,11 +185,12 @@ def _is_lived(one: Statement) -> bool:
 
 def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidate | None:
     others = [(s.start, s.end) for s in message.reading.statements if s != one]
-    language = language_of(message.said.text)
+    language = _language(message.said.text, message.said.text[one.start : one.end])
+    begin = _behind_order(one, message) if explicit else one.start
     whose = one.best("whose")
     own = own_words(
         message.covered,
-        one.start,
+        begin,
         one.end,
         others=others,
         before=tuple(reversed(message.before)),
@@ -199,7 +201,7 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         holds=one.best("holds"),
     )
     content = sensitive.blanked(own.text)
-    quote, start = _quote(message, one.start, one.end)
+    quote, start = _quote(message, begin, one.end)
     if not quote or masking.COVER in content or sensitive.says_nothing_but_secrets(content):
         return None
     if not _SAYS.search(content):
@@ -243,8 +245,12 @@ def _orders(message: _Message, verb: str) -> Iterator[_Order]:
     question mark, and "remember …", only where it heard one too.
     """
     heard = message.flag(verb)
-    if not heard and (verb == "remember" or any(map(message.flag, _NOT_OWN))):
-        return
+    if heard or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
+        yield from _commands(message, verb)
+
+
+def _commands(message: _Message, verb: str) -> Iterator[_Order]:
+    heard = message.flag(verb)
     for sentence in _SENTENCE.finditer(message.covered):
         text = sentence[0].strip()
         plain = masking.simplified(masking.plain(text[:_LONGEST_ORDER]))
@@ -277,6 +283,18 @@ def _ordered(message: _Message) -> Iterator[Candidate]:
             language=language_of(content),
             reasons=("explicit",),
         )
+
+
+def _language(message: str, statement: str) -> str:
+    """That of the message, unless the statement is in another script."""
+    of_all, own = language_of(message), language_of(statement)
+    return own if (of_all in _HAN) != (own in _HAN) else of_all
+
+
+def _behind_order(one: Statement, message: _Message) -> int:
+    """Where a statement begins without the "remember that" before it."""
+    starts = [order.start for order in _orders(message, "remember")]
+    return max([one.start, *(at for at in starts if one.start < at < one.end)])
 
 
 def _quote(message: _Message, start: int, end: int) -> tuple[str, int]:
@@ -335,6 +353,8 @@ def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
         yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(order.sentence))
     if orders:
         return
+    if any(_commands(message, "remember")):
+        return  # "don't forget that …"
     if message.flag("forget"):
         whole = sensitive.blanked(message.covered).strip()
         yield ForgetRequest(whole[:400], whole[:400])
