@@ -236,32 +236,33 @@ class _Order:
     start: int
     sentence: str
     todo: bool
+    wonders: bool  # "forget that I live in Leeds?"
 
 
 def _orders(message: _Message, verb: str) -> Iterator[_Order]:
     """The sentences that say so in so many words.
 
-    "Forget …" is obeyed in the person's own words whatever the reader makes of it; what ends in a
-    question mark, and "remember …", only where it heard one too.
+    "Forget …" is obeyed in the person's own words whatever the reader makes of it, "remember …"
+    where it heard one too.
     """
-    heard = message.flag(verb)
-    if heard or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
-        yield from _commands(message, verb)
+    if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
+        found = _commands(message, verb)
+        yield from (one for one in found if not one.wonders)
 
 
 def _commands(message: _Message, verb: str) -> Iterator[_Order]:
-    heard = message.flag(verb)
     for sentence in _SENTENCE.finditer(message.covered):
         text = sentence[0].strip()
         plain = masking.simplified(masking.plain(text[:_LONGEST_ORDER]))
-        asks = text.endswith(("?", "？")) and (verb == "remember" or not heard)
-        order = commands.command(plain, question=asks)
-        if order is None or order.verb != verb or (asks and verb == "forget"):
+        asks = text.endswith(("?", "？"))
+        order = commands.command(plain, question=asks and verb == "remember")
+        if order is None or order.verb != verb:
             continue
+        wonders = asks and verb == "forget" and not commands.is_polite_request(plain)
         at = max(0, plain.find(order.what, order.start))
         what = text[at : at + len(order.what)]
         start = message.covered.index(text, sentence.start()) + at
-        yield _Order(what, start, text, order.todo)
+        yield _Order(what, start, text, order.todo, wonders)
 
 
 def _ordered(message: _Message) -> Iterator[Candidate]:
@@ -353,8 +354,9 @@ def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
         yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(order.sentence))
     if orders:
         return
-    if any(_commands(message, "remember")):
-        return  # "don't forget that …"
+    wonders = any(one.wonders for one in _commands(message, "forget"))
+    if wonders or any(_commands(message, "remember")):  # "don't forget that …"
+        return
     if message.flag("forget"):
         whole = sensitive.blanked(message.covered).strip()
         yield ForgetRequest(whole[:400], whole[:400])

@@ -116,6 +116,19 @@ _HINT = re.compile(
 )
 
 
+# "Forget that I live in Leeds?" wonders; "can you forget that …?" orders.
+_REQUESTS_POLITELY = re.compile(
+    r"^(?:please|hey|hi|ok|okay|so|and|also|well|no|yes|now|actually|[\s,])*"
+    r"(?:can|could|would|will|may)\b|please\W*$|[\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+
+
+def is_polite_request(sentence: str) -> bool:
+    """Whether a sentence that ends in a question mark asks for something to be done."""
+    return _REQUESTS_POLITELY.search(sentence) is not None
+
+
 def command(sentence: str, *, question: bool = False) -> Command | None:
     """What a sentence asks of the memory itself, if anything."""
     if not _HINT.search(sentence):
