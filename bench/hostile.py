@@ -142,7 +142,7 @@ def _leave_out_the_encoder() -> None:
         finally:
             _ENCODED.append(time.process_time() - began)
 
-    Model.scores = timed  # type: ignore[method-assign]
+    Model.scores = timed  # type: ignore[method-assign, assignment]
 
 
 def _on_way(by_step: Mapping[str, float]) -> float:
