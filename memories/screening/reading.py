@@ -19,16 +19,18 @@ _HARMLESS = linear.compile(
     r"(?i)(?:\b(?:phone|mobile|cell|tel|telephone|fax|orders?|invoice|receipt|tracking|parcel|shipment"
     r"|flight|train|bus|line|gate|room|ward|seat|booking|reservation|reference|ref|ticket|appointment"
     r"|commit|bisect|hash|md5|sha-?\d*|etag|trace_?id|version|tag|release|port|ports|error|exit|transaction|process"
-    r"|isbn|page|chapter|model|plate|zip|postcode|extension|ext|press|tokens)"
+    r"|isbn|page|chapter|model|plate|zip|alarm|postcode|extension|ext|press|tokens)"
     r"|电话|電話|手机号?|手機|座机|订单|訂單|单号|單號|快递|运单|航班|车次|房间|房號|座位|预订|编号|編號"
     r"|提交|版本|端口|错误|报错|车牌|邮编|型号|尾号|第)"
-    r"(?:[\s:：#=]|\bis\b|\bat\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为|叫){0,4}$"
+    r"(?:[\s:：#=]|\bis\b|\bat\b|\bthere\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为|叫){0,8}$"
 )
 # Hashes, trace ids, long numbers: with a word that makes them secret `finding` takes them itself.
 _NAMES_A_THING = linear.compile(
     r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
 )
+_DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
+_FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _BEFORE = 32  # signs in which the word is looked for
 _MOST_KNOWN = 2_000
 _known: dict[tuple[int, int], tuple[Span, ...]] = {}
@@ -77,7 +79,10 @@ def _is_harmless(text: str, span: Span) -> bool:
         start -= 1
     while end < len(text) and _is_of_a_name(text[end]):
         end += 1
-    names = _NAMES_A_THING.search(text[start:end].strip()) is not None
+    word = text[start:end].strip()
+    short = sum(map(str.isdigit, word)) < _FEWEST_DIGITS and not any(map(str.isalpha, word))
+    names = not short and _NAMES_A_THING.search(word) is not None
+    names = names or _DATE.fullmatch(word) is not None
     return names or _HARMLESS.search(text[max(0, start - _BEFORE) : start]) is not None
 
 

@@ -20,6 +20,7 @@ from tests.conftest import ALL_SCOPES
 from tests.memcenter.rest.client import Api, answer, error
 from tests.ops.test_forgetting_table import Told, exists, page_of
 from tests.ops.test_forgetting_table import told as told
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -165,7 +166,10 @@ def assert_erased_with_a_receipt(gone: Memory, kept: Memory) -> None:
 
 
 @pytest.mark.parametrize("line", SAID)
-def test_forget_that_said_in_a_chat_forgets(told: Told, product_key: str, line: str) -> None:
+def test_forget_that_said_in_a_chat_forgets(
+    told: Told, product_key: str, pairs: FakePairs, line: str
+) -> None:
+    pairs.means(told.other.content)
     SAID[line](told, product_key)
     assert_erased_with_a_receipt(told.other, told.memory)
 
@@ -222,16 +226,20 @@ def message_of(turn: dict[str, Any]) -> str:
     return str(turn.get("user_message_id") or turn["user_message"]["id"])
 
 
+BERLIN, LISBON = "I live in Berlin", "I live in Lisbon now"
+
+
 @pytest.fixture
-def chat(product_key: str) -> Chat:
+def chat(product_key: str, pairs: FakePairs) -> Chat:
+    pairs.says(BERLIN, LISBON, "newer")
     return Chat(product_key)
 
 
 def test_a_forgotten_turn_takes_its_version_and_the_one_before_is_not_restored_by_itself(
     chat: Chat,
 ) -> None:
-    chat.tell("I live in Berlin.", conversation="c1")
-    later = chat.tell("I moved, I live in Lisbon now.", conversation="c2")
+    chat.tell(f"{BERLIN}.", conversation="c1")
+    later = chat.tell(f"{LISBON}.", conversation="c2")
     (memory,) = chat.memories()
     assert "Lisbon" in memory["content"]
     message = message_of(later)
@@ -242,8 +250,8 @@ def test_a_forgotten_turn_takes_its_version_and_the_one_before_is_not_restored_b
 
 
 def test_an_erased_version_is_refused_by_every_way_to_restore_it(chat: Chat) -> None:
-    first = chat.tell("I live in Berlin.", conversation="c1")
-    chat.tell("I moved, I live in Lisbon now.", conversation="c2")
+    first = chat.tell(f"{BERLIN}.", conversation="c1")
+    chat.tell(f"{LISBON}.", conversation="c2")
     (memory,) = chat.memories()
     message = message_of(first)
     chat.forget("message", message_id=message, cascade=True)

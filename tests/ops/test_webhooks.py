@@ -21,6 +21,7 @@ from ops.services import addresses, events, leftovers, outbox, users, webhooks, 
 from ops.services.events import Event
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = list(Event.values)
@@ -103,7 +104,8 @@ def test_whatever_becomes_of_a_memory_is_told_by_its_id(alice: User, heard: Hear
     assert b"chess" not in b"".join(heard.bodies)
 
 
-def test_a_newer_text_is_told_as_a_change(alice: User, heard: Heard) -> None:
+def test_a_newer_text_is_told_as_a_change(alice: User, heard: Heard, pairs: FakePairs) -> None:
+    pairs.says("Lives in Leeds.", "Moved from Leeds to Paris.", "newer")
     remember(alice, "Lives in Leeds.")
     listen(heard, user=alice, told=["memory.updated"])
     remember(alice, "Moved from Leeds to Paris.")
