@@ -46,6 +46,14 @@ _MOST = 40  # candidates of one message; more is a list, not a conversation
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _LONGEST_ORDER = 600  # signs of a sentence in which "remember" and "forget" are looked for
 _HAN = ("zh", "ja")
+_SAID_BEFORE = 24  # signs before a statement in which a word of correction is looked for
+_OVERRULES = re.compile(
+    r"(?i)\b(?:actually|typo|i mean|i meant|correction|now|instead|any ?more|no longer|wrong"
+    r"|ahora|en realidad|perdón|quise decir|ya no|jetzt|eigentlich|ich meinte|nicht mehr"
+    r"|maintenant|en fait|je voulais dire|ne plus)\b"
+    r"|说错|打错|写错|记错|說錯|打錯|其实|其實|更正|纠正|改成|改到|改为|换成|现在|現在|不再|已经不"
+    r"|間違え|じゃなくて|ではなく|今は"
+)
 _SAYS = re.compile(r"[^\W_]")
 
 
@@ -220,7 +228,7 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         data=_data(own.data, own.occurred),
         occurred_at=_moment(own.occurred, message.said) if kind == "event" else None,
         explicit=explicit,
-        corrects=one.best("change") != "none",
+        corrects=_corrects(one, message),
         language=language,
         reasons=_reasons(one, explicit=explicit),
     )
@@ -311,6 +319,17 @@ def _quote(message: _Message, start: int, end: int) -> tuple[str, int]:
 def _named(content: str, speaker: str) -> str:
     """Between named people "I" says nothing without the name."""
     return f"{speaker}: {content}" if speaker else content
+
+
+def _corrects(one: Statement, message: _Message) -> bool:
+    """Whether it overrules what was known: the reader sees it, or a word in or before it says so.
+
+    It only counts where the statement conflicts with a known one.
+    """
+    if one.best("change") != "none":
+        return True
+    before = message.said.text[max(0, one.start - _SAID_BEFORE) : one.start]
+    return _OVERRULES.search(before + message.said.text[one.start : one.end]) is not None
 
 
 def _importance(one: Statement) -> float:

@@ -169,11 +169,11 @@ def test_a_forgotten_project_is_found_by_no_request_and_lies_nowhere(
     ana: Caller, product: Product, word: str
 ) -> None:
     project = {"project_key": "apollo", "kind": "plan"}
-    ana.post("/memory/long_term", content=f"The rocket is called {word}", **project)
+    ana.post("/memory/long_term", content=f"The rocket crew is allergic to {word} nuts", **project)
     other = {"project_key": "gemini", "kind": "plan"}
     ana.post("/memory/long_term", content="The capsule is painted blue", **other)
     context = ana.post(
-        "/memory/context", message="What is the rocket called?", project_key="apollo"
+        "/memory/context", message="What is the rocket crew allergic to?", project_key="apollo"
     )
     assert word in context["block"]
     accepted = forget(ana, "project", project_key="apollo")
