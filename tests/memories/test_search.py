@@ -20,7 +20,7 @@ FILLER = ("The weather is fine", "I went for a walk", "Thanks a lot", "What time
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
     conversation = threads.find_or_create(user=alice, reference="c1")
-    for said in (*FILLER, "My passport number begins with QX77", "我在杭州的一家书店工作"):
+    for said in (*FILLER, "My desk lamp is a model QX77", "我在杭州的一家书店工作"):
         turns.record_turn(
             user=alice,
             conversation=conversation,
@@ -103,7 +103,7 @@ def test_a_switched_off_layer_gives_nothing(alice: User, conversation: Conversat
 
 
 def test_nothing_of_another_person_is_found(mallory: User, conversation: Conversation) -> None:
-    assert find(mallory, "passport QX77", *TYPES) == []
+    assert find(mallory, "lamp QX77", *TYPES) == []
 
 
 def test_filters_narrow_memories(alice: User) -> None:

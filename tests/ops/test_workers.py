@@ -113,7 +113,7 @@ def test_ten_workers_learn_each_turn_once_and_forget_once(alice: User, mallory: 
     for user in (alice, mallory):
         with as_user(user):
             known = sorted(Memory.objects.filter(user=user).values_list("content", flat=True))
-            assert known == sorted(f"Allergic to {what}" for what in said)
+            assert known == sorted(f"I'm allergic to {what}" for what in said)
             assert MemoryVersion.objects.filter(user=user).count() == len(said)
     with as_system():
         assert Receipt.objects.count() == 2
@@ -267,7 +267,7 @@ def test_a_turn_is_learned_once_though_its_worker_stood_still_at_the_model(
     assert stopped.ended() == ""
     with as_user(alice):
         (memory,) = Memory.objects.filter(user=alice)
-        assert (memory.content, memory.current_version) == ("Allergic to peanuts", 1)
+        assert (memory.content, memory.current_version) == ("I'm allergic to peanuts", 1)
         assert Source.objects.filter(user=alice).count() == 1
 
 
