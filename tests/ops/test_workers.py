@@ -19,6 +19,7 @@ from conversations.models import Conversation
 from conversations.services import turns
 from conversations.services.turns import MessageInput
 from memories.models import Memory, MemoryVersion, Source
+from memories.reader import reader
 from memories.services import forgetting, indexing, ingest
 from ops import registry
 from ops.access import as_system, as_user
@@ -122,6 +123,7 @@ def test_ten_workers_learn_each_turn_once_and_forget_once(alice: User, mallory: 
 def _warm_up() -> None:
     """Loaded once, before the workers are forked."""
     indexing.embed(["A first text."])
+    reader().read("A first text.")
 
 
 def test_after_an_hour_without_a_worker_nothing_is_lost_and_the_forget_comes_first(
