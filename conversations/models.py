@@ -152,7 +152,7 @@ class Message(models.Model):
         max_length=7, choices=Told, blank=True, default=Told.TO_US, db_default=""
     )
     # Where the reader saw secrets when the message was learned from: start, end, start, end …
-    secrets = ArrayField(models.PositiveIntegerField(), default=list, blank=True)
+    secrets = ArrayField(models.PositiveIntegerField(), default=list, db_default=[], blank=True)
     token_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     recorded_at = models.DateTimeField(auto_now_add=True)
