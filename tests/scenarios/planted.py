@@ -20,8 +20,9 @@ from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.embedded.redis import EmbeddedRedis
 from tests.live import Product
 
-_LETTERS = "bcdfghjklmnprstv"
-_PATTERN = re.compile(rb"qz[bcdfghjklmnprstv]{10}", re.IGNORECASE)
+_LETTERS, _VOWELS = "bdfghklmnprstv", "aeiou"
+# Words that can be spoken: what looks like a password is kept out of everything.
+_PATTERN = re.compile(rb"qz(?:[bdfghklmnprstv][aeiou]){5}", re.IGNORECASE)
 _PACKED = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
 # Heap, indexes and write-ahead log: what the receipt says of the disk is about them.
 _DATABASE_OWN = ("base", "global", "pg_wal")
@@ -34,7 +35,7 @@ class Words:
         self._said: dict[str, str] = {}
 
     def __call__(self, surface: str) -> str:
-        word = "qz" + "".join(secrets.choice(_LETTERS) for _ in range(10))
+        word = "qz" + "".join(secrets.choice(_LETTERS) + secrets.choice(_VOWELS) for _ in range(5))
         self._said[word] = surface
         return word
 

@@ -93,8 +93,8 @@ def by_mem0(api: Planting) -> str:
 def by_chat(api: Planting) -> str:
     """Said in a conversation, with an answer that says what was forgotten."""
     word = api.word("memory")
-    api.ana.post("/memory/long_term", content=f"Has a cat called {word}")
-    return _first_forget(api, f"Forget that I have a cat called {word}.")
+    api.ana.post("/memory/long_term", content=f"I have an allergy to {word} nuts")
+    return _first_forget(api, f"Forget that I have an allergy to {word} nuts.")
 
 
 def _first_forget(api: Planting, text: str) -> str:
