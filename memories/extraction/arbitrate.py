@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memcenter.lib import segment
 from memories.extraction import pairs
 from memories.extraction.arbitration.editions import Document, Finding, edition_of
 from memories.extraction.pairs import (
@@ -32,6 +33,9 @@ _RANK = (
 SURE_ENOUGH = 0.5
 # At this cosine of the bundled embedder all pairs on one matter are in, unrelated ones are out.
 SAME_MATTER = 0.55
+# Below this cosine two texts without a common word are about different matters, unless the head is
+# as sure as this: it has read few pairs that have nothing to do with each other.
+STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
 LONGEST_MERGE = 400  # characters
 _MOST_READ = 12  # pairs for one candidate; a pair costs about ten milliseconds
 GONE = frozenset(["superseded", "archived"])
@@ -118,6 +122,8 @@ def _edition(candidate: Candidate, memory: Known) -> Finding:
 
 def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     relation = reading.relation
+    if reading.share < SURE_OF_STRANGERS and _are_strangers(candidate, memory):
+        relation = Relation.UNRELATED
     if relation in CONFLICTS and _is_plan(candidate) and memory.kind != _PLAN:
         found = BESIDE  # who will move next week lives where they live until then
     elif relation is Relation.SAME:
@@ -129,6 +135,12 @@ def _finding(candidate: Candidate, memory: Known, reading: Reading) -> Finding:
     else:
         found = _changed(candidate, relation)
     return _checked(candidate, memory, found)
+
+
+def _are_strangers(candidate: Candidate, memory: Known) -> bool:
+    """Whether the two share neither words nor meaning: then only a sure head relates them."""
+    shared = set(segment.terms(candidate.content)) & set(segment.terms(memory.content))
+    return not shared and memory.similarity < STRANGERS
 
 
 def _is_plan(candidate: Candidate) -> bool:

@@ -97,7 +97,7 @@ def plant_memories(api: Planting) -> None:
     word, ana = api.word, api.ana
     made = ana.post(
         "/memory/long_term",
-        content=f"Keeps {word('memory')} in the cellar",
+        content=f"Allergic to {word('memory')} nuts",
         summary=word("memory's summary"),
         tags=[word("tag")],
         data={word("data's name"): {"deep": [word("data")]}},
@@ -111,7 +111,7 @@ def plant_memories(api: Planting) -> None:
     ana.post(f"{path}/restore", version=1)
     ana.post("/feedback", memory_id=made["id"], rating="negative", comment=word("memory comment"))
     ana.post("/memory/long_term/bulk", ids=[made["id"]], action="tag", tag=word("bulk tag"))
-    ana.post("/memory/long_term", content=f"Doesn't keep {word('contradiction')} in the cellar")
+    ana.post("/memory/long_term", content=f"Not allergic to {word('contradiction')} nuts")
     body = {"user_id": ana.user_id, "content": f"My password is {word('refused')}!7x"}
     api.call("POST", "/api/v1/memory/long_term", json=body, ok=False)
 
@@ -279,7 +279,9 @@ def plant_by_chatting(page: Planting) -> None:
 def plant_on_the_memory_pages(page: Planting) -> None:
     word = page.word
     fields: dict[str, Any] = {"kind": "fact", "tags": word("typed tag")}
-    submit(page, "/memory/long-term/add/", content=f"Keeps {word('typed memory')}", **fields)
+    submit(
+        page, "/memory/long-term/add/", content=f"Allergic to {word('typed memory')} nuts", **fields
+    )
     address = _first_memory(page)
     submit(page, f"{address}edit/", content=f"Keeps {word('typed edit')}", **fields)
     page.call("GET", "/memory/long-term/", params={"q": word("typed query"), "tag": "x"})

@@ -12,7 +12,7 @@ from tests.live import Product, Server, server
 from tests.scenarios.caller import Caller, until
 
 MOST_PEOPLE = 20  # to be told of until learning is met amid its work
-FOODS = ("peanuts", "walnuts", "shellfish", "sesame", "soy", "mustard")
+FOODS = ("peanuts", "shellfish", "sesame", "mustard", "honey", "lentils")
 
 Told = tuple[Caller, list[str]]
 
