@@ -16,7 +16,7 @@ CORRECTED = [
     ("我住在杭州。", "我现在住在上海。", "我住在哪里？", "杭州", "上海"),
     (
         "My dog is called Rex.",
-        "Actually my dog is called Max, not Rex.",
+        "Actually, my dog is called Max.",
         "What is my dog called?",
         "Rex",
         "Max",
