@@ -6,10 +6,10 @@ never become a part of one, and nothing that only repeats our own prompt text is
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from typing import Any, Protocol
+from typing import Protocol
 
 from memories.extraction import accepted, commands, keeping, masking, repeated, sensitive
 from memories.extraction.languages import language_of
@@ -64,6 +64,20 @@ class MessageReader(Protocol):
 
 
 @dataclass(frozen=True)
+class _Order:
+    """ "Remember …" or "forget …". `what` stands in the message at `start`; empty: what was said
+    before.
+    """
+
+    verb: str  # remember | forget
+    what: str
+    start: int
+    sentence: str
+    todo: bool
+    wonders: bool  # "forget that I live in Leeds?"
+
+
+@dataclass(frozen=True)
 class _Message:
     """What one person said. `covered` is as long as the text, without secrets and code."""
 
@@ -74,6 +88,7 @@ class _Message:
     reading: Reading
     spans: tuple[Span, ...]
     covered: str
+    commands: tuple[_Order, ...]
 
     def flag(self, name: str) -> bool:
         return self.reading.flags[name] >= FLAG
@@ -96,7 +111,7 @@ class BundledExtractor:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
         kept = list(_without_repeats(candidates, known=repeated.folded(turn.known_block)))
-        redacted = any(_is_redacted(one.content) for one in kept)
+        redacted = any(sensitive.is_redacted(one.content) for one in kept)
         return Extraction(
             tuple(kept),
             sensitive.refusals(message.spans, kept=redacted),
@@ -117,7 +132,8 @@ class BundledExtractor:
         reading = self._reader.read(said.text, before=before, assistant=answers)
         spans = screened.of_reading(said.text, reading)
         covered = masking.covered(sensitive.covered(said.text, spans))
-        return _Message(said, role, before, answers, reading, spans, covered)
+        orders = tuple(_commands(covered))
+        return _Message(said, role, before, answers, reading, spans, covered, orders)
 
 
 def _is_withheld(message: _Message) -> bool:
@@ -225,26 +241,13 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         quote_start=start,
         quoted_role=message.role,
         tags=(tag,),
-        data=_data(own.data, own.occurred),
+        data=own.data,
         occurred_at=_moment(own.occurred, message.said) if kind == "event" else None,
         explicit=explicit,
         corrects=_corrects(one, message),
         language=language,
         reasons=_reasons(one, explicit=explicit),
     )
-
-
-@dataclass(frozen=True)
-class _Order:
-    """ "Remember …" or "forget …". `what` stands in the message at `start`; empty: what was said
-    before.
-    """
-
-    what: str
-    start: int
-    sentence: str
-    todo: bool
-    wonders: bool  # "forget that I live in Leeds?"
 
 
 def _orders(message: _Message, verb: str) -> Iterator[_Order]:
@@ -254,23 +257,24 @@ def _orders(message: _Message, verb: str) -> Iterator[_Order]:
     where it heard one too.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
-        found = _commands(message, verb)
-        yield from (one for one in found if not one.wonders)
+        yield from (one for one in message.commands if one.verb == verb and not one.wonders)
 
 
-def _commands(message: _Message, verb: str) -> Iterator[_Order]:
-    for sentence in _SENTENCE.finditer(message.covered):
+def _commands(covered: str) -> Iterator[_Order]:
+    """All sentences in the form of an order, whether it is meant as one or not."""
+    for sentence in _SENTENCE.finditer(covered):
         text = sentence[0].strip()
         plain = masking.simplified(masking.plain(text[:_LONGEST_ORDER]))
         asks = text.endswith(("?", "？"))
-        order = commands.command(plain, question=asks and verb == "remember")
-        if order is None or order.verb != verb:
-            continue
-        wonders = asks and verb == "forget" and not commands.is_polite_request(plain)
-        at = max(0, plain.find(order.what, order.start))
-        what = text[at : at + len(order.what)]
-        start = message.covered.index(text, sentence.start()) + at
-        yield _Order(what, start, text, order.todo, wonders)
+        for verb, question in (("remember", asks), ("forget", False)):
+            order = commands.command(plain, question=question)
+            if order is None or order.verb != verb:
+                continue
+            wonders = asks and verb == "forget" and not commands.is_polite_request(plain)
+            at = max(0, plain.find(order.what, order.start))
+            what = text[at : at + len(order.what)]
+            start = covered.index(text, sentence.start()) + at
+            yield _Order(verb, what, start, text, order.todo, wonders)
 
 
 def _ordered(message: _Message) -> Iterator[Candidate]:
@@ -357,11 +361,6 @@ def _reasons(one: Statement, *, explicit: bool) -> tuple[str, ...]:
     return (heard, *(name for name, holds in seen.items() if holds))
 
 
-def _data(data: Mapping[str, Any], occurred: date | None) -> dict[str, Any]:
-    dated = {"date": occurred.isoformat()} if occurred else {}
-    return {**dated, **data}
-
-
 def _moment(day: date | None, said: Said) -> datetime | None:
     return datetime.combine(day, time(), tzinfo=said.spoken_at.tzinfo) if day else None
 
@@ -373,9 +372,8 @@ def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
         yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(order.sentence))
     if orders:
         return
-    wonders = any(one.wonders for one in _commands(message, "forget"))
-    if wonders or any(_commands(message, "remember")):  # "don't forget that …"
-        return
+    if any(one.wonders or one.verb == "remember" for one in message.commands):
+        return  # "don't forget that …"
     if message.flag("forget"):
         whole = sensitive.blanked(message.covered).strip()
         yield ForgetRequest(whole[:400], whole[:400])
@@ -389,7 +387,3 @@ def _without_repeats(candidates: Sequence[Candidate], *, known: str) -> Iterator
         if one.explicit or not repeated.repeats(one.content, one.quote, known=known):
             kept.setdefault(repeated.folded(one.content), one)
     yield from list(kept.values())[:_MOST]
-
-
-def _is_redacted(content: str) -> bool:
-    return sensitive.MARK_EN in content or sensitive.MARK_ZH in content

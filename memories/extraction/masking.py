@@ -38,18 +38,6 @@ def _simplified_signs() -> dict[int, str]:
     return {ord(a): b for a, b in zip(signs, plain, strict=True) if a != b and len(b) == 1}
 
 
-@lru_cache(maxsize=1)
-def _to_traditional() -> _Converter:
-    import opencc
-
-    return cast(_Converter, opencc.OpenCC("s2t"))
-
-
-def traditional(text: str) -> str:
-    """Our own words among those of a person who writes traditional characters."""
-    return _to_traditional().convert(text)
-
-
 def simplified(text: str) -> str:
     """Traditional characters as simplified ones, sign for sign: offsets stay true."""
     return text.translate(_simplified_signs()).replace("妳", "你").replace("牠", "它")

@@ -157,6 +157,5 @@ def _without_repeats(candidates: Sequence[Candidate], block: str) -> tuple[Candi
 
 
 def _refusals(turn: TurnText, kept: Sequence[Candidate]) -> tuple[Refused, ...]:
-    marks = (sensitive.MARK_EN, sensitive.MARK_ZH)
-    redacted = any(mark in one.content for one in kept for mark in marks)
+    redacted = any(sensitive.is_redacted(one.content) for one in kept)
     return sensitive.refusals(finding.find(turn.user.text), kept=redacted)

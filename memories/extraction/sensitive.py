@@ -159,14 +159,19 @@ def _masked_under(name: str, value: Any) -> Any:
 def says_nothing(text: str) -> bool:
     """Whether a blanked text only says that there was a secret: "my password is [redacted]"."""
     told = _PURPOSE.sub("", text)
-    if not any(mark in told for mark in (MARK_EN, MARK_ZH)):
+    if not is_redacted(told):
         told = text
     return len(_LABEL.sub("", told)) < _FEWEST_LEFT or bool(_ONLY_NAMES_IT.match(told))
 
 
 def says_nothing_but_secrets(text: str) -> bool:
     """As `says_nothing`, for any text: without a blank it says what it says."""
-    return (MARK_EN in text or MARK_ZH in text) and says_nothing(text)
+    return is_redacted(text) and says_nothing(text)
+
+
+def is_redacted(text: str) -> bool:
+    """Whether a secret was blanked out of it."""
+    return MARK_EN in text or MARK_ZH in text
 
 
 def screen(text: str) -> Screened:

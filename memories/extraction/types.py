@@ -96,6 +96,11 @@ class Extraction:
     # What the message only quotes, plays, jokes about or hands over to be worked on.
     not_lived: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def secret_places(self) -> list[int]:
+        """As a message keeps them: start, end, start, end …"""
+        return [place for span in self.secrets for place in span]
+
 
 @dataclass(frozen=True)
 class Known:

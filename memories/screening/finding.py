@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memories.screening import linear
@@ -25,15 +25,33 @@ _TIED_AFTER = linear.compile(
 _FEWEST_AGAIN = 5  # signs of a secret that is looked for again
 
 
-_MOST_KNOWN = 2_000
-_known: dict[tuple[int, int], tuple[Span, ...]] = {}
-
-
 @dataclass(frozen=True)
 class Span:
     start: int
     end: int
     category: str
+
+
+class Places:
+    """Where the secrets of texts stand, known for a while: never the texts themselves."""
+
+    _MOST = 2_000
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[Span, ...]] = {}
+
+    def of(self, text: str, look: Callable[[str], tuple[Span, ...]]) -> tuple[Span, ...]:
+        """What `look` finds in the text; it looks once."""
+        key = (hash(text), len(text))
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= self._MOST:
+                self._known.clear()
+            found = self._known[key] = look(text)
+        return found
+
+
+_known = Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
@@ -42,13 +60,7 @@ def find(text: str) -> tuple[Span, ...]:
     What was found in a text is known for a while: the same one is asked about several times. Only
     the places are kept, never the text.
     """
-    key = (hash(text), len(text))
-    found = _known.get(key)
-    if found is None:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        found = _known[key] = _search(text)
-    return found
+    return _known.of(text, _search)
 
 
 def _search(text: str) -> tuple[Span, ...]:

@@ -32,8 +32,7 @@ _NAMES_A_THING = linear.compile(
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _BEFORE = 32  # signs in which the word is looked for
-_MOST_KNOWN = 2_000
-_known: dict[tuple[int, int], tuple[Span, ...]] = {}
+_known = finding.Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
@@ -41,13 +40,7 @@ def find(text: str) -> tuple[Span, ...]:
 
     What was found is known for a while, as in `finding`: only the places, never the text.
     """
-    key = (hash(text), len(text))
-    found = _known.get(key)
-    if found is None:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        found = _known[key] = of_reading(text, reader().read(text))
-    return found
+    return _known.of(text, lambda unread: of_reading(unread, reader().read(unread)))
 
 
 def of_reading(text: str, reading: Reading) -> tuple[Span, ...]:

@@ -176,7 +176,6 @@ NAMES = frozenset(
         "nickname",
     }
 )
-SIGNS_OF_ONE = frozenset("!&@#$%^*+=")
 DOORWAYS = frozenset(
     {
         "gate",
@@ -254,7 +253,6 @@ DIAL = linear.compile(
     r"(?:\d{1,3}|[零一二三四五六七八九十]{1,3})(?:圈|格|度)?[，, 、;；/\-再又then和and ]*){2,}"
     r"|(?:\b\d{1,2} ?(?:left|right|l|r)\b[, \-/then]*){2,}"
 )
-EXPIRY = linear.compile(r"^\d{2}[/\-](?:20)?\d{2}$")
 THREE = linear.compile(r"^[^\d\n]{0,24}?(?P<s>\d{3,4})(?:$|[^\d])")
 PAPER = linear.compile(
     r"(?i)^(?: ?(?:number|no\.?|num|#|号码|号|编号|档案编号))?[^\d\n。]{0,28}?(?:\b|[^A-Za-z\d])"

@@ -218,8 +218,7 @@ def mark(user: User, turn: Turn, extraction: Extraction) -> None:
 
     Its message keeps what the reader understood: where secrets stand, and that it isn't to be kept.
     """
-    secrets = [place for span in extraction.secrets for place in span]
-    understood = [secrets, extraction.withheld, Withheld.ASKED.value]
+    understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
     if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
         refusals.note(extraction.refused, user_id=user.pk, turn=turn)
 

@@ -65,7 +65,7 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
             still.learning = Learning.DONE
             if extraction.withheld and still.withheld == Withheld.NO:
                 still.withheld = Withheld.ASKED
-            still.secrets = [place for span in extraction.secrets for place in span]
+            still.secrets = extraction.secret_places
             still.save(update_fields=["learning", "secrets", "withheld"])
     return decided
 

@@ -9,6 +9,7 @@ from conversations.models import Conversation
 from conversations.services import threads
 from memories.extraction.bundled import BundledExtractor
 from memories.screening import reading
+from memories.screening.finding import Places
 from memories.services import providers
 from ops.models import User
 from tests.chat_server import ChatServer, serving
@@ -40,5 +41,5 @@ def plain_reader() -> Iterator[PlainReader]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(providers, "bundled_extractor", lambda: BundledExtractor(fake))
         patched.setattr(reading, "reader", lambda: fake)
-        patched.setattr(reading, "_known", {})
+        patched.setattr(reading, "_known", Places())
         yield fake

@@ -11,6 +11,7 @@ from memories.extraction.bundled import BundledExtractor
 from memories.models import Memory
 from memories.reader import Secret
 from memories.screening import reading
+from memories.screening.finding import Places
 from memories.services import providers, requests
 from memories.services.shelves import masked_message, masked_turn
 from ops.access import as_user
@@ -30,7 +31,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> FakeReader:
     fake = FakeReader()
     monkeypatch.setattr(providers, "bundled_extractor", lambda: BundledExtractor(fake))
     monkeypatch.setattr(reading, "reader", lambda: fake)
-    monkeypatch.setattr(reading, "_known", {})
+    monkeypatch.setattr(reading, "_known", Places())
     return fake
 
 
