@@ -1,8 +1,9 @@
-"""Pictures of every page for the README, from a running product with the example people in it.
+"""Pictures of every page, from a running product with the example people in it.
 
     .venv/bin/python -m tests.browser.screenshots [NAME…]
 
-Writes `docs/screenshots/NAME.png`, of all or of those named. `make screenshots` calls it.
+Writes `.screenshots/NAME.png` for every page, or for those named, and those that the README shows
+to `docs/screenshots`. `make screenshots` calls it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from tests.browser.conftest import sign_in
 from tests.live import ROOT, Person, Product, server
 from tests.scenarios.caller import Caller
 
-FOLDER = ROOT / "docs" / "screenshots"
+FOLDER = ROOT / ".screenshots"
+OF_README = ROOT / "docs" / "screenshots"  # what lies here is made anew
 _LOGIN = re.compile(r"Login 登录\s+(\S+)\s+Password 密码\s+(\S+)")
 _LEARNING = 60_000  # milliseconds: the first answer loads the embedder
 # In a window of another size the chat would stand somewhere in the middle.
@@ -44,9 +46,11 @@ class Shot:
 PAGES = {
     "chat": "/c/{conversation}/",
     "conversation": "/memory/conversation/?conversation={conversation}",
+    "about": "/memory/",
     "memories": "/memory/long-term/",
     "memory": "/memory/long-term/{memory}/",
     "review": "/memory/review/",
+    "settings": "/settings/",
     "data": "/memory/data/",
     "pictures": "/memory/pictures/",
     "receipt": "/memory/receipts/{receipt}/",
@@ -79,15 +83,15 @@ def every_shot() -> Iterator[Shot]:
 _SETTLED = """
 from django.utils import timezone
 from memories.models import Memory
-from memories.services import curating
+from memories.writing import curation
 from ops.access import as_user
 from ops.models import Delivery, User, Webhook
-from ops.services import keys
+from ops.accounts import keys
 user = User.objects.get(username={name!r})
 with as_user(user):
     used = Memory.objects.filter(user=user, status="active", pinned=False)
     for memory in used.order_by("pk")[:2]:
-        curating.recycle(user=user, memory=memory)
+        curation.recycle(user=user, memory=memory)
     keys.create(user=user, name={program!r}, scopes=["read", "write"])
     told = Webhook.objects.create(
         user=user, url="https://notes.example.org/memory-changed", secret="whsec_example",
@@ -215,7 +219,8 @@ def take(
         page.set_viewport_size({"width": shot.width, "height": shot.height})
         page.emulate_media(color_scheme=shot.scheme, reduced_motion="reduce")
         page.evaluate(_TO_THE_END)
-        page.screenshot(path=FOLDER / f"{shot.name}.png")
+        shown = OF_README / f"{shot.name}.png"
+        page.screenshot(path=shown if shown.exists() else FOLDER / shown.name)
         print(f"{shot.name}.png", flush=True)  # noqa: T201  for the terminal
     page.context.close()
 
