@@ -1,4 +1,4 @@
-"""`python -m training fit|finish|report|export`: see `training/README.md`."""
+"""`python -m training fit|finish|refresh|report|export`: see `training/README.md`."""
 
 import argparse
 from pathlib import Path
@@ -7,16 +7,19 @@ from zlib import crc32
 import torch
 
 from memories.reader.tokenizer import Tokenizer
-from training import export
+from training import export, teachers
 from training.base import load
+from training.besides import unrelated
 from training.encoding import encode_pair, encode_row
 from training.evaluation import report_messages, report_pairs
-from training.fitting import FINISH, FIT, fit
+from training.fitting import FINISH, FIT, REFRESH, Plan, fit
 from training.labels import Pair, Row, read_clauses, read_messages, read_pairs, read_secrets
 from training.model import Reader
 
 DATA = Path(__file__).parent / "data"
 BENCH = Path(__file__).parents[1] / "bench" / "data"
+ALIKE = 8_000  # texts whose likeness is learned from the teachers
+UNRELATED = 200  # drawn pairs a language, of one message and of two voices each
 
 
 def main() -> None:
@@ -24,7 +27,7 @@ def main() -> None:
     arguments = _arguments()
     torch.set_num_threads(arguments.threads)
     base = load()
-    tokenizer = Tokenizer(base.pieces, base.scores.tolist(), base.normal)
+    tokenizer = Tokenizer.of(base.pieces, base.scores.tolist(), base.normal)
     reader = Reader(base, layers=arguments.layers)
     rows, pairs = read_messages(DATA / "messages"), read_pairs(DATA / "pairs")
     held = held_out([r.voice for r in rows]), held_out([p.group for p in pairs])
@@ -34,19 +37,22 @@ def main() -> None:
         plan = FIT
     else:
         train = [r for r in rows if r.voice not in held[0]] + read_secrets(BENCH / "secrets")
-        plan = FINISH
-        begun = FIT if arguments.step == "finish" else FINISH
-        state = torch.load(arguments.folder / f"{begun.name}.pt", weights_only=True)
-        reader.load_state_dict(state["model"])
+        plan = REFRESH if arguments.step == "refresh" else FINISH
+        begun = arguments.folder / f"{_begun(arguments).name}.pt"
+        reader.load_state_dict(torch.load(begun, weights_only=True)["model"])
     if arguments.step == "export":
-        export.write(reader, base, arguments.folder / "reader.onnx")
+        export.write(reader, base, arguments.folder / "reader")
         return
     if arguments.step == "report":
         _report(reader, tokenizer, *unseen)
         return
     known = [p for p in pairs + read_pairs(BENCH / "pairs") if p.group not in held[1]]
+    known += unrelated([r for r in rows if r.voice not in held[0]], each=UNRELATED)
     examples = [encode_row(tokenizer, r) for r in train]
     examples += [encode_pair(tokenizer, p) for p in known]
+    if arguments.step == "fit":
+        texts = teachers.texts_of([r for r in train if r.flags is not None], known, most=ALIKE)
+        examples += teachers.examples(Reader(base), tokenizer, texts, folder=arguments.folder)
     print(f"{len(train)} messages, clauses and texts, {len(known)} pairs", flush=True)
     fit(
         reader,
@@ -55,6 +61,14 @@ def main() -> None:
         folder=arguments.folder,
         after_epoch=lambda _: _report(reader, tokenizer, *unseen),
     )
+
+
+def _begun(arguments: argparse.Namespace) -> Plan:
+    """Whose checkpoint the step begins with; a report or an export takes the latest there is."""
+    if arguments.step == "finish":
+        return FIT
+    refreshed = (arguments.folder / f"{REFRESH.name}.pt").exists()
+    return REFRESH if refreshed and arguments.step != "refresh" else FINISH
 
 
 def held_out(groups: list[str], *, share: int = 8) -> set[str]:
@@ -72,7 +86,7 @@ def _report(reader: Reader, tokenizer: Tokenizer, rows: list[Row], pairs: list[P
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument("step", choices=("fit", "finish", "report", "export"))
+    parser.add_argument("step", choices=("fit", "finish", "refresh", "report", "export"))
     parser.add_argument("--folder", type=Path, default=Path(".training"))
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--threads", type=int, default=2)

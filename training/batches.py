@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,20 +28,36 @@ class Batch:
     flags: Tensor
     relation: Tensor
     about: Tensor
+    vectors: Tensor | None  # of all texts of the batch, or of none
 
 
 def batches(examples: list[Example], *, tokens: int, seed: int) -> Iterator[Batch]:
-    """All examples once, in an order that depends on `seed` alone."""
+    """All examples once, in an order that depends on `seed` alone.
+
+    Texts with a vector are learned from by comparing them, so they come in batches of their own.
+    """
     chance = random.Random(seed)
-    order = sorted(examples, key=lambda e: (len(e.input.ids) // 8, chance.random()))
-    groups: list[list[Example]] = [[]]
-    for one in order:
-        if groups[-1] and len(one.input.ids) * (len(groups[-1]) + 1) > tokens:
-            groups.append([])
-        groups[-1].append(one)
+    labelled = [e for e in examples if e.vector is None]
+    compared = [e for e in examples if e.vector is not None]
+    groups = grouped(labelled, tokens, chance)
+    groups += [group for group in grouped(compared, tokens, chance) if len(group) > 1]
     chance.shuffle(groups)
     for group in groups:
         yield collate(group)
+
+
+def grouped(
+    examples: list[Example], tokens: int, chance: random.Random | None = None
+) -> list[list[Example]]:
+    """Examples of like length together, at most so many tokens in a group."""
+    chance = chance or random.Random(0)
+    order = sorted(examples, key=lambda e: (len(e.input.ids) // 8, chance.random()))
+    groups: list[list[Example]] = []
+    for one in order:
+        if not groups or len(one.input.ids) * (len(groups[-1]) + 1) > tokens:
+            groups.append([])
+        groups[-1].append(one)
+    return groups
 
 
 def collate(group: list[Example]) -> Batch:
@@ -70,4 +87,10 @@ def collate(group: list[Example]) -> Batch:
         flags=torch.tensor([e.flags or none for e in group]),
         relation=torch.tensor([-100 if e.relation is None else e.relation for e in group]),
         about=torch.tensor([-100 if e.about is None else e.about for e in group]),
+        vectors=_stacked(group),
     )
+
+
+def _stacked(group: list[Example]) -> Tensor | None:
+    vectors = [e.vector for e in group if e.vector is not None]
+    return torch.from_numpy(np.stack(vectors)) if len(vectors) == len(group) else None

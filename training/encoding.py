@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memories.reader import inputs
 from memories.reader.inputs import Input
 from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS
@@ -20,6 +23,7 @@ class Example:
     flags: list[int] | None = None
     relation: int | None = None
     about: int | None = None
+    vector: NDArray[np.float32] | None = None  # what its likeness to other texts is learned from
 
 
 def encode_row(tokenizer: Tokenizer, row: Row) -> Example:

@@ -18,7 +18,7 @@ def read(reader: Reader, example: Example) -> tuple[list[Statement], dict[str, f
     """The statements of one message in order, and the share of each flag."""
     one = collate([example])
     with torch.no_grad():
-        tokens, texts = reader(one.ids, one.segments, one.mask, one.pooled)
+        tokens, texts, _ = reader(one.ids, one.segments, one.mask, one.pooled)
     shares = texts[0, : len(FLAGS)].sigmoid().tolist()
     found = statements(tokens[0].numpy(), example.input.tokens)
     return found, dict(zip(FLAGS, shares, strict=True))
@@ -98,7 +98,7 @@ def report_pairs(reader: Reader, tokenizer: Tokenizer, pairs: list[Pair]) -> dic
     for pair in pairs:
         one = collate([encode_pair(tokenizer, pair)])
         with torch.no_grad():
-            _, texts = reader(one.ids, one.segments, one.mask, one.pooled)
+            _, texts, _ = reader(one.ids, one.segments, one.mask, one.pooled)
         scores = texts[0, len(FLAGS) :]
         if pair.relation is not None:
             said = PAIRS[int(scores[: len(PAIRS)].argmax())]

@@ -1,7 +1,12 @@
-"""The trained reader as one ONNX file: vocabulary cut to what is served, 4-bit words, int8 layers.
+"""The trained reader as files: ONNX graph, weights and a vocabulary cut to what is served.
+
+The weights lie outside the graph, so that onnxruntime maps them into memory. Those of the words
+are the same after each training.
 
 The graph uses onnxruntime's fused operators. The word table is exact in 4 bits, because training
-leaves it frozen and the base stores it in blocks of 32 with one scale (Q4_0).
+leaves it frozen and the base stores it in blocks of 32 with one scale (Q4_0). The layers' weights
+and what is multiplied with them have a scale for each block of 64: with one for all (dynamic
+quantization) a few large activations of this encoder cost two to three points.
 """
 
 import unicodedata
@@ -12,54 +17,65 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnx.external_data_helper import set_external_data
+from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
 from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
+from memories.reader.tokenizer import Tokenizer
 from training.base import HEADS, HIDDEN, Base
 from training.model import Layer, Reader
 
 FUSED = "com.microsoft"
+WORDS, LAYERS = "words.weights", "layers.weights"
+_SMALL = 1024  # bytes; smaller constants stay in the graph
 LETTERS = (
     *("LATIN", "CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH LATIN"),
     *("HALFWIDTH KATAKANA", "COMBINING", "MODIFIER LETTER", "VARIATION SELECTOR", "KANGXI"),
 )
 
 
-def write(reader: Reader, base: Base, path: Path) -> None:
-    """Write the model to `path`; the vocabulary and the names of the heads are its metadata."""
+def write(reader: Reader, base: Base, folder: Path) -> None:
+    """Write graph, weights and vocabulary to `folder`, which is made where it is missing."""
+    folder.mkdir(exist_ok=True)
     kept = [n for n, piece in enumerate(base.pieces) if n < 4 or _is_served(piece)]
     graph = _Graph()
     graph.build(reader.eval(), base, kept)
-    plain = path.with_suffix(".float")
-    onnx.save(graph.model(), plain)
-    quantize_dynamic(
-        plain,
-        path,
-        per_channel=True,
-        weight_type=QuantType.QInt8,
-        op_types_to_quantize=["MatMul"],
+    quantizer = MatMulNBitsQuantizer(
+        graph.model(),
+        bits=8,
+        block_size=64,
+        is_symmetric=True,
+        accuracy_level=4,  # multiplies in int8, with a scale for each block of activations
         nodes_to_exclude=["token_head", "text_head"],
-        extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT},
     )
-    plain.unlink()
-    _describe(path, base, kept)
-    print(f"{len(kept):,} pieces, {path.stat().st_size / 1e6:.1f} MB")
+    quantizer.process()
+    helper.set_model_props(quantizer.model.model, _about(base))
+    _save(quantizer.model.model, folder)
+    pieces = [base.pieces[n].replace("\n", " ") for n in kept]
+    scores = base.scores[kept].astype(np.float16).tolist()
+    Tokenizer.of(pieces, scores, base.normal).save(folder)
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    print(f"{len(kept):,} pieces, {size / 1e6:.1f} MB")
 
 
-def _describe(path: Path, base: Base, kept: list[int]) -> None:
-    model = onnx.load(path)
+def _save(model: onnx.ModelProto, folder: Path) -> None:
+    for name in (WORDS, LAYERS):
+        (folder / name).unlink(missing_ok=True)  # onnx appends to them
+    for tensor in model.graph.initializer:
+        if len(tensor.raw_data) > _SMALL:
+            set_external_data(tensor, WORDS if tensor.name.startswith("word") else LAYERS)
+    onnx.save(model, folder / "reader.onnx")
+
+
+def _about(base: Base) -> dict[str, str]:
     normal = [f"{code:x} {text.encode().hex()}" for code, text in base.normal.items()]
     about = {
-        "pieces": "\n".join(base.pieces[n].replace("\n", " ") for n in kept),
-        "scores": base.scores[kept].astype("<f2").tobytes().hex(),
         "normal": "\n".join(normal),
         "tags": " ".join(TAGS),
         "flags": " ".join(FLAGS),
         "pairs": " ".join(PAIRS),
     }
-    about |= {f"head.{name}": " ".join(answers) for name, answers in SPAN_HEADS.items()}
-    helper.set_model_props(model, about)
-    onnx.save(model, path)
+    return about | {f"head.{name}": " ".join(answers) for name, answers in SPAN_HEADS.items()}
 
 
 def _is_served(piece: str) -> bool:

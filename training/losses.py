@@ -20,14 +20,17 @@ WEIGHTS = {
     "flags": 1.0,
     "relation": 1.0,
     "about": 0.5,
+    "likeness": 10.0,
 }
 SMOOTHING = 0.05
 RARE = 4.0  # how much more a mark or a secret counts where it is: most messages have none
 
 
-def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
+def losses(batch: Batch, tokens: Tensor, texts: Tensor, means: Tensor) -> dict[str, Tensor]:
     """Each head's mean loss over what is labelled for it; heads without a label are left out."""
     tokens, texts = tokens.float(), texts.float()
+    if batch.vectors is not None:
+        return {"likeness": _likeness(means.float(), batch.vectors)}
     found = {}
     if (batch.tags >= 0).any():
         found["tags"] = _choice(tokens[..., : len(TAGS)].flatten(0, 1), batch.tags.flatten())
@@ -46,6 +49,16 @@ def losses(batch: Batch, tokens: Tensor, texts: Tensor) -> dict[str, Tensor]:
     if (batch.about >= 0).any():
         found["about"] = _yes_or_no(pairs[:, len(PAIRS)], batch.about)
     return found
+
+
+def _likeness(means: Tensor, vectors: Tensor) -> Tensor:
+    """How far the cosines among the texts are from those of their teachers' vectors.
+
+    (Relational knowledge distillation, Park et al., 2019, with cosines for distances.)
+    """
+    own = f.normalize(means, dim=1)
+    apart = ~torch.eye(len(own), dtype=torch.bool)
+    return f.mse_loss((own @ own.T)[apart], (vectors @ vectors.T)[apart])
 
 
 def total(found: dict[str, Tensor]) -> Tensor:

@@ -39,8 +39,8 @@ class Layer(nn.Module):
 class Reader(nn.Module):
     """Token outputs and text outputs of texts given as ids, segments and a mask.
 
-    Returns `(batch, length, TOKEN_OUTPUTS)` and `(batch, TEXT_OUTPUTS)`; the text outputs rest
-    on the mean of the tokens in `pooled`.
+    Returns `(batch, length, TOKEN_OUTPUTS)`, `(batch, TEXT_OUTPUTS)` and `(batch, HIDDEN)`: the
+    last is the mean of the tokens in `pooled`, which the text outputs rest on.
     """
 
     def __init__(self, base: Base, *, drop: float = 0.1, layers: int = LAYERS) -> None:
@@ -84,8 +84,8 @@ class Reader(nn.Module):
 
     def forward(
         self, ids: Tensor, segments: Tensor, mask: Tensor, pooled: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         x = self.states(ids, segments, mask)
         weight = pooled[..., None].to(x.dtype)
         mean = (x * weight).sum(1) / weight.sum(1)
-        return self.token_head(x), self.text_head(mean)
+        return self.token_head(x), self.text_head(mean), mean
