@@ -1,6 +1,6 @@
 """The reader: one small encoder that finds statements in a message and compares two texts.
 
-It runs on onnxruntime from `data/reader.onnx`, which `training/` makes. Nothing here knows Django.
+It runs on onnxruntime from the files in `data`, which `training/` makes. Nothing here knows Django.
 """
 
 from memories.reader.reading import Reader, Reading, reader

@@ -1,4 +1,4 @@
-"""What the encoder is given: a message with what stood before it, or two texts to compare."""
+"""Build the encoder's inputs: a message with its context, or two texts to compare."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,11 @@ _STOPS = frozenset("\n.!?。！？;；")
 
 @dataclass
 class Input:
-    """One input. `tokens` are the message's own, None elsewhere; `pooled` marks what the text
-    outputs rest on; `segments` tell the message (0), the assistant's line (1) and earlier
-    messages (2) apart, or the two texts of a pair (0, 1).
+    """One input of the encoder.
+
+    `tokens` are those of the message, None elsewhere. `pooled` marks the tokens that the text
+    outputs are computed from. `segments` distinguish the message (0), the assistant's line (1) and
+    earlier messages (2), or the two texts of a pair (0, 1).
     """
 
     ids: list[int]
@@ -33,17 +35,17 @@ class Input:
 def windows(
     tokenizer: Tokenizer, text: str, *, before: Sequence[str] = (), assistant: str = ""
 ) -> Iterator[Input]:
-    """The inputs of one message, the earlier messages latest first.
+    """Yield the inputs of one message; `before` has the earlier messages, latest first.
 
-    At most `READ` tokens are read: of a longer message the first 1,536 and the last 512. What
-    doesn't fit one input is cut at the ends of sentences.
+    At most `READ` tokens are read: the first 1,536 and the last 512 of a longer message. A message
+    that doesn't fit one input is cut at the ends of sentences.
     """
     for part in _parts(_read(tokenizer, text), text):
         yield message(tokenizer, part, before=before, assistant=assistant)
 
 
 def _read(tokenizer: Tokenizer, text: str) -> list[Token]:
-    """The tokens that are read; of a very long text only its two ends are cut into tokens."""
+    """Return the tokens to read; of a very long text only both ends are tokenized."""
     if len(text) <= _LONG:
         tokens = tokenizer.tokens(text)
         return tokens if len(tokens) <= READ else tokens[: READ - _LAST] + tokens[-_LAST:]
@@ -69,7 +71,7 @@ def _text(token: Token, text: str) -> str:
 def message(
     tokenizer: Tokenizer, own: Sequence[Token], *, before: Sequence[str] = (), assistant: str = ""
 ) -> Input:
-    """One input: `<s> query: message </s></s> assistant </s></s> earlier … </s>`."""
+    """Build one input: `<s> query: message </s></s> assistant </s></s> earlier … </s>`."""
     prefix = tokenizer.tokens(PREFIX.strip())
     own = own[: LONGEST - len(prefix) - 4]
     ids = [BEGIN, *(t.id for t in prefix), *(t.id for t in own), END]
@@ -87,8 +89,14 @@ def message(
     return Input(ids, segments, pooled + [0] * rest, tokens + [None] * rest)
 
 
+def alone(tokenizer: Tokenizer, text: str) -> Input:
+    """Build the input of a single text, for its vector; cut to the encoder's 512 positions."""
+    ids = [BEGIN, *(t.id for t in tokenizer.tokens(PREFIX + text)[: LONGEST - 2]), END]
+    return Input(ids, [0] * len(ids), [1] * len(ids), [None] * len(ids))
+
+
 def pair(tokenizer: Tokenizer, first: str, second: str) -> Input:
-    """Two texts in one input, each cut at 120 tokens."""
+    """Build the input of two texts, each cut to 120 tokens."""
     one, other = (
         [t.id for t in tokenizer.tokens(PREFIX + text)][:_COMPARED] for text in (first, second)
     )

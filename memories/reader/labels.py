@@ -1,7 +1,7 @@
-"""What the reader is asked. The order of the answers is the order of the model's outputs."""
+"""The labels of the model's heads, in the order of the model's outputs."""
 
 TAGS = ("outside", "begin", "inside")
-# One answer of each is asked about every statement.
+# Every statement gets one label of each head.
 SPAN_HEADS: dict[str, tuple[str, ...]] = {
     "keep": ("no", "unsure", "yes"),
     "kind": ("fact", "preference", "constraint", "task", "pattern", "skill", "event"),
@@ -14,12 +14,12 @@ SPAN_HEADS: dict[str, tuple[str, ...]] = {
     "said": ("asserted", "hedged", "asked", "supposed", "joked", "quoted", "role", "transform"),
     "change": ("none", "corrects", "ends"),
 }
-# Each is asked about the whole message; several may hold.
+# Flags of the whole message; several may hold.
 FLAGS = (
     *("remember", "dont_keep_this", "dont_keep_before", "dont_keep_topic", "forget"),
     *("role_begins", "role_ends", "role", "pasted", "transform"),
 )
-# How a new text stands to a known one.
+# Relations of a new text to a known one.
 PAIRS = ("same", "newer", "contradicts", "refines", "ended", "unrelated")
 
 SECRET = len(TAGS)  # the token output that says "part of a secret"
@@ -28,7 +28,7 @@ TEXT_OUTPUTS = len(FLAGS) + len(PAIRS) + 1  # the last: "this memory is meant by
 
 
 def head_slices() -> dict[str, slice]:
-    """Where the answers of each span head stand among the token outputs."""
+    """Return the slice of each span head in the token outputs."""
     found, at = {}, len(TAGS) + 1
     for name, answers in SPAN_HEADS.items():
         found[name] = slice(at, at + len(answers))

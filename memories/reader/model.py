@@ -1,4 +1,8 @@
-"""The encoder as onnxruntime runs it: one file, one instance a process, one thread."""
+"""Run the encoder with onnxruntime: one instance a process, one thread.
+
+Weights and vocabulary are memory-mapped, so processes share them, and only the word vectors in use
+occupy memory. The layers are packed for the processor when they are loaded.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,22 +20,24 @@ Scores = NDArray[np.float32]
 
 
 class Model:
-    """Token scores and text scores of one input. Safe to use from several threads."""
+    """Token scores and text scores of one input. Thread-safe."""
 
     def __init__(self, path: Path = PATH) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Without the arena what one long message took is given back when it has been read.
+        # Without the arena, the memory of a long message is released after reading it.
         options.enable_cpu_mem_arena = False
         self._session = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"]
         )
         about = self._session.get_modelmeta().custom_metadata_map
         _check(about)
-        self.tokenizer = _tokenizer(about)
+        self.tokenizer = Tokenizer.load(path.parent, _normal(about))
 
     def scores(self, one: Input) -> tuple[Scores, Scores]:
-        """Arrays of shape (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,), before any softmax."""
+        """Return arrays of shape (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,), before any
+        softmax.
+        """
         given = {
             "ids": [one.ids],
             "segments": [one.segments],
@@ -43,17 +49,16 @@ class Model:
         return tokens[0], texts[0]
 
 
-def _tokenizer(about: Mapping[str, str]) -> Tokenizer:
-    scores = np.frombuffer(bytes.fromhex(about["scores"]), "<f2").astype(np.float32)
+def _normal(about: Mapping[str, str]) -> dict[int, str]:
     normal = {}
     for line in about["normal"].splitlines():
         code, _, text = line.partition(" ")
         normal[int(code, 16)] = bytes.fromhex(text).decode()
-    return Tokenizer(about["pieces"].split("\n"), scores.tolist(), normal)
+    return normal
 
 
 def _check(about: Mapping[str, str]) -> None:
-    """The file must answer what this code asks, in the same order."""
+    """Raise `ValueError` unless the file has the labels of this code, in the same order."""
     asked = {"tags": labels.TAGS, "flags": labels.FLAGS, "pairs": labels.PAIRS}
     asked |= {f"head.{name}": answers for name, answers in labels.SPAN_HEADS.items()}
     for name, answers in asked.items():

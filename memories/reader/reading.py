@@ -1,4 +1,4 @@
-"""Reading messages and comparing texts, in one process-wide instance."""
+"""Read messages and compare texts, with one instance for the whole process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,40 +7,49 @@ from functools import cache
 from memories.reader import inputs
 from memories.reader.labels import FLAGS, PAIRS
 from memories.reader.model import Model, Scores
-from memories.reader.statements import Secret, Statement, secrets, sigmoid, softmax, statements
+from memories.reader.statements import (
+    Secret,
+    Statement,
+    innocent,
+    secrets,
+    sigmoid,
+    softmax,
+    statements,
+)
 
-SECRET = 0.95  # share from which a token is taken for a part of a secret
+SECRET = 0.9  # share from which a token is taken for a part of a secret
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one message holds, in order; `flags` gives the share of each of `labels.FLAGS`."""
+    """The content of one message, in order; `flags` has the probability of each of `labels.FLAGS`.
+
+    `innocent` has the spans (start, end) that are surely not part of a secret.
+    """
 
     statements: tuple[Statement, ...]
     secrets: tuple[Secret, ...]
     flags: dict[str, float]
+    innocent: tuple[tuple[int, int], ...] = ()
 
 
 class Reader:
-    """Finds statements and secrets in messages and tells how two texts stand to each other."""
+    """Find statements and secrets in messages, and determine the relation of two texts."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     def read(
-        self,
-        text: str,
-        *,
-        before: Sequence[str] = (),
-        assistant: str = "",
-        secret: float = SECRET,
+        self, text: str, *, before: Sequence[str] = (), assistant: str = "", secret: float = SECRET
     ) -> Reading:
-        """Read a message. `before` are up to three earlier messages of the person, the latest
-        first, `assistant` is what it answers. At most 2,048 tokens of it are read, the first
-        1,536 and the last 512.
+        """Read a message.
+
+        `before` has up to three earlier messages of the person, latest first; `assistant` is the
+        message that it answers. At most 2,048 tokens are read, the first 1,536 and the last 512.
         """
         found: list[Statement] = []
         hidden: list[Secret] = []
+        plain: list[tuple[int, int]] = []
         flags = dict.fromkeys(FLAGS, 0.0)
         for one in inputs.windows(
             self._model.tokenizer, text, before=before[:3], assistant=assistant
@@ -48,16 +57,17 @@ class Reader:
             tokens, texts = self._model.scores(one)
             found += (_whole_words(each, text) for each in statements(tokens, one.tokens))
             hidden += secrets(tokens, one.tokens, least=secret)
+            plain += innocent(tokens, one.tokens)
             shares = sigmoid(texts[: len(FLAGS)]).tolist()
             flags = {
                 name: max(flags[name], share) for name, share in zip(FLAGS, shares, strict=False)
             }
-        return Reading(tuple(found), tuple(hidden), flags)
+        return Reading(tuple(found), tuple(hidden), flags, tuple(plain))
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """For each (known, new): the shares of `labels.PAIRS`, which add up to 1.
+        """Return the probabilities of `labels.PAIRS` for each (known, new); each row sums to 1.
 
-        Each pair is read alone: in a batch its neighbours would change its scores a little.
+        Each pair is read alone, because batching would change its scores slightly.
         """
         place = slice(len(FLAGS), len(FLAGS) + len(PAIRS))
         return [
@@ -66,7 +76,7 @@ class Reader:
         ]
 
     def about(self, request: str, memory: str) -> float:
-        """How likely the request to forget means this memory, 0-1."""
+        """Return the probability that the request to forget means this memory."""
         return float(sigmoid(self._compared(request, memory)[-1:])[0])
 
     def _compared(self, first: str, second: str) -> Scores:
@@ -74,7 +84,7 @@ class Reader:
 
 
 def _whole_words(one: Statement, text: str) -> Statement:
-    """A piece of the vocabulary may end within a word; a statement never does."""
+    """Extend a statement to whole words; a token may end within a word."""
     start, end = one.start, one.end
     while start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start]):
         start -= 1
@@ -84,11 +94,11 @@ def _whole_words(one: Statement, text: str) -> Statement:
 
 
 def _is_letter(sign: str) -> bool:
-    """Of a script that puts spaces between words."""
+    """Tell whether it is a letter of a script that separates words by spaces."""
     return sign.isalnum() and sign < "\u2e80"
 
 
 @cache
 def reader() -> Reader:
-    """The instance of this process, loaded when it is first asked for."""
+    """Return the instance of this process, loaded on first use."""
     return Reader(Model())

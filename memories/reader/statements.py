@@ -1,4 +1,4 @@
-"""From the encoder's scores to statements and secrets, each with its place in the message."""
+"""Decode the encoder's scores into statements and secrets with their places in the message."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from memories.reader.labels import SECRET, SPAN_HEADS, TAGS, head_slices
 from memories.reader.tokenizer import Token
 
 Scores = NDArray[np.float32]
-BEGINS = 0.35  # share of "begin" from which a statement begins
-BEGINS_ANEW = 0.6  # the same where one is under way, which is ended by it
-
+_OUTSIDE, _BEGIN, _INSIDE = range(len(TAGS))
+_NEVER = -1e9
 BESIDE = 0.5  # share of a token that belongs to the secret beside it
+INNOCENT = 0.05  # share under which a token is no part of a secret, whatever the rules say
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, `text[start:end]`. `shares` gives for each head the share of each answer."""
+    """A statement, `text[start:end]`. `shares` has the probability of each label by head."""
 
     start: int
     end: int
     shares: dict[str, dict[str, float]]
 
     def best(self, head: str) -> str:
-        """The likeliest answer of a head."""
+        """Return the likeliest label of a head."""
         shares = self.shares[head]
         return max(shares, key=shares.__getitem__)
 
@@ -35,7 +35,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class Secret:
-    """A part of the message that must not be kept, `text[start:end]`, with the highest share."""
+    """A part of the message that must not be stored, `text[start:end]`, with its highest
+    probability.
+    """
 
     start: int
     end: int
@@ -43,7 +45,9 @@ class Secret:
 
 
 def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement]:
-    """The statements of one input, in order. `scores` is (length, TOKEN_OUTPUTS)."""
+    """Return the statements of one input, in order. `scores` has the shape (length,
+    TOKEN_OUTPUTS).
+    """
     tags = softmax(scores[:, : len(TAGS)])
     return [
         _statement(scores[start:end].mean(0), tokens[start:end])
@@ -52,23 +56,33 @@ def statements(scores: Scores, tokens: Sequence[Token | None]) -> list[Statement
 
 
 def spans(tags: Scores, tokens: Sequence[Token | None]) -> Iterator[tuple[int, int]]:
-    """Token ranges of statements.
+    """Return the token ranges of statements.
 
-    One begins where "begin" has at least the share `BEGINS` and more than "inside", and goes on
-    until "outside" has more than half or the next one begins, which takes `BEGINS_ANEW`.
+    They follow the likeliest sequence of tags in which "inside" only follows "begin" or "inside"
+    (Viterbi, 1967). `tags` are probabilities of shape (length, TAGS).
     """
     start = None
-    for at, token in enumerate(tokens):
-        outside, begin, inside = tags[at].tolist() if token else (1.0, 0.0, 0.0)
-        least = BEGINS if start is None else BEGINS_ANEW
-        begins = begin >= least and begin >= inside
-        if start is not None and (begins or outside > 0.5 or not token):
+    for at, tag in enumerate([*_best_path(tags, tokens), _OUTSIDE]):
+        if start is not None and tag != _INSIDE:
             yield start, at
             start = None
-        if token and (begins or (start is None and outside < 0.3)):
+        if tag == _BEGIN:
             start = at
-    if start is not None:
-        yield start, len(tokens)
+
+
+def _best_path(tags: Scores, tokens: Sequence[Token | None]) -> list[int]:
+    logs = np.log(np.maximum(tags, 1e-6))
+    logs[[token is None for token in tokens], 1:] = _NEVER
+    best, came_from = np.array([logs[0, _OUTSIDE], logs[0, _BEGIN], _NEVER]), []
+    for here in logs[1:]:
+        likeliest = int(best.argmax())
+        began = _BEGIN if best[_BEGIN] >= best[_INSIDE] else _INSIDE
+        came_from.append((likeliest, likeliest, began))
+        best = best[[likeliest, likeliest, began]] + here
+    path = [int(best.argmax())]
+    for before in reversed(came_from):
+        path.append(before[path[-1]])
+    return path[::-1]
 
 
 def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
@@ -83,10 +97,9 @@ def _statement(scores: Scores, tokens: Sequence[Token | None]) -> Statement:
 
 
 def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> list[Secret]:
-    """The parts with a token of at least the share `least`.
+    """Return the spans with a token of at least the probability `least`.
 
-    A part goes on over the tokens beside it that have at least `BESIDE`, and over one token
-    between two of them.
+    A span includes adjacent tokens with at least `BESIDE`, and a single token between two of them.
     """
     shares = sigmoid(scores[:, SECRET])
     near = [
@@ -104,6 +117,19 @@ def secrets(scores: Scores, tokens: Sequence[Token | None], *, least: float) -> 
             if share >= least and first and last:
                 found.append(Secret(first.start, last.end, share))
         at = end + 1
+    return found
+
+
+def innocent(scores: Scores, tokens: Sequence[Token | None]) -> list[tuple[int, int]]:
+    """Return the runs of tokens whose probability is less than `INNOCENT`."""
+    found: list[tuple[int, int]] = []
+    for token, share in zip(tokens, sigmoid(scores[:, SECRET]).tolist(), strict=True):
+        if token is None or share >= INNOCENT:
+            continue
+        if found and found[-1][1] >= token.start:
+            found[-1] = (found[-1][0], token.end)
+        else:
+            found.append((token.start, token.end))
     return found
 
 

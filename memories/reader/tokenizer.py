@@ -1,19 +1,23 @@
-"""Cuts texts into the pieces of a Unigram vocabulary, with offsets (Kudo, 2018)."""
+"""Split texts into tokens of a Unigram vocabulary, with offsets (Kudo, 2018)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import marisa_trie
 import numpy as np
+from numpy.typing import NDArray
 
 BEGIN, PAD, END, UNKNOWN = 0, 1, 2, 3
 SPACE = "\u2581"
+_ARRAYS = ("pieces_ids.npy", "pieces_scores.npy")
 _LONGEST = 24  # signs; no piece of the vocabulary is longer
 
 
 @dataclass(frozen=True)
 class Token:
-    """One piece of a text: `text[start:end]` is what it stands for."""
+    """One token: it stands for `text[start:end]`."""
 
     id: int
     start: int
@@ -21,27 +25,50 @@ class Token:
 
 
 class Tokenizer:
-    """The likeliest pieces of a text, by Viterbi over a trie.
+    """Find the likeliest tokens of a text by Viterbi over a trie, in time linear in its length.
 
-    `pieces` and `scores` are the vocabulary, the first four being the control tokens; `normal`
-    maps a code point to the text that replaces it first. Time grows linearly with the text.
+    `ids[n]` is the id and `scores[n]` the log-probability of the piece with the number n in the
+    trie. `normal` maps code points to the text that replaces them first.
     """
 
     def __init__(
-        self, pieces: Sequence[str], scores: Sequence[float], normal: Mapping[int, str]
+        self,
+        trie: marisa_trie.Trie,
+        ids: NDArray[np.int32],
+        scores: NDArray[np.float32],
+        normal: Mapping[int, str],
     ) -> None:
-        numbers = {piece: n for n, piece in enumerate(pieces) if piece and n > UNKNOWN}
-        self._trie = marisa_trie.Trie(numbers)
-        order = np.fromiter((self._trie[piece] for piece in numbers), np.int32, len(numbers))
-        self._ids = np.zeros(len(numbers), np.int32)
-        self._ids[order] = np.fromiter(numbers.values(), np.int32, len(numbers))
-        self._scores = np.asarray(scores, np.float32)
-        self._unknown = float(self._scores.min()) - 10
-        # Half of a pair of code units, which no trie takes.
+        self._trie, self._ids, self._scores = trie, ids, scores
+        self._unknown = float(scores.min()) - 10
+        # Lone surrogates, which the trie can't store.
         self._normal = {**dict.fromkeys(range(0xD800, 0xE000), "\ufffd"), **normal}
 
+    @classmethod
+    def of(cls, pieces: Sequence[str], scores: Sequence[float], normal: Mapping[int, str]) -> Self:
+        """Return a tokenizer of a vocabulary whose first four pieces are the control tokens."""
+        numbers = {piece: n for n, piece in enumerate(pieces) if piece and n > UNKNOWN}
+        trie = marisa_trie.Trie(numbers)
+        ids = np.zeros(len(numbers), np.int32)
+        for piece, number in numbers.items():
+            ids[trie[piece]] = number
+        return cls(trie, ids, np.asarray(scores, np.float32)[ids], normal)
+
+    @classmethod
+    def load(cls, folder: Path, normal: Mapping[int, str]) -> Self:
+        """Return the tokenizer that was saved to `folder`; its files are memory-mapped."""
+        trie = marisa_trie.Trie()
+        trie.mmap(str(folder / "pieces.marisa"))
+        ids, scores = (np.asarray(np.load(folder / name, mmap_mode="r")) for name in _ARRAYS)
+        return cls(trie, ids, scores, normal)
+
+    def save(self, folder: Path) -> None:
+        """Write all but `normal` to three files in `folder`."""
+        self._trie.save(str(folder / "pieces.marisa"))
+        for name, array in zip(_ARRAYS, (self._ids, self._scores), strict=True):
+            np.save(folder / name, array)
+
     def tokens(self, text: str) -> list[Token]:
-        """The tokens of `text`, with offsets into `text` as it was given."""
+        """Return the tokens of `text`, with offsets into the given text."""
         normal, origin = self._normalize(text)
         return [
             Token(number, origin[start], origin[end - 1] + 1)
@@ -68,10 +95,10 @@ class Tokenizer:
         for start in range(size):
             base = score[start]
             for piece in self._trie.prefixes(text[start : start + _LONGEST]):
-                number = int(self._ids[self._trie[piece]])
-                end, reached = start + len(piece), base + float(self._scores[number])
+                place = self._trie[piece]
+                end, reached = start + len(piece), base + float(self._scores[place])
                 if reached > score[end]:
-                    score[end], back[end] = reached, (start, number)
+                    score[end], back[end] = reached, (start, int(self._ids[place]))
             if base + self._unknown > score[start + 1]:
                 score[start + 1], back[start + 1] = base + self._unknown, (start, UNKNOWN)
         path, end = [], size
