@@ -81,14 +81,14 @@ def read_pairs(language: str) -> list[LabelledPair]:
             relation=row["class"],
             known=row["known"]["text"],
             known_kind=row["known"]["kind"],
-            candidate=_candidate(row["candidate"], language=language),
+            candidate=_candidate(row["candidate"]),
             expected=frozenset(map(Verdict, row["expected"])),
         )
         for row in read_rows("arbitration", language)
     ]
 
 
-def _candidate(row: dict[str, str | bool], *, language: str) -> Candidate:
+def _candidate(row: dict[str, str | bool]) -> Candidate:
     text = str(row["text"])
     return Candidate(
         kind=str(row["kind"]),
@@ -98,7 +98,6 @@ def _candidate(row: dict[str, str | bool], *, language: str) -> Candidate:
         quote=text,
         explicit=bool(row.get("explicit")),
         corrects=bool(row.get("corrects")),
-        language=language,
     )
 
 
@@ -169,10 +168,10 @@ def print_failures(judged: Sequence[Judged]) -> None:
 def chosen(name: str) -> Arbiter:
     if name == "configured":
         prepare_django()
-        from memories.services import providers
+        from memories import language_steps
 
-        return providers.arbiter()
-    from memories.extraction.arbitrate import BundledArbiter
+        return language_steps.arbiter()
+    from memories.extraction.arbitration.verdicts import BundledArbiter
     from memories.reader import reader
 
     return BundledArbiter(reader())

@@ -70,22 +70,22 @@ def texts(count: int) -> list[tuple[str, str]]:
 
 
 def people(count: int) -> list[tuple[User, Conversation]]:
-    from conversations.services import threads
+    from conversations.recording import conversation_names
     from ops.access import as_system, as_user
-    from ops.services import users
+    from ops.accounts import users
 
     made = []
     for _ in range(count):
         with as_system():
             user = users.find_or_create(f"bench-{uuid4()}")
         with as_user(user):
-            made.append((user, threads.create(user=user, external_id=None)))
+            made.append((user, conversation_names.create(user=user, external_id=None)))
     return made
 
 
 def record(said: tuple[str, str], *, of: tuple[User, Conversation], clock: Clock) -> None:
-    from conversations.services import turns
-    from conversations.services.turns import MessageInput
+    from conversations.recording import turns
+    from conversations.recording.turns import MessageInput
     from ops.access import as_user
 
     user, conversation = of
@@ -100,7 +100,7 @@ def record(said: tuple[str, str], *, of: tuple[User, Conversation], clock: Clock
 
 def one_by_one(said: Sequence[tuple[str, str]], clock: Clock) -> int:
     """Each turn is learned from before the next is recorded; gives the operations run."""
-    from ops.services import worker
+    from ops.queue import worker
 
     (who,) = people(1)
     ran = 0
@@ -113,7 +113,7 @@ def one_by_one(said: Sequence[tuple[str, str]], clock: Clock) -> int:
 
 def from_a_backlog(said: Sequence[tuple[str, str]], clock: Clock, *, of: int) -> int:
     """All are recorded, by so many people in turn, before the worker begins."""
-    from ops.services import worker
+    from ops.queue import worker
 
     everybody = people(of)
     for place, one in enumerate(said):
@@ -126,7 +126,7 @@ def floor(turns: int, clock: Clock) -> None:
     """The least a database asks for each turn: a transaction of ten small prepared statements."""
     from django.db import transaction
 
-    from memcenter.lib import statements
+    from memcenter.lib.database import statements
 
     for _ in range(turns):
         with clock.timing("floor"), transaction.atomic():
@@ -138,10 +138,10 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
     import django
 
     django.setup()
-    from memcenter.lib import segment, tokens
+    from memcenter.lib.text import segment, tokens
     from memcenter.providers.bundled import BundledEmbedder
-    from memories.services import ingest
-    from ops.services import broker
+    from memories.learning import ingest
+    from ops.queue import broker
 
     broker.wake = lambda: None  # nobody else works here
     BundledEmbedder().embed(["warm"])

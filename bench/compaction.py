@@ -35,9 +35,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.locomo import CATEGORIES, evidence
 from bench.memorybank import MARKS
 from bench.product import Product, print_result, running
-from conversations.importing import locomo, memorybank
-from conversations.importing.types import ImportedMessage, ImportedPerson
-from memcenter.lib import tokens
+from conversations.importing.formats import locomo, memorybank
+from conversations.importing.formats.types import ImportedMessage, ImportedPerson
+from memcenter.lib.text import tokens
 
 WINDOW_TOKENS, BLOCK_TOKENS = 2_000, 1_500  # the product's own
 CONVERSATION = "all of it"

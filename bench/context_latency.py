@@ -59,18 +59,19 @@ def fill(product: Product, count: int) -> None:
 import random
 from bench.context_latency import USER, sentence
 from memories.models import Origin
-from memories.services import indexing, writing
-from memories.services.writing import Draft, SourceInput
+from memories.indexing import search_index
+from memories.writing import memory_writes
+from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
-from ops.services import users
+from ops.accounts import users
 rng, user = random.Random(7), users.find_or_create(USER)
 texts = [sentence(rng, number) for number in range({count})]
-vectors = indexing.embed(texts)
+vectors = search_index.embed(texts)
 for start in range(0, len(texts), 200):
     with as_user(user):
         for place in range(start, min(start + 200, len(texts))):
             draft = Draft(texts[place], "fact", vectors[place : place + 1], origin=Origin.API)
-            writing.create(draft, user=user, source=SourceInput(Origin.API))
+            memory_writes.create(draft, user=user, source=SourceInput(Origin.API))
 """
     product.manage("shell", "--no-imports", "--command", code)
 

@@ -28,11 +28,14 @@ import numpy as np
 from django.db import connection
 from django.utils import timezone
 from memories.models import *
-from memories.services import forgetting as known, indexing
+from memories.forgetting import memory_forgets
+from memories.indexing import search_index
 from ops.access import as_system, as_user
 from ops.models import Receipt
-from ops.services import forgetting, users, worker
-from ops.services.disk import erasure, raw_scan
+from ops.forgetting import person_forgets
+from ops.accounts import users
+from ops.queue import worker
+from ops.disk import disk_erasure, raw_scan
 
 COUNT, PEOPLE = {count}, 20
 WORDS = ["".join(random.Random(n).choices("bcdfgklmnprstvaeiou", k=7)) for n in range(3000)]
@@ -51,12 +54,12 @@ def fill(number, count):
         Source.objects.bulk_create(
             [Source(**own, memory=m, version=v, origin="api")
              for m, v in zip(memories, versions)], batch_size=2000)
-        width = indexing.embedder().dimensions
+        width = search_index.embedder().dimensions
         vectors = np.random.default_rng(number).normal(size=(count, width)).astype("float32")
         for at in range(0, count, 2000):
             some = memories[at:at + 2000]
-            entries = [indexing.Entry(TargetKind.MEMORY, m.pk, m.content) for m in some]
-            indexing.store(user=user, entries=entries, vectors=vectors[at:at + 2000])
+            entries = [search_index.Entry(TargetKind.MEMORY, m.pk, m.content) for m in some]
+            search_index.store(user=user, entries=entries, vectors=vectors[at:at + 2000])
     return user, memories, said
 
 def holding(texts):
@@ -71,16 +74,16 @@ people = [fill(number, COUNT // PEOPLE) for number in range(PEOPLE)]
 one, other = people[0], people[1]
 gone = one[2][:100] + other[2][:20]
 with as_user(one[0]):
-    operation, _ = forgetting.forget_user(user=one[0])
+    operation, _ = person_forgets.forget_user(user=one[0])
 for memory in other[1][:20]:
     with as_user(other[0]):
-        known.forget_memory(user=other[0], memory=memory)
+        memory_forgets.forget_memory(user=other[0], memory=memory)
 began = time.perf_counter()
 worker.drain()
 told = {"forgetting_s": time.perf_counter() - began}
 told["before"] = holding(gone)
 with as_system():
-    operation = erasure.request()
+    operation = disk_erasure.request()
 took, last = defaultdict(float), ["", 0.0]
 def mark(name):
     now = time.perf_counter()
@@ -117,7 +120,8 @@ with as_system():
     operation.refresh_from_db()
     told |= operation.result
     told["status"], told["error"] = operation.status, operation.last_error
-    told["lines"] = [erasure.second_line(one).status for one in Receipt.objects.all()].count("gone")
+    lines = [disk_erasure.second_line(one).status for one in Receipt.objects.all()]
+    told["lines"] = lines.count("gone")
     told["kept_rows"] = Memory.everything.count()
 print(json.dumps(told))
 """

@@ -77,11 +77,12 @@ def _warm_up() -> None:
     from django.db import connection
     from django.urls import get_resolver
 
+    from memories import language_steps
     from memories.extraction.types import TurnText  # noqa: F401 # with the rules
-    from memories.services import indexing, providers
+    from memories.indexing import search_index
 
-    indexing.embed(["A first text."])
-    providers.extractor(), providers.arbiter()
+    search_index.embed(["A first text."])
+    language_steps.extractor(), language_steps.arbiter()
     get_resolver().url_patterns  # noqa: B018 # loads every view
     connection.close()
 
@@ -174,7 +175,7 @@ def _drain(order: Mapping[str, Any], passing: Callable[[str], None]) -> None:
 
     from ops import registry
     from ops.access import as_system
-    from ops.services import outbox, worker
+    from ops.queue import outbox, worker
 
     if order["how"] == "full":
         resource.setrlimit(resource.RLIMIT_FSIZE, (_FULL, _FULL))

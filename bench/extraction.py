@@ -275,9 +275,11 @@ def odd_things(one: Outcome) -> list[str]:
 
 def chosen(method: str) -> Extractor:
     prepare_django()
-    from memories.services import providers
+    from memories import language_steps
 
-    return providers.extractor() if method == "configured" else providers.bundled_extractor()
+    return (
+        language_steps.extractor() if method == "configured" else language_steps.bundled_extractor()
+    )
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -28,17 +28,18 @@ DATA = ROOT / "bench" / "data" / "forget_requests"
 _FILL = """
 import json
 from memories.models import Origin
-from memories.services import indexing, writing
-from memories.services.writing import Draft, SourceInput
+from memories.indexing import search_index
+from memories.writing import memory_writes
+from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
-from ops.services import users
+from ops.accounts import users
 made = {{}}
 for name, texts in json.load(open({path!r}, encoding="utf-8")).items():
     user = users.find_or_create(name)
-    vectors = indexing.embed(texts)
+    vectors = search_index.embed(texts)
     with as_user(user):
         made[name] = [
-            writing.create(
+            memory_writes.create(
                 Draft(text, "fact", vectors[place : place + 1], origin=Origin.API),
                 user=user, source=SourceInput(Origin.API),
             ).public_id

@@ -14,8 +14,9 @@ from bench import forgets_world
 from bench.planted import Store
 from memcenter.embedded.folder import DataFolder
 from ops.access import as_system
+from ops.forgetting import erasure
 from ops.models import Operation, Receipt, Status, User
-from ops.services import erasing, worker
+from ops.queue import worker
 
 _STANDING, _FIRST = 5, 4_000
 
@@ -35,7 +36,7 @@ def end(*, gone: Collection[str], stay: Collection[str], standing: dict[str, str
     left = {one: sorted(found[one])[:3] for one in sorted(set(gone) & found.keys())}
     now = _fingerprint()
     with as_system():
-        rows = Operation.objects.filter(kind__in=erasing.FORGET_KINDS)
+        rows = Operation.objects.filter(kind__in=erasure.FORGET_KINDS)
         told = {
             "residue": len(left),
             "lost": len(set(stay) - found.keys()),

@@ -16,15 +16,17 @@ import numpy as np
 from django.utils import timezone
 
 from bench.planted import word
+from conversations.forgetting import message_forgets as said
 from conversations.models import Conversation, Message, Turn
-from conversations.services import forgetting as said
+from memories.forgetting import memory_forgets as known
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
 from memories.models import Memory, MemoryVersion, Project, Source, TargetKind
-from memories.services import forgetting as known
-from memories.services import indexing
-from memories.services.indexing import Entry
 from ops.access import as_system, as_user
+from ops.accounts import users
+from ops.forgetting import person_forgets
 from ops.models import Operation, User
-from ops.services import forgetting, users, worker
+from ops.queue import worker
 
 SCOPES = {"message": 40, "memory": 36, "conversation": 14, "clear": 4, "project": 5, "user": 1}
 TURNS, PROJECTS, PLANS = 2, 1, 3
@@ -154,8 +156,10 @@ def _store(
     """With vectors by chance: what they say isn't asked about here."""
     where = conversation.pk if conversation else None
     entries = [Entry(kind, pk, text, where) for pk, text in texts]
-    size = (len(texts), indexing.embedder().dimensions)
-    indexing.store(user=user, entries=entries, vectors=_chance.normal(size=size).astype("float32"))
+    size = (len(texts), search_index.embedder().dimensions)
+    search_index.store(
+        user=user, entries=entries, vectors=_chance.normal(size=size).astype("float32")
+    )
 
 
 def request(one: Person, scope: str, pk: int) -> Operation:
@@ -169,7 +173,7 @@ def request(one: Person, scope: str, pk: int) -> Operation:
         if scope == "project":
             return known.forget_project(user=user, project=Project.objects.get(pk=pk))
         if scope == "user":
-            return forgetting.forget_user(user=user)[0]
+            return person_forgets.forget_user(user=user)[0]
         conversation = Conversation.objects.get(pk=pk)
         act = said.forget_conversation if scope == "conversation" else said.clear_conversation
         return act(user=user, conversation=conversation)

@@ -28,11 +28,15 @@ import numpy as np
 from django.db import connection
 from django.utils import timezone
 from memories.models import *
-from memories.services import forgetting as known, indexing, writing
+from memories.forgetting import memory_forgets
+from memories.indexing import search_index
+from memories.writing import memory_writes
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import User
-from ops.services import forgetting, users, worker
+from ops.forgetting import person_forgets
+from ops.accounts import users
+from ops.queue import worker
 
 COUNT, OTHERS = {count}, {others}
 def fill(name, COUNT=COUNT):
@@ -50,12 +54,12 @@ def fill(name, COUNT=COUNT):
         Source.objects.bulk_create(
             [Source(**own, memory=m, version=v, origin="api")
              for m, v in zip(memories, versions)], batch_size=2000)
-        width = indexing.embedder().dimensions
+        width = search_index.embedder().dimensions
         vectors = np.random.default_rng(1).normal(size=(COUNT, width)).astype("float32")
         for at in range(0, COUNT, 2000):
             some = memories[at:at + 2000]
-            entries = [indexing.Entry(TargetKind.MEMORY, m.pk, m.content) for m in some]
-            indexing.store(user=user, entries=entries, vectors=vectors[at:at + 2000])
+            entries = [search_index.Entry(TargetKind.MEMORY, m.pk, m.content) for m in some]
+            search_index.store(user=user, entries=entries, vectors=vectors[at:at + 2000])
         return user
 
 one, other = fill("bench-one"), fill("bench-other")
@@ -75,7 +79,7 @@ def step(self, name, **given):
 worker.Run.step = step
 with as_user(one):
     began = time.perf_counter()
-    operation, _ = forgetting.forget_user(user=one)
+    operation, _ = person_forgets.forget_user(user=one)
 took["request"] = time.perf_counter() - began
 while True:
     with as_system():
@@ -101,7 +105,7 @@ def scans():
     for memory in memories:
         took.clear()
         with as_user(small):
-            known.forget_memory(user=small, memory=memory)
+            memory_forgets.forget_memory(user=small, memory=memory)
         worker.drain()
         found.append(took["scan"])
     return sorted(found)[len(found) // 2]

@@ -12,17 +12,18 @@ from bench.product import Product
 _FILL = """
 import json
 from memories.models import Origin
-from memories.services import indexing, writing
-from memories.services.writing import Draft, SourceInput
+from memories.indexing import search_index
+from memories.writing import memory_writes
+from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
-from ops.services import users
+from ops.accounts import users
 user = users.find_or_create({user!r})
 texts = json.load(open({path!r}, encoding="utf-8"))
-vectors = indexing.embed(texts)
+vectors = search_index.embed(texts)
 with as_user(user):
     for place, text in enumerate(texts):
         draft = Draft(text, "fact", vectors[place : place + 1], origin=Origin.API)
-        writing.create(draft, user=user, source=SourceInput(Origin.API))
+        memory_writes.create(draft, user=user, source=SourceInput(Origin.API))
 """
 
 

@@ -8,19 +8,20 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
-from conversations import control_tokens
-from conversations.importing import memories as memory_files
-from conversations.importing import transcript
-from memcenter.lib import richtext, segment, shingles
-from memories import worddiff
-from memories.extraction import digest, noted, sensitive, workflows
-from memories.extraction.joint.bundled import BundledJointReader
-from memories.extraction.joint.types import Heard
-from memories.extraction.summarize import ExtractiveSummarizer
+from conversations.block import control_tokens
+from conversations.importing.formats import memories as memory_files
+from conversations.importing.formats import transcript
+from memcenter.lib.text import richtext, segment, shingles
+from memories import language_steps
+from memories.extraction import secret_masking, workflows
+from memories.extraction.habits import BundledJointReader
+from memories.extraction.joint_types import Heard
+from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import Candidate, Known, Said, TurnText
-from memories.files.parse import parse
+from memories.extraction.wording import agent_notes, digest
+from memories.files.text.parse import parse
+from memories.pages import word_diff
 from memories.retrieval.query import analyse
-from memories.services import providers
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 _SHORT = 300  # characters of what came before, so that one message is measured and not many
@@ -36,21 +37,21 @@ class LanguageSteps:
     """The steps by name. What earlier texts left is what later ones meet."""
 
     def __init__(self) -> None:
-        self._extractor = providers.bundled_extractor()
-        self._arbiter = providers.bundled_arbiter()
+        self._extractor = language_steps.bundled_extractor()
+        self._arbiter = language_steps.bundled_arbiter()
         self._joint = BundledJointReader()
         self._said: deque[str] = deque(maxlen=_FEW)
         self._known: deque[str] = deque(maxlen=_FEW)
         self.candidates = 0
         self.steps: Mapping[str, Step] = {
-            "screen": sensitive.screen,
+            "screen": secret_masking.screen,
             "extract": self._extract,
             "arbitrate": self._arbitrate,
             "read several together": self._read_together,
             "summarize": self._summarize,
             "consolidate": self._consolidate,
             "digest": digest.digest,
-            "note": noted.as_said,
+            "note": agent_notes.as_said,
             "skill": self._skill,
             "words": segment.terms,
             "question": lambda text: analyse(text, speakers=("Will", "小美")),
@@ -110,13 +111,13 @@ class LanguageSteps:
         )
 
     def _consolidate(self, text: str) -> None:
-        providers.consolidator().consolidate([*self._known, _as_memory(text)])
+        language_steps.consolidator().consolidate([*self._known, _as_memory(text)])
 
     def _skill(self, text: str) -> None:
         workflows.workflow_of(1, request=text, tools=[{"name": "search", "input": {"q": 1}}])
 
     def _difference(self, text: str) -> None:
-        worddiff.diff_words(self._known[0] if self._known else "", _as_memory(text))
+        word_diff.diff_words(self._known[0] if self._known else "", _as_memory(text))
 
     def _residue(self, text: str) -> None:
         plain = shingles.normalise(text)

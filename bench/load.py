@@ -49,7 +49,7 @@ LIGHT, HEAVY = 20, f"{OTHER}-0"
 _WARM = 40  # calls to each web process before anything is measured
 _KEY = """
 from ops.access import as_system
-from ops.services import keys
+from ops.accounts import keys
 with as_system():
     print(keys.create(name="load", scopes=["read", "write"])[1])
 """

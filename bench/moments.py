@@ -55,7 +55,7 @@ class Place:
 
 def watch_worker(passing: Pass) -> None:
     """Tell every moment that this process passes while it runs operations."""
-    from ops.services import outbox, worker
+    from ops.queue import outbox, worker
 
     place = Place(passing)
     _watch_commits(place)
@@ -82,7 +82,8 @@ def watch_worker(passing: Pass) -> None:
 
 def watch_requests(passing: Pass) -> Place:
     """The same for requests; `begin` says which."""
-    from ops.services import broker, ledger
+    from ops.forgetting import ledger
+    from ops.queue import broker
 
     place = Place(passing)
     _watch_commits(place)

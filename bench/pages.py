@@ -73,6 +73,9 @@ def main() -> None:
 
 
 def measure(product: Product, *, big: int, count: int) -> tuple[list[float], list[float]]:
+    # The first login is the owner, whom a backend key doesn't reach.
+    reached = "update(is_staff=False, is_superuser=False, external_id='demo')"
+    product.manage("shell", "--command", f"User.objects.filter(username='demo').{reached}")
     product.post("/memory/long_term", {"user_id": "demo", "content": "Likes maps in Leeds"})
     visitor = Visitor(product)
     folder = DataFolder(product.environment["MEMCENTER_DATA_DIR"])

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from bench import dialogues
 from bench.dialogues import Dialogue
 from bench.memorybank import MARKS
-from conversations.importing import memorybank
-from memcenter.lib import segment
+from conversations.importing.formats import memorybank
+from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 from memcenter.providers.bundled import BundledEmbedder
 from memories.retrieval import messages, rerank

@@ -177,10 +177,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--show", action="store_true", help="list what went wrong")
     options = parser.parse_args(arguments)
     prepare_django()
-    from memories.services import providers
+    from memories import language_steps
 
     said, compared = read_rows(options.files)
-    kept = messages(said, providers.bundled_extractor(), show=options.show)
+    kept = messages(said, language_steps.bundled_extractor(), show=options.show)
     judged = pairs(compared, show=options.show)
     if kept:
         print_table(kept)

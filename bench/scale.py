@@ -34,7 +34,7 @@ from bench.context_latency import sentence
 from bench.product import Product, percentile, print_result, print_times, running
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memcenter.providers.bundled import BundledEmbedder
 
 USUAL, BIG, OTHER = "usual", "big", "other"
@@ -127,12 +127,12 @@ def filling(product: Product, base: Base, *, people: int) -> Iterator[Filler]:
 
 _BUILD = """
 import time
-from memories.services import own_indexes
+from memories.indexing import user_indexes
 from ops.access import as_system
 from ops.models import Operation
-from ops.services import worker
+from ops.queue import worker
 with as_system():
-    wanted = own_indexes.request()
+    wanted = user_indexes.request()
 worker.drain()
 while not Operation.objects.filter(pk=wanted.pk, status="succeeded").exists():
     time.sleep(1)  # the other worker was faster
@@ -306,13 +306,13 @@ _RECALL = """
 import json, random
 from bench.context_latency import sentence
 from memories.retrieval.stores import pgvector
-from memories.services import indexing
-from memories.services.search import prepare_query
-from memories.services.shelves import Filters, memory_shelf
+from memories.indexing import search_index
+from memories.recall.search import prepare_query
+from memories.recall.searchable_texts import Filters, memory_shelf
 from ops.access import as_user
-from ops.services import users
+from ops.accounts import users
 user, rng, found = users.find("big"), random.Random(19), []
-store, space = pgvector.PgVectorStore(), indexing.active_space().pk
+store, space = pgvector.PgVectorStore(), search_index.active_space().pk
 shelf = memory_shelf(user, filters=Filters(personal=True))
 for number in range(50):
     asked = prepare_query("Who " + sentence(rng, number).split(" (")[0].lower() + "?")

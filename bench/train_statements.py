@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import floor
 from bench.floor import Line
 from bench.product import print_result
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memcenter.providers.bundled import BundledEmbedder
 from memories.retrieval import lexical
 from memories.retrieval.evidence import Signs, signs
@@ -72,15 +72,15 @@ class Case:
 
 
 def main(*, write: bool) -> None:
-    cases = [case for person in _people() for case in _cases(person)]
+    people = [case for person in _people() for case in cases(person)]
     extra = list(_pairs())
-    into, out = _map(cases, extra)
-    weights = _evidence(cases, extra)
+    into, out = _map(people, extra)
+    weights = _evidence(people, extra)
     if write:
         np.savez(TARGET / "question_map.npz", into=into, out=out)
         text = json.dumps(weights, indent=1) + "\n"
         (TARGET / "statement_weights.json").write_text(text, encoding="utf-8")
-    print_result({"weights": weights, "questions": len(cases), "pairs": len(extra)})
+    print_result({"weights": weights, "questions": len(people), "pairs": len(extra)})
 
 
 def _people() -> Iterator[Person]:
@@ -96,7 +96,7 @@ def _people() -> Iterator[Person]:
         yield "", dict(enumerate(told for told, _ in data["asked"])), asked + chatter
 
 
-def _cases(person: Person) -> Iterator[Case]:
+def cases(person: Person) -> Iterator[Case]:
     situation, memories, lines = person
     texts = list(memories.values())
     vectors = _embed(texts)

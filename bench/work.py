@@ -44,8 +44,8 @@ def _clean_up(people: list[Any]) -> None:
 
 def _reindex(people: list[Any]) -> None:
     """As if these people's memories had come from another embedder."""
+    from memories.indexing import reindexing
     from memories.models import TargetKind, Vector
-    from memories.services import reindexing
     from ops.access import as_system
 
     with as_system():
@@ -54,11 +54,11 @@ def _reindex(people: list[Any]) -> None:
 
 
 def _build_index(people: list[Any]) -> None:
-    from memories.services import own_indexes
+    from memories.indexing import user_indexes
     from ops.access import as_system
 
     with as_system():
-        own_indexes._enqueue()
+        user_indexes._enqueue()
 
 
 def _consolidate(user: Any) -> None:
@@ -66,7 +66,7 @@ def _consolidate(user: Any) -> None:
     from django.utils import timezone
 
     from memories.models import Memory
-    from memories.services import consolidation
+    from memories.writing import consolidation
 
     Memory.objects.filter(user=user).update(created_at=timezone.now() - timedelta(days=31))
     consolidation.request(user=user)
@@ -74,16 +74,16 @@ def _consolidate(user: Any) -> None:
 
 def _examine(user: Any) -> None:
     from conversations.models import Conversation
-    from memories.services import sessions
+    from memories.learning import quiet_conversations
 
     for conversation in Conversation.objects.filter(user=user):
-        sessions.request(conversation)
+        quiet_conversations.request(conversation)
 
 
 def _delete_layer(user: Any) -> None:
-    from conversations.services import layers
+    from conversations.forgetting import layer_deletion
 
-    layers.delete_layer(user=user, layer=random.choice(["summary", "episode"]))
+    layer_deletion.delete_layer(user=user, layer=random.choice(["summary", "episode"]))
 
 
 _OF_ALL: Mapping[str, Callable[[list[Any]], object]] = {

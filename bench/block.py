@@ -1,0 +1,152 @@
+"""The prompt's memory block: does it hold what it must, and nothing that it must not?
+
+    .venv/bin/python bench/block.py [FILE...] [--show]
+
+Each row is one person with ten to fourteen memories and prompts of theirs, sent to
+`POST /memory/context`. `must` are the memories that a good friend would have in mind, `must_not`
+those that would be out of place. The rows lie in `bench/data/block`, one file a writer; the writers
+had not seen the code. `--show` prints what went wrong, without which no text is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.labelled import share
+from bench.product import ROOT, Product, print_result, running
+
+DATA = ROOT / "bench" / "data" / "block"
+_FILL = """
+import json
+from memories.models import Memory, Origin
+from memories.indexing import search_index
+from memories.writing import memory_writes
+from memories.writing.memory_writes import Draft, SourceInput
+from ops.access import as_user
+from ops.accounts import users
+made = {{}}
+for name, given in json.load(open({path!r}, encoding="utf-8")).items():
+    user = users.find_or_create(name)
+    vectors = search_index.embed([one["content"] for one in given])
+    with as_user(user):
+        made[name] = []
+        for place, one in enumerate(given):
+            draft = Draft(
+                one["content"], one["kind"], vectors[place : place + 1], origin=Origin.API
+            )
+            source = SourceInput(Origin.API)
+            memory = memory_writes.create(
+                draft, user=user, source=source, status=one.get("status", "active")
+            )
+            if one.get("pinned"):
+                Memory.objects.filter(pk=memory.pk).update(pinned=True)
+            made[name].append(memory.public_id)
+print("\\n" + json.dumps(made))
+"""
+
+
+@dataclass(frozen=True)
+class Person:
+    """`memories` as they are written; prompts name them by their places."""
+
+    name: str
+    language: str
+    memories: Sequence[dict[str, Any]]
+    prompts: Sequence[dict[str, Any]]
+
+
+def read(path: Path) -> list[Person]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    return [
+        Person(f"{path.stem}-{place}", one["lang"], one["memories"], one["prompts"])
+        for place, one in enumerate(rows)
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, default=sorted(DATA.glob("*.jsonl")))
+    parser.add_argument("--show", action="store_true")
+    arguments = parser.parse_args()
+    people = [person for path in arguments.files for person in read(path)]
+    counts: dict[str, Counter[str]] = {}
+    with running(MEMCENTER_RATE_LIMIT="100000000") as product:
+        ids = _filled(product, people)
+        for person in people:
+            counted = counts.setdefault(person.language, Counter())
+            for prompt in person.prompts:
+                counted.update(_asked(product, person, prompt, ids[person.name], arguments.show))
+    figures = {language: _figures(one) for language, one in sorted(counts.items())}
+    for language, one in figures.items():
+        print(language, *(f"{name} {value}" for name, value in one.items()), sep="  ")
+    print_result(figures)
+
+
+def _filled(product: Product, people: Sequence[Person]) -> dict[str, list[str]]:
+    """Straight through the service: what `POST /memory/long_term` would merge stays apart."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        json.dump({one.name: list(one.memories) for one in people}, file)
+        file.flush()
+        code = _FILL.format(path=file.name)
+        told = product.manage("shell", "--no-imports", "--command", code)
+    made: dict[str, list[str]] = json.loads(told.strip().splitlines()[-1])
+    return made
+
+
+def _asked(
+    product: Product, person: Person, prompt: dict[str, Any], ids: Sequence[str], show: bool
+) -> Counter[str]:
+    body = {"user_id": person.name, "message": prompt["prompt"]}
+    told = product.post("/memory/context", body)
+    places = [ids.index(one["id"]) for one in told["items"] if one["id"] in ids]
+    must, must_not = set(prompt["must"]), set(prompt["must_not"])
+    missed, wrong = must - set(places), must_not & set(places)
+    if show and (missed or wrong):
+        print(f"\n{person.language} {prompt['prompt']}")
+        print("".join(f"    missed {person.memories[one]}\n" for one in sorted(missed)), end="")
+        print("".join(f"    wrong  {person.memories[one]}\n" for one in sorted(wrong)), end="")
+    kinds = Counter(
+        f"{word} {_class(person.memories[one])}"
+        for word, places in (("must", must), ("missed", missed))
+        for one in places
+    )
+    return kinds + Counter(
+        prompts=1,
+        must=len(must),
+        shown_must=len(must - missed),
+        shown=len(places),
+        shown_wrong=len(wrong),
+    )
+
+
+def _class(memory: dict[str, Any]) -> str:
+    if memory.get("pinned"):
+        return "pinned"
+    return "constraint" if memory["kind"] == "constraint" else "other"
+
+
+def _figures(counted: Counter[str]) -> dict[str, Any]:
+    return {
+        "prompts": counted["prompts"],
+        "must": share(counted["shown_must"], counted["must"]),
+        "must not": share(counted["shown_wrong"], counted["shown"]),
+        **{
+            f"missed {name}": share(counted[f"missed {name}"], counted[f"must {name}"])
+            for name in ("constraint", "pinned", "other")
+        },
+        "points a prompt": round(counted["shown"] / counted["prompts"], 2),
+    }
+
+
+if __name__ == "__main__":
+    main()

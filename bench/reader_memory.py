@@ -1,0 +1,124 @@
+"""Memory: what does the learned reader add to the whole product?
+
+    .venv/bin/python bench/reader_memory.py [--turns 40]
+
+The product is started twice and given the same turns, memories and recalls: once as it is, once
+with a model in place of the reader's that loads nothing and finds nothing. Printed is the
+proportional memory (PSS) of its own processes, in which a page that several processes share counts
+in parts that add up to one; PostgreSQL and Redis are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.extraction import read_turns
+from bench.labelled import LANGUAGES
+from bench.product import Product, print_result, running
+
+# `site` imports it when a Python process starts: then the reader's session is one of no weights.
+_NOTHING = """
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+
+class Without(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != "memories.reader.model":
+            return None
+        found = PathFinder.find_spec(name, path)
+        run = found.loader.exec_module
+        found.loader.exec_module = lambda module: (run(module), emptied(module))[0]
+        return found
+
+def emptied(module):
+    import numpy
+    from memories.reader import labels
+    from memories.reader.tokenizer import Tokenizer
+
+    class Model:
+        def __init__(self):
+            signs = [chr(code) for code in range(32, 127)]
+            pieces = ["<s>", "<pad>", "</s>", "<unk>", *signs]
+            self.tokenizer = Tokenizer.of(pieces, [0.0] * len(pieces), {})
+
+        def scores(self, one):
+            tokens = numpy.zeros((len(one.ids), labels.TOKEN_OUTPUTS), numpy.float32)
+            tokens[:, 0] = 9
+            return tokens, numpy.full(labels.TEXT_OUTPUTS, -9, numpy.float32)
+
+    module.Model = Model
+
+sys.meta_path.insert(0, Without())
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--turns", type=int, default=40)
+    turns = parser.parse_args().turns
+    with running() as product:
+        used = measure(product, turns)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "sitecustomize.py").write_text(_NOTHING)
+        with running(PYTHONPATH=folder) as product:
+            without = measure(product, turns)
+    added = sum(used.values()) - sum(without.values())
+    for name, each in (("with", used), ("without", without)):
+        print(f"{name}: {sum(each.values())} MB in {len(each)} processes, {sorted(each.values())}")
+    print_result(
+        {"added_mb": added, "with_mb": sum(used.values()), "without_mb": sum(without.values())}
+    )
+
+
+def measure(product: Product, turns: int) -> dict[int, int]:
+    """MB of each process of the product after it has learned, written and recalled."""
+    said = [one.turn.user.text for language in LANGUAGES for one in read_turns(language)]
+    for number, text in enumerate(said[::7][:turns]):
+        user = f"memory-{number % 4}"
+        product.post(
+            "/turns",
+            {
+                "user_id": user,
+                "conversation_id": "c",
+                "user_message": text,
+                "assistant_message": "I see.",
+            },
+        )
+        product.post("/memory/context", {"user_id": user, "message": text[:200]})
+        written = {"user_id": user, "content": f"I keep bees near Lund, in hive {number}."}
+        product.post("/memory/long_term", written)
+    for number in range(4):
+        for status in ("pending", "running"):
+            while product.get("/memory/ops", user_id=f"memory-{number}", status=status)["results"]:
+                pass
+    return {one: _megabytes(one) for one in _children(os.getpid()) if _is_python(one)}
+
+
+def _children(process: int) -> list[int]:
+    """All processes that this one started, and those that they started."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    direct = [int(one) for each in lists for one in each.read_text().split()]
+    return [*direct, *(one for child in direct for one in _children(child))]
+
+
+def _is_python(process: int) -> bool:
+    try:
+        return Path(os.readlink(f"/proc/{process}/exe")).name.startswith("python")
+    except OSError:  # it has ended
+        return False
+
+
+def _megabytes(process: int) -> int:
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    return next(int(one.split()[1]) // 1024 for one in lines if one.startswith("Pss:"))
+
+
+if __name__ == "__main__":
+    main()
