@@ -1,0 +1,1 @@
+"""The Python and TypeScript clients, and how their types are generated: `make clients`."""

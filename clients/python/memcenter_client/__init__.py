@@ -1,0 +1,8 @@
+"""Client of Memory Center: `MemoryCenter` and, of the same shape, `AsyncMemoryCenter`."""
+
+from memcenter_client import types
+from memcenter_client.asynchronous import AsyncMemoryCenter
+from memcenter_client.protocol import MemoryCenterError
+from memcenter_client.synchronous import MemoryCenter
+
+__all__ = ["AsyncMemoryCenter", "MemoryCenter", "MemoryCenterError", "types"]

@@ -1,0 +1,169 @@
+"""What both clients share and needs no connection: errors, retries, addresses, event streams."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import parse_qs, quote, urlsplit
+
+import httpx
+
+from memcenter_client.types import Operation
+
+VERSION = "0.1.0"
+OVER = ("succeeded", "failed", "cancelled")
+LOST = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError)
+LONGEST_PAUSE = 60.0  # seconds; the rates of the API are counted by the minute
+
+
+class MemoryCenterError(Exception):
+    """A call that was refused or that reached nobody.
+
+    `code` is the API's (`invalid`, `not_found`, `rate_limited`, …), `unreachable` without an
+    answer, `http_502` for an answer that isn't the API's, and `failed` or `cancelled` for an
+    operation. `field` is the first field that the API names.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int | None = None,
+        fields: Mapping[str, list[str]] | None = None,
+        request_id: str = "",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.status = status
+        self.fields = dict(fields or {})
+        self.field = next(iter(self.fields), None)
+        self.request_id = request_id
+        self.retry_after = retry_after
+
+
+def lost(error: Exception) -> MemoryCenterError:
+    return MemoryCenterError("unreachable", str(error) or type(error).__name__)
+
+
+def refused(response: httpx.Response) -> MemoryCenterError:
+    try:
+        told = response.json()["error"]
+        code, message, fields = str(told["code"]), str(told["message"]), told.get("fields")
+    except (ValueError, KeyError, TypeError):
+        code, message, fields = f"http_{response.status_code}", response.reason_phrase, None
+    after = response.headers.get("Retry-After", "")
+    return MemoryCenterError(
+        code,
+        message,
+        status=response.status_code,
+        fields=fields,
+        request_id=response.headers.get("X-Request-ID", ""),
+        retry_after=float(after) if after.isdecimal() else None,
+    )
+
+
+class Retries:
+    """Decides whether a failed call is sent again, and after how many seconds."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._failed = 0
+        self._was_lost = False
+
+    def succeeded(self) -> None:
+        self._failed = 0
+
+    def pause(self, error: MemoryCenterError) -> float:
+        """Raise the error again if the call is not worth repeating."""
+        self._failed += 1
+        pause = error.retry_after or min(8.0, 0.25 * 2**self._failed)
+        if self._failed > self._most or pause > LONGEST_PAUSE or not self._is_passing(error):
+            raise error
+        return pause
+
+    def _is_passing(self, error: MemoryCenterError) -> bool:
+        if error.status is None:
+            self._was_lost = True
+            return True
+        # The first call, whose answer was lost, may still be running.
+        still_running = self._was_lost and error.code == "conflict"
+        return error.status in (429, 503) or still_running
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, the same each time it is sent."""
+
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def arguments(self, user_id: str | None) -> dict[str, Any]:
+        """Return the arguments of `httpx.Client.request`, with the person where the API has it."""
+        query = {name: value for name, value in self.query.items() if value is not None}
+        headers, body = dict(self.headers), self.body
+        whose = {} if user_id is None else {"user_id": user_id}
+        if self.method in ("GET", "DELETE"):
+            query = {**whose, **query}
+        else:
+            body = {**whose, **(body or {})}
+        if self.method != "GET":
+            headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
+        given = {"params": query, "json": body, "headers": headers}
+        return {"method": self.method, "url": self.path.lstrip("/"), **given}
+
+
+class EventReader:
+    """Reads operations out of a stream of server-sent events, however it is cut."""
+
+    def __init__(self) -> None:
+        self.seen = ""
+        self.pause = 1.0
+        self._rest = b""
+
+    def begin(self) -> dict[str, str]:
+        """Return the headers that begin a stream after the last event that was seen."""
+        self._rest = b""
+        return {"Last-Event-ID": self.seen} if self.seen else {}
+
+    def read(self, part: bytes) -> Iterator[Operation]:
+        *blocks, self._rest = (self._rest + part).split(b"\n\n")
+        for block in blocks:
+            lines = (line.partition(": ") for line in block.decode().split("\n"))
+            told = {name: value for name, _, value in lines}
+            self.pause = int(told.get("retry", self.pause * 1000)) / 1000
+            if "data" in told:
+                self.seen = told.get("id", self.seen)
+                yield cast(Operation, json.loads(told["data"]))
+
+
+def options(base_url: str, key: str, timeout: float) -> dict[str, Any]:
+    """Return the arguments of `httpx.Client`."""
+    headers = {"Authorization": f"Bearer {key}", "User-Agent": f"memcenter-client/{VERSION}"}
+    root = base_url.rstrip("/").removesuffix("/api/v1")
+    return {"base_url": f"{root}/api/v1/", "headers": headers, "timeout": timeout}
+
+
+def address(*parts: str) -> str:
+    return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def cursor_of(page: Mapping[str, Any]) -> str | None:
+    """Return the cursor of the next page. Its host may be one that only the server knows."""
+    found = parse_qs(urlsplit(page["next"] or "").query).get("cursor")
+    return found[0] if found else None
+
+
+def check_ended(operation: Operation) -> Operation:
+    """Raise `MemoryCenterError` unless the operation has succeeded."""
+    if operation["status"] == "succeeded":
+        return operation
+    raise MemoryCenterError(operation["status"], operation["last_error"] or operation["op_id"])

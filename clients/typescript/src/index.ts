@@ -1,0 +1,217 @@
+import createClient, { type Client } from "openapi-fetch";
+
+import { EventReader, lost, MemoryCenterError, refused, Retries, sleep } from "./protocol.js";
+import type { components, paths } from "./schema.js";
+
+export { MemoryCenterError } from "./protocol.js";
+export type { components, paths } from "./schema.js";
+
+export type Schemas = components["schemas"];
+
+export interface Options {
+  baseUrl: string;
+  key: string;
+  /** The person whom the calls are about. */
+  userId?: string;
+  retries?: number;
+  /** Milliseconds of one attempt. */
+  timeout?: number;
+  fetch?: (request: Request) => Promise<Response>;
+}
+
+const OVER = ["succeeded", "failed", "cancelled"];
+type Whose = { user_id?: string };
+
+/**
+ * A Memory Center, and with `userId` the person whom its calls are about.
+ *
+ * Calls that met 429, 503 or a lost connection are sent again, up to `retries` times. Writes carry
+ * an idempotency key, so nothing happens twice. Every method throws `MemoryCenterError`.
+ */
+export class MemoryCenter {
+  /** Every call of the API by its path, with the same retries and errors. */
+  readonly api: Client<paths>;
+  readonly #whose: Whose;
+  readonly #root: string;
+
+  constructor(private readonly options: Options) {
+    this.#root = options.baseUrl.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
+    this.#whose = options.userId === undefined ? {} : { user_id: options.userId };
+    this.api = createClient<paths>({ baseUrl: this.#root, fetch: (request) => this.#send(request) });
+  }
+
+  /** The same client about another person. */
+  forUser(userId: string): MemoryCenter {
+    return new MemoryCenter({ ...this.options, userId });
+  }
+
+  /** Records a question with its answer. `op_ids` are the operations that learn from it. */
+  async recordTurn(turn: Schemas["TurnInputRequest"]): Promise<Schemas["Recorded"]> {
+    return answer(await this.api.POST("/api/v1/turns", { body: { ...this.#whose, ...turn } }));
+  }
+
+  /** What belongs into the prompt before the next answer. */
+  async context(asked: Schemas["ContextInputRequest"]): Promise<Schemas["Context"]> {
+    const body = { ...this.#whose, ...asked };
+    return answer(await this.api.POST("/api/v1/memory/context", { body }));
+  }
+
+  async search(asked: Schemas["SearchGetQuery"]): Promise<Schemas["SearchAnswer"]> {
+    const query = { ...this.#whose, ...asked };
+    return answer(await this.api.GET("/api/v1/search", { params: { query } }));
+  }
+
+  /** Memories, page after page; by default those in use, newest first. */
+  async *memories(asked: Schemas["LongTermGetQuery"] = {}): AsyncGenerator<Schemas["Memory"]> {
+    let query = { ...this.#whose, limit: 100, ...asked };
+    for (;;) {
+      const page = answer(await this.api.GET("/api/v1/memory/long_term", { params: { query } }));
+      yield* page.results;
+      if (page.next === null) return;
+      // Its host may be one that only the server knows.
+      query = { ...query, cursor: new URL(page.next).searchParams.get("cursor") ?? "" };
+    }
+  }
+
+  /** Writes a memory. `result` says whether it was created, updated or skipped. */
+  async addMemory(memory: Schemas["MemoryInputShapeRequest"]): Promise<Schemas["WrittenMemory"]> {
+    const body = { ...this.#whose, ...memory };
+    return answer(await this.api.POST("/api/v1/memory/long_term", { body }));
+  }
+
+  async getMemory(id: string): Promise<Schemas["Memory"]> {
+    const params = { path: { memory_id: id }, query: this.#whose };
+    return answer(await this.api.GET("/api/v1/memory/long_term/{memory_id}", { params }));
+  }
+
+  async changeMemory(
+    id: string,
+    changes: Schemas["PatchedMemoryChangeRequest"],
+  ): Promise<Schemas["Memory"]> {
+    const [params, body] = [{ path: { memory_id: id } }, { ...this.#whose, ...changes }];
+    return answer(await this.api.PATCH("/api/v1/memory/long_term/{memory_id}", { params, body }));
+  }
+
+  /** Forgets a memory for real. */
+  async deleteMemory(id: string): Promise<Schemas["Accepted"]> {
+    const params = { path: { memory_id: id }, query: this.#whose };
+    const told = await this.api.DELETE("/api/v1/memory/long_term/{memory_id}", { params });
+    return answer(told) as Schemas["Accepted"];
+  }
+
+  /** Puts a memory into the recycle bin. */
+  async recycleMemory(id: string): Promise<Schemas["Memory"]> {
+    const params = { path: { memory_id: id }, query: { ...this.#whose, recycle: true } };
+    const told = await this.api.DELETE("/api/v1/memory/long_term/{memory_id}", { params });
+    return answer(told) as Schemas["Memory"];
+  }
+
+  /** Forgets for real. `needs_choice` and `nothing_found` have forgotten nothing. */
+  async forget(
+    what: Schemas["ForgetInputRequest"],
+  ): Promise<Schemas["ForgetAnswer"] | Schemas["ForgetQuestion"]> {
+    const body = { ...this.#whose, ...what };
+    return answer(await this.api.POST("/api/v1/memory/forget", { body }));
+  }
+
+  /** Keeps what is about to be dropped from a context. */
+  async flush(what: Schemas["FlushInputRequest"]): Promise<Schemas["Flushed"]> {
+    return answer(await this.api.POST("/api/v1/memory/flush", { body: { ...this.#whose, ...what } }));
+  }
+
+  /** Exports one conversation, or everything. */
+  async export(what: Schemas["ExportInputRequest"] = {}): Promise<Blob> {
+    const body = { ...this.#whose, ...what };
+    const { op_id } = answer(await this.api.POST("/api/v1/memory/export", { body }));
+    await this.wait(op_id);
+    const params = { path: { op_id }, query: this.#whose };
+    const path = "/api/v1/memory/export/{op_id}/download";
+    return answer(await this.api.GET(path, { params, parseAs: "blob" }));
+  }
+
+  async operation(opId: string): Promise<Schemas["Operation"]> {
+    const params = { path: { op_id: opId }, query: this.#whose };
+    return answer(await this.api.GET("/api/v1/memory/ops/{op_id}", { params }));
+  }
+
+  /** What a finished forget erased. */
+  async receipt(opId: string): Promise<Schemas["Receipt"]> {
+    const params = { path: { op_id: opId }, query: this.#whose };
+    return answer(await this.api.GET("/api/v1/memory/ops/{op_id}/receipt", { params }));
+  }
+
+  /** The operation once it has succeeded; throws if it failed or takes longer than `timeout` ms. */
+  async wait(opId: string, timeout = 120_000): Promise<Schemas["Operation"]> {
+    const until = performance.now() + timeout;
+    for (let pause = 200; ; pause = Math.min(2_000, pause * 1.5)) {
+      const operation = await this.operation(opId);
+      const { status, last_error: reason } = operation;
+      if (status === "succeeded") return operation;
+      if (OVER.includes(status)) throw new MemoryCenterError(status, reason || opId);
+      if (performance.now() + pause > until) {
+        throw new MemoryCenterError("timeout", `${opId} is still ${status}.`);
+      }
+      await sleep(pause);
+    }
+  }
+
+  /** The operation after each change until it has ended, however often the stream ends. */
+  async *events(opId: string): AsyncGenerator<Schemas["Operation"]> {
+    const [reader, retries] = [new EventReader(), new Retries(this.options.retries ?? 3)];
+    const address = new URL(`${this.#root}/api/v1/memory/ops/${encodeURIComponent(opId)}/events`);
+    if (this.#whose.user_id) address.searchParams.set("user_id", this.#whose.user_id);
+    for (;;) {
+      const response = await this.#send(new Request(address, { headers: reader.begin() }));
+      if (response.status === 204 || response.body === null) return;
+      const parts = response.body.getReader();
+      try {
+        for (;;) {
+          const { done, value } = await parts.read().catch(async (error: unknown) => {
+            await retries.pause(lost(error));
+            return { done: true, value: undefined };
+          });
+          if (done || value === undefined) break;
+          for (const operation of reader.read(value) as Iterable<Schemas["Operation"]>) {
+            retries.succeeded();
+            yield operation;
+            if (OVER.includes(operation.status)) return;
+          }
+        }
+      } finally {
+        await parts.cancel().catch(() => undefined);
+      }
+      await sleep(reader.pause);
+    }
+  }
+
+  async #send(request: Request): Promise<Response> {
+    const retries = new Retries(this.options.retries ?? 3);
+    request.headers.set("Authorization", `Bearer ${this.options.key}`);
+    if (request.method !== "GET" && !request.headers.has("Idempotency-Key")) {
+      request.headers.set("Idempotency-Key", crypto.randomUUID());
+    }
+    for (;;) {
+      let response: Response;
+      try {
+        response = await this.#once(request);
+      } catch (error) {
+        if (request.signal.aborted) throw error; // by the caller
+        await retries.pause(lost(error));
+        continue;
+      }
+      if (response.ok) return response;
+      await retries.pause(await refused(response));
+    }
+  }
+
+  #once(request: Request): Promise<Response> {
+    const late = AbortSignal.timeout(this.options.timeout ?? 60_000);
+    const signal = AbortSignal.any([request.signal, late]);
+    return (this.options.fetch ?? fetch)(new Request(request.clone(), { signal }));
+  }
+}
+
+/** Anything but an answer was thrown before. */
+function answer<T>(told: { data?: T | undefined }): T {
+  return told.data as T;
+}

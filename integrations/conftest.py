@@ -1,0 +1,23 @@
+"""What the tests of integrations share. `make integrations` runs each with its own packages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from integrations.center import Center
+from tests.chat_server import ChatServer, said, serving
+
+
+@pytest.fixture
+def center() -> Center:
+    return Center(os.environ["MEMORY_CENTER_URL"], os.environ["MEMORY_CENTER_KEY"])
+
+
+@pytest.fixture
+def model() -> Iterator[ChatServer]:
+    """A server that speaks as OpenAI's does, and keeps what it was asked."""
+    with serving(said("Noted.")) as server:
+        yield server

@@ -1,0 +1,97 @@
+"""
+title: Memory Center
+description: Recalls what is known about the person before the model answers, and records the turn.
+requirements: httpx
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any, Literal
+
+import httpx
+from pydantic import BaseModel, Field
+
+logger = logging.getLogger(__name__)
+_DETAILS = re.compile(r"<details\b.*?</details>\s*", re.DOTALL)  # reasoning and calls of tools
+
+
+class Filter:
+    """Each person of Open WebUI is a person of Memory Center, each chat a conversation."""
+
+    class Valves(BaseModel):
+        url: str = Field("http://127.0.0.1:8000", description="Address of Memory Center")
+        key: str = Field("", description="Its API key, bound to nobody: mc_…")
+        person: Literal["id", "email"] = Field("id", description="What names a person there")
+        priority: int = 0
+
+    class UserValves(BaseModel):
+        enabled: bool = Field(True, description="Remember my chats")
+
+    def __init__(self) -> None:
+        self.valves = self.Valves()
+        self._http = httpx.AsyncClient(timeout=10)
+
+    async def inlet(
+        self, body: dict[str, Any], __user__: dict[str, Any], __metadata__: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Put the memory block behind the system prompt."""
+        said = _last(body["messages"], "user")
+        if not said or not _is_enabled(__user__):
+            return body
+        asked = {"message": said["text"], "include_window": False}
+        found = await self._send("memory/context", __user__, _chat(__metadata__) | asked)
+        if block := found.get("block"):
+            [first, *rest] = body["messages"]
+            if first["role"] == "system" and isinstance(first["content"], str):
+                first = {**first, "content": f"{first['content']}\n\n{block}"}
+                body["messages"] = [first, *rest]
+            else:
+                body["messages"] = [{"role": "system", "content": block}, first, *rest]
+        return body
+
+    async def outlet(
+        self, body: dict[str, Any], __user__: dict[str, Any], __metadata__: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Record the last turn; an answer that is made again doesn't replace the first one."""
+        said, reply = (_last(body["messages"], role) for role in ("user", "assistant"))
+        if said and reply and _is_enabled(__user__):
+            turn = {"user_message": said["text"], "assistant_message": reply["text"]}
+            if said["id"]:  # a kept chat, not a call of the API
+                turn |= {"user_message_id": said["id"], "assistant_message_id": reply["id"]}
+            await self._send("turns", __user__, _chat(__metadata__) | turn)
+        return body
+
+    async def _send(self, path: str, user: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer = await self._http.post(
+                f"{self.valves.url}/api/v1/{path}",
+                json={"user_id": user[self.valves.person], **body},
+                headers={"Authorization": f"Bearer {self.valves.key}"},
+            )
+            return dict(answer.raise_for_status().json())
+        except httpx.HTTPError as error:  # the chat goes on without its memory
+            logger.warning("Memory Center did not take %s: %s", path, type(error).__name__)
+            return {}
+
+
+def _is_enabled(user: dict[str, Any]) -> bool:
+    return "valves" not in user or bool(user["valves"].enabled)
+
+
+def _chat(metadata: dict[str, Any]) -> dict[str, Any]:
+    """The conversation: channels are groups, temporary chats teach nothing."""
+    chat = metadata.get("chat_id") or "api"
+    kind = {"conversation_kind": "group"} if chat.startswith("channel:") else {}
+    brief = {"temporary": True} if chat.startswith(("temporary:", "local:")) else {}
+    return {"conversation_id": chat, **kind, **brief}
+
+
+def _last(messages: list[dict[str, Any]], role: str) -> dict[str, Any] | None:
+    """The last message of this role with its text, unless it is empty."""
+    found = next((one for one in reversed(messages) if one["role"] == role), {})
+    content = found.get("content") or ""
+    parts = [{"text": content}] if isinstance(content, str) else content
+    text = _DETAILS.sub("", "".join(part.get("text", "") for part in parts)).strip()
+    return {"id": found.get("id"), "text": text} if text else None
