@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 # Compiled once, not by each of the processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: up test check audit types style demo bench train screenshots lock
+.PHONY: up test check audit types style demo bench train screenshots integrations clients lock
 .DEFAULT_GOAL := up
 
 up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
@@ -48,14 +48,30 @@ train: .venv-train/stamp  ## the reader, from the rows of training/data; resumes
 	.venv-train/bin/python -m training finish
 	.venv-train/bin/python -m training export
 
-screenshots: .venv/dev.stamp  ## docs/screenshots, from a running example
+screenshots: .venv/dev.stamp  ## of every page in .screenshots, and the README's, from a running example
 	@chromium=$$(tests/browser/chromium.sh) && \
 	MEMCENTER_CHROMIUM=$$chromium $(RUN) -m tests.browser.screenshots
+
+integrations: .venv/dev.stamp  ## with the real packages of each, in .cache; needs the network and Node.js
+	$(RUN) -m integrations
+
+clients: .venv/dev.stamp .cache/clients/stamp  ## generated anew, and the TypeScript one tested; needs Node 20
+	$(RUN) -m clients
 
 lock: .venv/lock.stamp  ## requirements*.txt from requirements*.in
 	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements.in -o requirements.txt
 	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements-dev.in -o requirements-dev.txt
+	for one in $(INTEGRATIONS); do .venv/lock/bin/uv pip compile --quiet --no-annotate $(LOCKING) \
+	integrations/$$one/requirements.in -o integrations/$$one/requirements.txt || exit 1; done
+	.venv/lock/bin/uv pip compile --quiet --no-annotate $(LOCKING) --no-generate-hashes \
+	$(OPEN_WEBUI_LACKS:%=--no-emit-package %) \
+	integrations/open_webui/requirements.in -o integrations/open_webui/requirements.txt
+	sed --in-place --regexp-extended '/^(nvidia|cuda)-/d' integrations/open_webui/requirements.txt
+	cd integrations/vercel_ai && npm install --package-lock-only --omit-lockfile-registry-resolved
 
+INTEGRATIONS := langchain llamaindex mcp openai_agents pydantic_ai
+# Gigabytes for models of its own, which the test doesn't use.
+OPEN_WEBUI_LACKS := torch triton transformers sentence-transformers
 LOCKING := --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 
 .venv/bin/python:
@@ -75,6 +91,11 @@ LOCKING := --generate-hashes --no-emit-index-url --no-header --python-version 3.
 .venv-train/stamp: training/requirements.txt
 	@$(PYTHON) -m venv .venv-train
 	@.venv-train/bin/python -m pip --disable-pip-version-check -qq install --requirement $<
+	@touch $@
+
+.cache/clients/stamp: clients/requirements.txt
+	@$(PYTHON) -m venv .cache/clients/venv
+	@.cache/clients/venv/bin/python -m pip --disable-pip-version-check -qq install --requirement $<
 	@touch $@
 
 .venv/lock.stamp: | .venv/bin/python
