@@ -69,14 +69,31 @@
   // Switches, filters and sort orders send their form when they change.
   on("change", "[data-submit-on-change]", (_event, field) => field.form?.requestSubmit());
 
+  // Whoever has chosen no time zone is offered the browser's.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  function offerTimeZone() {
+    for (const offer of document.querySelectorAll("[data-time-zone-offer]")) {
+      offer.querySelector("[data-time-zone]").textContent = zone;
+      offer.querySelector("[data-time-zone-use]").value = zone;
+      offer.hidden = !zone || /^(Etc\/)?(UTC|GMT|UCT|Zulu)$/.test(zone);
+    }
+  }
+  offerTimeZone();
+
   // Which file was chosen is said by the page, as choosing it is.
   on("change", "[data-file]", (_event, field) => {
     field.form.querySelector("[data-file-name]").textContent = field.files[0]?.name ?? "";
   });
 
-  // "/" goes to the search field; other single keys press the button that names them.
+  // "/" goes to the search field; other single keys press the button that names them. Ctrl+/ is "?"
+  // for somebody who types.
   const typing = (element) => element.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
   document.addEventListener("keydown", (event) => {
+    const help = (event.ctrlKey || event.metaKey) && event.key === "/" && document.querySelector('[data-key="?"]');
+    if (help && !document.querySelector("dialog[open]")) {
+      event.preventDefault();
+      help.click();
+    }
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
     if (event.key === "/") {
@@ -100,7 +117,7 @@
   });
 
   // Esc leaves a form that stands in a row, as its link does.
-  on("keydown", ".row--editing", (event, row) => {
+  on("keydown", ".row", (event, row) => {
     if (event.key === "Escape" && !event.isComposing) row.querySelector("[data-cancel]")?.click();
   });
 

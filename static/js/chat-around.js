@@ -2,6 +2,28 @@
 (() => {
   "use strict";
 
+  // While a menu of the list is open or a name is being typed the list isn't replaced. It catches
+  // up when that is over.
+  let stale = false;
+  const inUse = () => document.querySelector(
+    "#conversation-list :is(details.menu[open], .rename:not([data-leaves]), .htmx-request)",
+  );
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target?.id !== "conversation-list" || !inUse()) return;
+    detail.shouldSwap = false;
+    stale = true;
+  });
+  document.addEventListener("submit", ({ target }) => {
+    if (target.matches(".rename")) target.dataset.leaves = "";
+  }, true);
+  function catchUp() {
+    if (!stale || inUse()) return;
+    stale = false;
+    window.htmx.trigger(document.body, "conversation-changed");
+  }
+  document.addEventListener("toggle", catchUp, true);
+  document.addEventListener("htmx:afterSettle", catchUp);
+
   // The field for a name: its text is chosen, Esc cancels.
   document.addEventListener("htmx:afterSettle", () => {
     const field = document.querySelector("[data-renames]");
@@ -18,6 +40,7 @@
     cancelRenaming();
   });
   function cancelRenaming() {
+    for (const form of document.querySelectorAll(".rename")) form.dataset.leaves = "";
     window.htmx.trigger(document.body, "conversation-changed");
     window.htmx.trigger(document.body, "title-changed");
   }
@@ -30,6 +53,35 @@
       cancelRenaming();
     });
   }
+
+  // "Remember this…" takes what is selected in its message; opening the menu ends the selection.
+  // Only the place is sent, counted in characters: an address may be written into logs.
+  let chosen = null; // { bubble, start, end }
+  function selectedIn(bubble) {
+    const selection = getSelection();
+    const text = bubble?.querySelector(".bubble__text");
+    if (!text || !selection.rangeCount || selection.isCollapsed) return null;
+    const part = selection.getRangeAt(0).cloneRange();
+    if (!part.intersectsNode(text)) return null;
+    if (!text.contains(part.startContainer)) part.setStart(text, 0);
+    if (!text.contains(part.endContainer)) part.setEnd(text, text.childNodes.length);
+    const before = document.createRange();
+    before.setStart(text, 0);
+    before.setEnd(part.startContainer, part.startOffset);
+    const start = [...before.toString()].length;
+    const length = [...part.toString()].length;
+    return length ? { bubble, start, end: start + length } : null;
+  }
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (target.closest(".bubble .menu > summary")) chosen = selectedIn(target.closest(".bubble"));
+  });
+  document.addEventListener("htmx:configRequest", ({ detail }) => {
+    const bubble = detail.elt.closest(".bubble--user");
+    if (!bubble || !detail.path.endsWith("/remember/") || detail.verb !== "get") return;
+    const part = selectedIn(bubble) ?? (chosen?.bubble === bubble ? chosen : null);
+    if (part) Object.assign(detail.parameters, { start: part.start, end: part.end });
+    chosen = null;
+  });
 
   // The panel: which answer it is about; on small screens it opens as a sheet.
   function mark() {

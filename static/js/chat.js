@@ -15,6 +15,11 @@
     if (event.key === "Enter" && !event.shiftKey && !composing) {
       event.preventDefault();
       if (field.value.trim() && !answering) field.form.requestSubmit();
+    } else if (event.key === "ArrowUp" && !composing && field.matches("[data-composer]") && !field.value) {
+      const edit = document.querySelector("#bubbles .bubble--user a.only-last");
+      if (!edit || answering) return;
+      event.preventDefault();
+      edit.click();
     } else if (event.key === "Escape" && !composing) {
       if (field.matches("[data-edit-field]")) leaveEditing(event);
       else if (!answering) field.blur();
@@ -23,6 +28,14 @@
   document.addEventListener("keydown", (event) => {
     const elsewhere = document.querySelector("dialog[open], details.menu[open], .sheet:popover-open");
     if (event.key === "Escape" && answering && !event.isComposing && !elsewhere) stop();
+  });
+
+  // "i" goes back to the composer.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "i" || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    composer()?.focus();
   });
 
   // Browsers without `field-sizing` grow the field by script.
