@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
-from ops.administration import ReadOnlyAdmin
+from ops.admin.base import ReadOnlyAdmin
 
 
 @admin.register(Conversation)

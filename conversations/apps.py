@@ -5,11 +5,10 @@ class ConversationsConfig(AppConfig):
     name = "conversations"
 
     def ready(self) -> None:
-        from conversations import (  # noqa: F401 - they register themselves
-            forget_operations,
-            import_operations,
-            operations,
-            readable,
-            reapplying,
-            user_data,
-        )
+        # These modules register themselves.
+        import conversations.forgetting.operations
+        import conversations.forgetting.reapplied_forgets
+        import conversations.importing.operations
+        import conversations.operations
+        import conversations.transfer.readable_pages
+        import conversations.transfer.user_data  # noqa: F401

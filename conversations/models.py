@@ -1,4 +1,4 @@
-"""What was said, and what is kept of it per conversation."""
+"""Conversations, messages, turns, summaries, episodes and feedback."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib import ids
-from memcenter.lib.rows import VisibleManager, one_of
+from memcenter.lib.database.rows import VisibleManager, one_of
 
 
 class ConversationKind(models.TextChoices):
@@ -16,13 +16,13 @@ class ConversationKind(models.TextChoices):
 
 
 class Conversation(models.Model):
-    """A thread of one person. `external_id` is the chat product's own id for it.
+    """A conversation of one person. `external_id` is the chat product's own id for it.
 
-    `last_number` is the number of its newest message: taking it under the row's lock keeps
-    the messages ordered and unbroken. `speakers` are the names that its messages carry, which
-    questions may use. Turns up to message `examined_through` were read together, for what only
-    shows over several; those up to `flushed_through` were given to a client that was about to drop
-    them. `hidden_at` is set while it is being forgotten.
+    `last_number` is the number of the newest message; it is incremented under the row's lock, so
+    numbers are ordered without gaps. `speakers` holds the names on its messages, which questions
+    may use. Turns up to message `examined_through` were examined together, for facts that need
+    several turns. Messages up to `flushed_through` were flushed by a client before it dropped them.
+    `hidden_at` is set while the conversation is being forgotten.
     """
 
     personal_data = True
@@ -79,10 +79,10 @@ class Role(models.TextChoices):
 
 
 class Learning(models.TextChoices):
-    """Whether a message that no reply answers yet is learned from by itself.
+    """Whether a message without a reply is learned from on its own.
 
-    WITH_TURN: with its turn, or not at all. WAITS: before it leaves the window or when the
-    conversation goes quiet, unless a reply comes first. DONE: it was, and isn't with its turn.
+    WITH_TURN: only with its turn. WAITS: before it leaves the window or when the conversation goes
+    quiet, unless a reply comes first. DONE: it was learned from alone and is skipped in its turn.
     """
 
     WITH_TURN = ""
@@ -91,11 +91,11 @@ class Learning(models.TextChoices):
 
 
 class Withheld(models.TextChoices):
-    """Why a message is never learned from; decided when it is said, and kept with it.
+    """Why a message is never learned from. Decided when the message is recorded.
 
-    MEMORY_OFF: long-term memory was off then. ASKED: the person asked not to keep it.
-    FORGOTTEN: the other message of its turn was forgotten. MANY_PEOPLE: it came in a file about
-    several people, so nobody can tell whose statements it holds.
+    MEMORY_OFF: long-term memory was off. ASKED: the person asked not to keep it. FORGOTTEN: the
+    other message of its turn was forgotten. MANY_PEOPLE: it was imported with a file about several
+    people, so the owner of its statements is unknown.
     """
 
     NO = ""
@@ -106,10 +106,10 @@ class Withheld(models.TextChoices):
 
 
 class Told(models.TextChoices):
-    """How the moment is known at which a message was told, to compare it with a forget.
+    """How we know when a message was told, for the comparison with a forget.
 
-    TO_US: in a turn or the chat, at `recorded_at`. DATED: brought in from elsewhere, said at
-    `created_at`. UNDATED: brought in without a time; it counts as said before any forget.
+    TO_US: in a turn or the chat, at `recorded_at`. DATED: imported or flushed, said at
+    `created_at`. UNDATED: imported or flushed without a time; counts as said before any forget.
     """
 
     TO_US = ""
@@ -118,11 +118,11 @@ class Told(models.TextChoices):
 
 
 class Message(models.Model):
-    """One utterance. `created_at` is when it was said, `recorded_at` when we were told.
+    """One message. `created_at` is when it was said, `recorded_at` when it was recorded.
 
-    An answer that its reader `stopped` counts as whole; one that broke off isn't `completed`.
-    `learning` is about what a person said without having got a reply yet. `withheld` and `told`
-    decide what may be learned from it (`memories.services.learnability`).
+    An answer that its reader `stopped` counts as complete; one that broke off isn't `completed`.
+    `learning` concerns a person's message without a reply. `withheld` and `told` decide whether it
+    may be learned from (`memories.learning.learnability`).
     """
 
     personal_data = True
@@ -151,7 +151,7 @@ class Message(models.Model):
     told = models.CharField(
         max_length=7, choices=Told, blank=True, default=Told.TO_US, db_default=""
     )
-    # Where the reader saw secrets when the message was learned from: start, end, start, end …
+    # Positions of secrets that the reader found: start, end, start, end …
     secrets = ArrayField(models.PositiveIntegerField(), default=list, db_default=[], blank=True)
     token_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -189,10 +189,10 @@ class Message(models.Model):
 
 
 class Turn(models.Model):
-    """A user message with its completed reply: what memories and episodes rest on.
+    """A user message with its completed reply: the source of memories and episodes.
 
-    `labels` are given to what is learned from it: agent_id, app_id, run_id,
-    metadata, valid_until, occurred_at; `call` marks the turns that came together.
+    `labels` are attached to what is learned from it: agent_id, app_id, run_id, metadata,
+    valid_until, occurred_at. `call` marks turns that were sent in one call.
     """
 
     personal_data = True
@@ -234,7 +234,7 @@ class Turn(models.Model):
 class Summary(models.Model):
     """One version of the rolling summary: the messages up to `through_number` that it covers.
 
-    The newest visible version is the summary; older ones are kept to be read.
+    The newest visible version is current; older versions stay readable.
     """
 
     personal_data = True
@@ -274,7 +274,7 @@ class Summary(models.Model):
 
 
 class Episode(models.Model):
-    """A turn that can be recalled by meaning. Its text is the turn's; its vector is indexed."""
+    """A turn indexed by a vector, for recall by meaning. Its text is that of the turn."""
 
     personal_data = True
     words = ()
@@ -307,7 +307,7 @@ class Rating(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """What a person thought of one message; one row a message, changed in place."""
+    """A person's rating of one message; one row for each message, changed in place."""
 
     personal_data = True
     words = ("comment",)

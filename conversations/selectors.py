@@ -1,4 +1,4 @@
-"""What is read of conversations. Nothing here writes."""
+"""Read queries on conversations. Nothing here writes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, Episode, Message, Summary, Turn
-from memcenter.lib import statements
-from memcenter.lib.errors import NotFound
-from memcenter.lib.statements import Sql
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
+from memcenter.lib.errors import Invalid, NotFound
 from ops.models import User
 
 
@@ -37,19 +37,27 @@ def messages_of(user: User, conversation: Conversation) -> QuerySet[Message]:
     return Message.objects.filter(user=user, conversation=conversation)
 
 
-def message_of(user: User, public_id: str) -> Message:
-    found = (
-        Message.objects.filter(user=user, public_id=public_id)
-        .select_related("conversation", "feedback")
-        .first()
-    )
-    if found is None:
+def message_of(user: User, reference: str, *, conversation: Conversation | None = None) -> Message:
+    """Return a message by our id, or by the client's own id.
+
+    A client's ids are unique within one conversation only: `conversation` is required if two
+    conversations use the same id. Raises `NotFound`, and `Invalid` if `conversation` is missing.
+    """
+    column = "public_id" if reference.startswith("msg_") else "external_id"
+    rows = Message.objects.filter(user=user, **{column: reference})
+    if conversation is not None:
+        rows = rows.filter(conversation=conversation)
+    found = rows.select_related("conversation", "feedback")[:2]
+    if len(found) > 1:
+        text = "Several conversations have a message with this id. Say which one."
+        raise Invalid.field("conversation_id", text)
+    if not found:
         raise NotFound("There is no such message.")
-    return found
+    return found[0]
 
 
 def window_of(user: User, conversation: Conversation) -> Window:
-    """At most `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens; the newest is always in."""
+    """Return `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens at most, the newest always."""
     newest = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
         " WHERE m.user_id = %s AND m.conversation_id = %s AND m.completed AND m.hidden_at IS NULL"
@@ -66,7 +74,7 @@ def window_of(user: User, conversation: Conversation) -> Window:
     return Window(messages=tuple(reversed(taken)), tokens=total)
 
 
-# The first message of the window, where a summary tells of something before it.
+# The first message of the window, if a summary covers earlier ones.
 _EDGE = """
 WITH newest AS (
     SELECT number, public_id, token_count FROM conversations_message
@@ -86,9 +94,9 @@ SELECT edge.public_id FROM edge
 
 
 def compacted_before(user: User, conversation: Conversation) -> str:
-    """The id of the message from which on everything is read word for word, as `window_of` has it.
+    """Return the id of the first message of the window, as `window_of` has it.
 
-    Empty while nothing before it was summarized.
+    Empty while no earlier message was summarized.
     """
     of = [conversation.pk, user.pk]
     values = [*of, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *of]
@@ -108,7 +116,7 @@ def conversation_by(user: User, pk: int) -> Conversation | None:
 def completed_between(
     user: User, conversation: Conversation, *, after: int, before: int, most: int
 ) -> list[Message]:
-    """The completed messages whose numbers lie between the two, oldest first."""
+    """Return the completed messages with numbers between the two, oldest first."""
     found = statements.rows(
         f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
         " WHERE m.conversation_id = %s AND m.user_id = %s AND m.completed AND m.hidden_at IS NULL"
@@ -129,7 +137,7 @@ def summary_of(user: User, conversation: Conversation) -> Summary | None:
 
 
 def summaries_of(user: User, conversation: Conversation) -> QuerySet[Summary]:
-    """Every version that is there, the present one first."""
+    """Return every version, the current one first."""
     return Summary.objects.filter(user=user, conversation=conversation).order_by("-version")
 
 
@@ -142,9 +150,9 @@ def episodes_of(user: User, conversation: Conversation) -> QuerySet[Episode]:
 
 
 def whole_turns(user: User, where: Sql) -> list[Turn]:
-    """Turns with both their messages and their conversation, in one statement.
+    """Return turns with both messages and their conversation, in one statement.
 
-    `t`, `q`, `a` and `c` are the rows that the condition speaks of.
+    The condition may use the aliases `t`, `q`, `a` and `c` (turn, question, answer, conversation).
     """
     found = statements.rows(
         f"SELECT {_whole()} FROM conversations_turn t"
@@ -158,7 +166,7 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
 
 
 def teaching_turns(user: User, where: Sql) -> list[Turn]:
-    """As `whole_turns`, of those that may be learned from: neither message is withheld."""
+    """Return turns like `whole_turns`, if neither message is withheld from learning."""
     teaches = "q.withheld = '' AND a.withheld = ''"
     return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
 
@@ -180,7 +188,7 @@ def _whole_turn(values: Sequence[object]) -> Turn:
 def _taken(
     model: type[statements.Row], values: Sequence[object]
 ) -> tuple[statements.Row, Sequence[object]]:
-    """A row from the beginning of the values, and the values after it."""
+    """Build a row from the first values; also return the remaining values."""
     width = statements.width(model)
     return statements.instance(model, values[:width]), values[width:]
 
@@ -191,7 +199,7 @@ def turn_of(user: User, message: Message) -> Turn | None:
 
 
 def speakers_of(user: User) -> tuple[str, ...]:
-    """The names that messages of this person carry, for questions that use them."""
+    """Return the speakers' names on this person's messages, for questions that use them."""
     named = statements.rows(
         "SELECT DISTINCT unnest(speakers) FROM conversations_conversation"
         " WHERE user_id = %s AND hidden_at IS NULL AND speakers <> '{}'",

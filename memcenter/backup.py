@@ -1,8 +1,8 @@
-"""One file with all that an instance knows, and the way back from it.
+"""Back up an instance to one file, and restore it.
 
 A backup is a tar with `manifest.json` first, then `database.dump` (pg_dump's custom format), the
-`secret-key` and the stored files. The ledger of forgets stays out of it: it lies beside the data
-folder, must not roll back with it, and is what a restored state is put right by.
+`secret-key` and the stored files. The ledger of forgets is not included: it is stored outside the
+data folder, must not roll back with it, and is used to repeat forgets after a restore.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 FORMAT = 1
 DUMP, KEY, MANIFEST = "database.dump", "secret-key", "manifest.json"
-# Of the data folder; exports expire and imports are taken in, both begin anew after a restore.
+# Folders to back up. Exports and imports are left out: both start again after a restore.
 FILES = ("files", "exports", "imports", "memory-files")
-# What roles.sql makes: it belongs to a superuser, and is there before anything is restored.
+# Created by roles.sql as a superuser before the restore.
 _NOT_OURS = (" EXTENSION ", " SCHEMA ", " COMMENT - SCHEMA", " COMMENT - EXTENSION")
 _EMPTIED = """
 DO $$ DECLARE one record; BEGIN
@@ -61,9 +61,9 @@ class Where:
 
 
 def write(target: Path, *, where: Where) -> Mapping[str, Any]:
-    """Write a backup, whole or not at all, readable by its owner alone; gives the manifest.
+    """Write a complete backup or none, readable by its owner only; return the manifest.
 
-    What is written meanwhile may be in it or not: the dump is one snapshot of the database. Raises
+    The dump is one snapshot of the database, so concurrent writes may be missing. Raises
     `BackupError`.
     """
     if target.exists():
@@ -92,11 +92,11 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 
 
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
-    """Put database and files back as they were; gives the manifest.
+    """Restore database and files; return the manifest.
 
-    With `replace` what is there goes; without it a database with tables is refused. Nothing is
-    touched before the backup has been read whole and its hashes hold. The caller migrates and
-    forgets again what was forgotten since. Raises `BackupError`.
+    `replace` deletes existing data; without it a database with tables is refused. Nothing is
+    changed before the whole backup has been read and its hashes verified. The caller must migrate
+    and repeat later forgets. Raises `BackupError`.
     """
     with _beside(where.data / "restored") as place:
         manifest = _unpacked(source, place)
@@ -148,7 +148,7 @@ def _has_tables(where: Where) -> bool:
 
 
 def _run(where: Where, program: str, *arguments: str, connects: bool = True) -> str:
-    """The password goes by the environment: arguments are for everybody on the machine to see."""
+    """Run a program with the password in the environment, since other users see arguments."""
     known = conninfo_to_dict(where.url)
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
@@ -172,7 +172,7 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A private folder on the same disk, so that what is finished there can be moved at once."""
+    """Return a private folder on the same disk, so that finished files can be moved atomically."""
     try:
         place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Celery's clock. It only says what is due: neither the tasks nor the app are loaded for it."""
+"""Celery's scheduler, which only sends messages and loads neither the tasks nor the app."""
 
 import os
 

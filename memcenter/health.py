@@ -1,4 +1,4 @@
-"""`/readyz`: whether this process could do its work now."""
+"""`/readyz`: tells whether this instance can do its work."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,16 +10,16 @@ from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from memcenter.rest import throttling
+from memcenter.rest.requests import throttling
 from ops import selectors
 from ops.access import as_system
-from ops.services.leases import RENEWED_KEY, RENEWED_SECONDS
+from ops.queue.leases import RENEWED_KEY, RENEWED_SECONDS
 from ops.tasks import HEARTBEAT_KEY
 
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when every part is well, else 503; each says `ok` or what is wrong."""
+    """Answer 200 if every part works, else 503; each part reports `ok` or its problem."""
     states = {name: check() or "ok" for name, check in CHECKS.items()}
     good = all(state == "ok" for state in states.values())
     return JsonResponse(
@@ -53,7 +53,7 @@ def _worker() -> str:
 
 
 def _operations() -> str:
-    """A worker may be heard of and still get nothing done, as when all its processes hang."""
+    """Check that operations progress, since a worker may answer while all its processes hang."""
     try:
         if cache.get(RENEWED_KEY):
             return ""

@@ -1,7 +1,7 @@
-"""How log lines are written, and what ties those of one request together.
+"""Log formats, and the request id that connects the lines of one request.
 
-Lines carry ids, never content: of an exception its type and where it was raised, since its message
-may quote what was sent.
+Lines contain ids, never content. Of an exception only the type and place are logged, since its
+message may quote user input.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from django.db.backends.signals import connection_created
 
 logger = logging.getLogger("memcenter.slow")
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
-# Names that proxies make, and nothing in which somebody could say something: it is kept.
+# Accept ids as proxies make them, but no free text, since the id is stored.
 _SENDABLE = re.compile(r"[0-9A-Fa-f-]{8,64}")
 REQUEST_ID = "X-Request-ID"
 
 
 @contextmanager
 def of_request(given: str) -> Iterator[str]:
-    """Everything logged inside belongs to one request; an id that a proxy gave is kept.
+    """Set the request id for everything logged inside; an id given by a proxy is kept.
 
-    What is enqueued inside carries it along, and so do calls of models and webhooks.
+    Operations enqueued inside, and calls of models and webhooks, carry the id too.
     """
     chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
     token = _request_id.set(chosen)
@@ -42,17 +42,17 @@ def of_request(given: str) -> Iterator[str]:
 
 
 def request_id() -> str:
-    """The name of the request that what happens now goes back to; empty where there is none."""
+    """Return the id of the original request, or an empty string."""
     return _request_id.get()
 
 
 def passed_on() -> dict[str, str]:
-    """What tells whoever is called which request it is for."""
+    """Return the headers that pass the request id on."""
     return {REQUEST_ID: _request_id.get()} if _request_id.get() else {}
 
 
 class WithRequest(logging.Filter):
-    """Gives each line the id of its request, or `-`."""
+    """Adds the id of the request, or `-`, to each line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = _request_id.get() or "-"
@@ -60,7 +60,7 @@ class WithRequest(logging.Filter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line, for whatever collects logs."""
+    """Formats each line as a JSON object for log collectors."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -80,9 +80,9 @@ class JsonLines(logging.Formatter):
 
 
 def watch_slow_queries() -> None:
-    """From now on every connection logs statements that take longer than the setting says.
+    """Log statements slower than the setting, without their values, on every connection.
 
-    Without their values. Watching costs hot statements their short way, so it is off by default.
+    Off by default, since it disables the fast path of hot statements.
     """
     if settings.SLOW_QUERY_MS:
         connection_created.connect(_watch, dispatch_uid="slow queries")

@@ -12,15 +12,16 @@ from django.utils.translation import gettext as _
 
 from memcenter import logs, tracing
 from ops.access import as_user
+from ops.accounts import second_factors, users
+from ops.audit import acting_user
 from ops.models import User
-from ops.services import acting, second_factors, users
 
 Handler = Callable[[HttpRequest], HttpResponse]
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
-# The API's documentation page and the admin bring inline styles and scripts of their own.
+# The API's documentation page and the admin have inline styles and scripts.
 _LOOSE_POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
     "script-src 'self' 'unsafe-inline' 'unsafe-eval'; worker-src 'self' blob:; "
@@ -29,7 +30,7 @@ _LOOSE_POLICY = (
 
 
 def health_check(get_response: Handler) -> Handler:
-    """Answer `/healthz` before anything can fail: it says only that the process serves."""
+    """Answer `/healthz` first of all; it only tells that the process answers."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path == "/healthz":
@@ -40,7 +41,7 @@ def health_check(get_response: Handler) -> Handler:
 
 
 def request_id(get_response: Handler) -> Handler:
-    """One name for a request, in every line of the log and in its answer."""
+    """Give each request an id, in every log line and in the response."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         with logs.of_request(request.headers.get(logs.REQUEST_ID, "")) as name:
@@ -53,7 +54,7 @@ def request_id(get_response: Handler) -> Handler:
 
 
 def client_address(get_response: Handler) -> Handler:
-    """Who calls, as the outermost of our own proxies saw it, whatever that one was told."""
+    """Set the client's address as seen by the outermost of our own proxies."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
@@ -75,13 +76,13 @@ def content_security_policy(get_response: Handler) -> Handler:
 
 
 def who_acts(get_response: Handler) -> Handler:
-    """For the audit log; the API says it by the key."""
+    """Set the actor for the audit log; for API calls the key sets it."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path.startswith(("/api/", "/v1/")):
-            acting.comes_in("visitor", "api")
+            acting_user.comes_in("visitor", "api")
         else:
-            acting.comes_in(*_actor_of(request))
+            acting_user.comes_in(*_actor_of(request))
         return get_response(request)
 
     return middleware
@@ -95,11 +96,13 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
 
 
 def staff_second_step(get_response: Handler) -> Handler:
-    """With the setting, staff without a second step are led to switching one on."""
+    """Redirect staff without a second factor to set one up, if the setting requires it."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if settings.STAFF_SECOND_STEP and request.path.startswith("/admin/") and _lacks(request):
-            messages.warning(request, _("The admin opens when you have switched a second step on."))
+            messages.warning(
+                request, _("The admin opens once you have turned on two-step verification.")
+            )
             return redirect("signin_settings")
         return get_response(request)
 
@@ -115,7 +118,7 @@ def _lacks(request: HttpRequest) -> bool:
 
 
 def personal_settings(get_response: Handler) -> Handler:
-    """Speak the signed-in person's language and use their time zone."""
+    """Activate the signed-in person's language and time zone."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path.startswith("/api/") or not request.user.is_authenticated:

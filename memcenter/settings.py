@@ -1,16 +1,16 @@
 """Every setting of Memory Center; `docs/configuration.md` explains each."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 from celery.schedules import crontab
 
-from memcenter.lib import env
+from memcenter.lib import env, places
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(env.text("MEMCENTER_DATA_DIR", str(BASE_DIR / ".data"))).absolute()
+BASE_DIR = places.BASE_DIR
+_ASSETS = places.assets()
+DATA_DIR = places.data_folder()
 LEDGER_DIR = DATA_DIR.with_name(DATA_DIR.name + "-ledger")
 
 DEBUG = env.flag("MEMCENTER_DEBUG", False)
@@ -69,7 +69,7 @@ APPEND_SLASH = False
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [_ASSETS / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -211,7 +211,7 @@ X_FRAME_OPTIONS = "DENY"
 # --- Language and time ----------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [_ASSETS / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = env.text("MEMCENTER_TIME_ZONE", "UTC")
@@ -219,7 +219,7 @@ TIME_ZONE = env.text("MEMCENTER_TIME_ZONE", "UTC")
 # --- Files ----------------------------------------------------------------------------------
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.text("MEMCENTER_STATIC_DIR") or DATA_DIR / "static")
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [_ASSETS / "static"]
 STORAGES = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -262,7 +262,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
-            if DEBUG or "pytest" in sys.modules
+            if DEBUG
             else "whitenoise.storage.CompressedManifestStaticFilesStorage"
         )
     },
@@ -272,10 +272,10 @@ FILE_UPLOAD_HANDLERS = ["memcenter.uploads.PrivateUpload"]
 
 # --- API ------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["memcenter.rest.authentication.KeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["memcenter.rest.permissions.HasScope"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["memcenter.rest.requests.authentication.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["memcenter.rest.requests.permissions.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["memcenter.rest.renderers.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["memcenter.rest.parsers.OrjsonParser"],
+    "DEFAULT_PARSER_CLASSES": ["memcenter.rest.requests.parsers.OrjsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "memcenter.rest.exceptions.render_error",
     "UNAUTHENTICATED_USER": None,
@@ -293,8 +293,8 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    "DEFAULT_GENERATOR_CLASS": "memcenter.rest.schema.OneSlashGenerator",
-    "POSTPROCESSING_HOOKS": ["memcenter.rest.completing.complete"],
+    "DEFAULT_GENERATOR_CLASS": "memcenter.rest.description.schema.OneSlashGenerator",
+    "POSTPROCESSING_HOOKS": ["memcenter.rest.description.completion.complete"],
 }
 # Calls a minute: of a key about one person, of the key as a whole, and forgets and exports apart.
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 120, least=1)
@@ -302,6 +302,7 @@ RATE_LIMIT_KEY = env.integer("MEMCENTER_RATE_LIMIT_KEY", 12_000, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)
 
 DEFAULT_OWNER = env.text("MEMCENTER_DEFAULT_OWNER")
+DEFAULT_PROJECT = env.text("MEMCENTER_DEFAULT_PROJECT")
 
 # --- Limits ---------------------------------------------------------------------------------
 MAX_MESSAGE_CHARS = env.integer("MEMCENTER_MAX_MESSAGE_CHARS", 32_000, least=1)
@@ -329,7 +330,6 @@ RELEVANCE_FLOOR = env.number("MEMCENTER_RELEVANCE_FLOOR", 0.5)
 WEIGHT_RELEVANCE = env.number("MEMCENTER_WEIGHT_RELEVANCE", 0.6)
 WEIGHT_RECENCY = env.number("MEMCENTER_WEIGHT_RECENCY", 0.2)
 WEIGHT_IMPORTANCE = env.number("MEMCENTER_WEIGHT_IMPORTANCE", 0.2)
-HOT_CACHE = env.flag("MEMCENTER_HOT_CACHE", False)
 OWN_INDEX_FROM = env.integer("MEMCENTER_OWN_INDEX_FROM", 20_000, least=1)
 IMPORTANCE_FLOOR = env.number("MEMCENTER_IMPORTANCE_FLOOR", 0.3)
 CONFIDENCE_FLOOR = env.number("MEMCENTER_CONFIDENCE_FLOOR", 0.5)
@@ -338,6 +338,7 @@ SESSION_IDLE_MINUTES = env.integer("MEMCENTER_SESSION_IDLE_MINUTES", 30)
 SKILL_FLOOR = env.number("MEMCENTER_SKILL_FLOOR", 0.4)
 CONSOLIDATE_DAYS = env.integer("MEMCENTER_CONSOLIDATE_DAYS", 30, least=1)
 CONSOLIDATE_AGAIN_DAYS = env.integer("MEMCENTER_CONSOLIDATE_AGAIN_DAYS", 90, least=1)
+ARCHIVE_DAYS = env.integer("MEMCENTER_ARCHIVE_DAYS", 90, least=1)
 NOTES_LEARN_DAYS = env.integer("MEMCENTER_NOTES_LEARN_DAYS", 7, least=2)
 CONSOLIDATE_USES = env.integer("MEMCENTER_CONSOLIDATE_USES", 5)
 CONSOLIDATE_LIKENESS = env.number("MEMCENTER_CONSOLIDATE_LIKENESS", 0.45)

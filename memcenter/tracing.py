@@ -1,7 +1,7 @@
-"""Spans for OpenTelemetry, where a collector is set: of requests, operations and model calls.
+"""OpenTelemetry spans of requests, operations and model calls, if a collector is configured.
 
-They tell routes, kinds, times and outcomes: no content, no addresses with ids in them, and of an
-exception its type alone. All that goes back to one request is one trace, named by the request.
+Spans contain routes, kinds, times and outcomes: no content, no URLs with ids, and only the type of
+an exception. Everything caused by one request is one trace, named by the request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Attributes = Mapping[str, str | int]
 
 @contextmanager
 def span(name: str, attributes: Attributes) -> Iterator[Any]:
-    """Around something that takes time; gives the span, or None where nothing is traced."""
+    """Trace the block; yield the span, or None if tracing is off."""
     if not settings.OTEL_ENDPOINT:
         yield None
         return
@@ -49,7 +49,7 @@ def span(name: str, attributes: Attributes) -> Iterator[Any]:
 
 @contextmanager
 def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], HttpResponse]]:
-    """Around a request; gives what tells how it was answered."""
+    """Trace a request; yield a function that records the response."""
     with span(str(request.method), {"http.request.method": str(request.method)}) as current:
 
         def answered(response: HttpResponse) -> HttpResponse:
@@ -61,7 +61,7 @@ def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], Http
 
 
 def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
-    """The route as it is declared, never the path: that names ids."""
+    """Record the declared route, never the path, which contains ids."""
     match = request.resolver_match
     route = f"/{match.route}" if match else ""
     current.update_name(f"{request.method} {route}".strip())
@@ -75,10 +75,9 @@ def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
 
 @cache
 def provider(endpoint: str) -> TracerProvider:
-    """One for each process, made by its first span.
+    """Return the tracer provider of this process, made for the first span.
 
-    It isn't made the global one: libraries that trace by themselves put into their spans what they
-    please.
+    It isn't the global provider, since libraries would write arbitrary content into their spans.
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
@@ -107,5 +106,5 @@ def provider(endpoint: str) -> TracerProvider:
 
 
 def _number(name: str) -> int:
-    """0, which is no trace id, where the request has another kind of name."""
+    """Return the request id as a trace id, or 0 (invalid) if it has another form."""
     return int(name, 16) if len(name) == _TRACE_ID_DIGITS else 0

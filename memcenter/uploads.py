@@ -1,4 +1,4 @@
-"""Files that are sent to us: bounded, and private from the first byte on."""
+"""Uploads with a size limit, stored privately from the first byte."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FORM_BYTES = 1 << 20
 
 
 class PrivateUpload(FileUploadHandler):
-    """Writes to the data folder instead of everybody's, and only as much as may come.
+    """Writes to the data folder instead of the shared temporary folder, up to the limit.
 
-    What is too large is read to its end and dropped: the view finds no file and says why.
+    A larger upload is read to its end and dropped; the view finds no file and reports it.
     """
 
     chunk_size = 1 << 20
@@ -28,7 +28,7 @@ class PrivateUpload(FileUploadHandler):
         super().new_file(*args, **kwargs)
         folder = Path(storages["parts"].path(""))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Without a name: whatever ends this process, nothing of it stays.
+        # An unnamed file, so that nothing is left however this process ends.
         self._raw = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it outlives this call
         self._bytes = 0
 
@@ -60,7 +60,7 @@ class PrivateUpload(FileUploadHandler):
 
 
 def is_too_large(content_length: str | None) -> bool:
-    """Whether a request to import can't be anything but too large."""
+    """Tell by the content length whether an import must be too large."""
     try:
         return int(content_length or 0) > settings.MAX_IMPORT_BYTES + _FORM_BYTES
     except ValueError:

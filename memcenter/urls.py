@@ -1,10 +1,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from memcenter import figures, health
+from memcenter import health, prometheus
 from memcenter.mcp import views as mcp
-from memcenter.rest.schema_pages import DocsView, SchemaView
-from ops.views import signing
+from memcenter.rest.description.schema_pages import DocsView, SchemaView
+from ops.pages.account import sign_in
 
 handler400 = "memcenter.rest.exceptions.bad_request"
 handler404 = "memcenter.rest.exceptions.not_found"
@@ -12,7 +12,7 @@ handler500 = "memcenter.rest.exceptions.server_error"
 
 urlpatterns = [
     path("readyz", health.ready, name="ready"),
-    path("metrics", figures.metrics, name="metrics"),
+    path("metrics", prometheus.metrics, name="metrics"),
     path("api/schema/", SchemaView.as_view(), name="schema"),
     path("api/docs/", DocsView.as_view(), name="docs"),
     path("api/v1/", include("conversations.api.urls")),
@@ -23,9 +23,9 @@ urlpatterns = [
     path("v1/", include("memcenter.compat.openai_chat.urls")),
     path("", include("memcenter.compat.mem0.urls")),
     path("", include("conversations.urls")),
-    path("admin/login/", signing.staff_sign_in),
+    path("admin/login/", sign_in.staff_sign_in),
     path("admin/", admin.site.urls),
     path("memory/", include("memories.urls")),
     path("", include("ops.urls")),
-    path("memory/data/", include("conversations.data_urls")),
+    path("memory/data/", include("conversations.pages.manage.urls")),
 ]

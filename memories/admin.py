@@ -20,8 +20,8 @@ from memories.models import (
     Vector,
     VersionInput,
 )
-from ops.admin_filters import LatestValuesFilter
-from ops.administration import ReadOnlyAdmin
+from ops.admin.base import ReadOnlyAdmin
+from ops.admin.filters import LatestValuesFilter
 
 
 @admin.register(Memory)
@@ -166,7 +166,7 @@ class VectorAdmin(ReadOnlyAdmin):
 
 @admin.register(LexicalEntry)
 class LexicalEntryAdmin(ReadOnlyAdmin):
-    # They say what the text says, and know nothing of its being hidden.
+    # The terms reveal the text, and have no hidden state.
     never = ("terms",)
     list_display = ("pk", "user", "target_kind", "target_id", "length")
     list_select_related = ("user", "conversation")

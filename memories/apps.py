@@ -5,11 +5,9 @@ class MemoriesConfig(AppConfig):
     name = "memories"
 
     def ready(self) -> None:
-        from memories import (  # noqa: F401 - they register themselves
-            forget_operations,
-            operations,
-            readable,
-            recycling_decisions,
-            revise_operations,
-            user_data,
-        )
+        # These modules register themselves.
+        import memories.forgetting.operations
+        import memories.operations
+        import memories.transfer.readable_pages
+        import memories.transfer.recycling_decisions
+        import memories.transfer.user_data  # noqa: F401

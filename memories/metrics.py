@@ -1,4 +1,4 @@
-"""How much is remembered, of one person or of all, and how fast it is recalled."""
+"""How much is stored, for a user or for all users, and how fast recalls are."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ from django.db import connection
 from django.db.models import Avg, Count, Model
 
 from conversations.models import Conversation, Episode, Message
+from memcenter.lib.database import statements
 from memories.models import Fragment, LexicalEntry, Memory, MemoryVersion, RecallTrace, Vector
 from ops.models import User
 
 _STORED: Sequence[type[Model]] = (Message, Memory, MemoryVersion, Fragment, Vector, LexicalEntry)
+_RECALLED: Sequence[type[Model]] = (Memory, Fragment, Vector, LexicalEntry)
+_PAGES = """
+SELECT coalesce(sum(heap_blks_hit + coalesce(idx_blks_hit, 0) + coalesce(toast_blks_hit, 0)
+                    + coalesce(tidx_blks_hit, 0)), 0),
+       coalesce(sum(heap_blks_read + coalesce(idx_blks_read, 0) + coalesce(toast_blks_read, 0)
+                    + coalesce(tidx_blks_read, 0)), 0)
+  FROM pg_statio_user_tables WHERE relname = ANY(%s)
+"""
 
 
 def figures_of(user: User | None) -> dict[str, Any]:
-    """As `GET /memory/metrics` answers; of all people when `user` is None."""
+    """Return the answer of `GET /memory/metrics`; for all users if `user` is None."""
     mine = {} if user is None else {"user": user}
     memories = Memory.objects.filter(**mine)
     return {
@@ -31,8 +40,22 @@ def figures_of(user: User | None) -> dict[str, Any]:
         "episodes": Episode.objects.filter(**mine).count(),
         "storage_bytes": sum(_bytes(model, user) for model in _STORED),
         "recall": _recall(user),
-        "cache_hit_rate": None,
+        "cache_hit_rate": cache_hit_rate(),
     }
+
+
+def cache_hit_rate() -> float:
+    """Return the share of memory-related pages that PostgreSQL read from its cache.
+
+    It is a single figure for all users, since PostgreSQL's statistics began. Before any read it is
+    1: nothing had to be fetched.
+    """
+    [(hits, misses)] = statements.rows(_PAGES, [[model._meta.db_table for model in _RECALLED]])
+    return share(int(hits), int(misses))
+
+
+def share(hits: int, misses: int) -> float:
+    return hits / (hits + misses) if hits + misses else 1.0
 
 
 def _counted(rows: Any, column: str) -> dict[str, int]:
@@ -40,7 +63,7 @@ def _counted(rows: Any, column: str) -> dict[str, int]:
 
 
 def _bytes(model: type[Model], user: User | None) -> int:
-    """What the rows take in their tables, indexes apart."""
+    """Return the bytes that the rows take in their tables, without indexes."""
     table = connection.ops.quote_name(model._meta.db_table)
     condition, values = ("", []) if user is None else ("WHERE user_id = %s", [user.pk])
     with connection.cursor() as cursor:

@@ -1,114 +1,109 @@
-"""Handlers of what is known: learning from turns, indexing memories."""
+"""Handlers of memory operations: learning from turns, indexing, consolidation, upkeep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
 
-from memories.models import Memory
-from memories.services import (
-    cleaning,
-    consolidation,
-    file_lines,
-    file_syncing,
-    indexing,
+from memories import language_steps
+from memories.files import daily_notes, file_sync, line_index
+from memories.forgetting import cleanup, spoken_requests
+from memories.indexing import milvus_move, milvus_sync, reindexing, search_index, user_indexes
+from memories.learning import (
     ingest,
-    learning,
-    listening,
-    moving,
-    noted,
-    notes,
-    own_indexes,
-    providers,
-    reindexing,
-    requests,
-    sessions,
+    old_notes,
+    quiet_conversations,
     skills,
-    vector_changes,
+    turn_batches,
+    turn_context,
 )
-from memories.services.listening import Heard
+from memories.learning.turn_context import Heard
+from memories.models import Memory
+from memories.writing import archive, consolidation, model_revision
 from ops.access import as_user
+from ops.forgetting import expired_rows
 from ops.models import Kind, User
+from ops.queue.worker import Run
 from ops.registry import handles
-from ops.services import leftovers
-from ops.services.worker import Run
 
 
 @handles(Kind.EXTRACT_TURN)
 def extract_turn(run: Run) -> Mapping[str, Any] | None:
-    """Learn from one turn, and from others of the person that wait.
+    """Learn from a turn, and from other waiting turns of the user.
 
-    Running it twice is safe: the turn is marked in the end, and each candidate's verdict is
-    logged in the transaction that applied it and left out the next time.
+    Running it twice is safe: the turn is marked at the end, and each candidate's verdict is logged
+    in the transaction that applied it, so that the next run skips it.
     """
     user = run.user()
     if user is None or not run.payload.get("learns", True):
         return None
     with as_user(user):
-        beside = run.beside(limit=learning.TOGETHER) if providers.all_here() else []
+        beside = run.beside(limit=turn_batches.TOGETHER) if language_steps.all_here() else []
         waiting = [run.payload, *(one.payload for one in beside)]
-        found = listening.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
+        found = turn_context.hear_each(user=user, turn_ids=[one["turn"] for one in waiting])
     heard = found.get(run.payload["turn"])
     if heard is None:
         return None
-    together = learning.learn(run, user=user, beside=beside, heard=found) if beside else None
+    together = turn_batches.learn(run, user=user, beside=beside, heard=found) if beside else None
     return together or _learned_alone(run, user=user, heard=heard)
 
 
 def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
     extraction = ingest.extract_from(heard)
-    forget = requests.settle(run, user=user, heard=heard, extraction=extraction)
+    forget = spoken_requests.settle(run, user=user, heard=heard, extraction=extraction)
     skills.learn(run, user=user, turn=heard.turn)
     decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
-    return learning.told(decided, extraction, forget=forget)
+    return turn_batches.told(decided, extraction, forget=forget)
 
 
 @handles(Kind.EXTRACT_CONVERSATION)
 def extract_conversation(run: Run) -> Mapping[str, Any] | None:
-    """Look at a conversation as a whole, for what only shows over several turns.
+    """Examine a conversation as a whole, for statements that take several turns to recognize.
 
-    Running it twice is safe: the conversation says how far it was examined, and verdicts are
+    Running it twice is safe: the conversation records how far it was examined, and verdicts are
     logged in the transactions that applied them.
     """
     user = run.user()
     if user is None:
         return None
-    decided = sessions.examine(run, user=user, conversation_id=run.payload["conversation"])
+    decided = quiet_conversations.examine(
+        run, user=user, conversation_id=run.payload["conversation"]
+    )
     return {"memories": [{"id": one.memory.public_id, "result": one.result} for one in decided]}
 
 
 @handles(Kind.INDEX_MEMORY)
 def index_memory(run: Run) -> None:
-    """Make one memory, note or file findable as it reads now; again it writes the same."""
+    """Index the current text of a memory, note or file; a repeated run writes the same."""
     user = run.user()
     if user is None:
         return
     if "note" in run.payload:
-        notes.index(run, user=user, note_id=run.payload["note"])
+        daily_notes.index(run, user=user, note_id=run.payload["note"])
         return
     if "file" in run.payload:
-        file_lines.index(run, user=user, file_id=run.payload["file"])
+        line_index.index(run, user=user, file_id=run.payload["file"])
         return
     with as_user(user):
         memory = Memory.objects.filter(user=user, pk=run.payload["memory"]).first()
     if memory is None:
         return
-    vectors, pieces = indexing.embed_memory(memory.content)
+    vectors, pieces = search_index.embed_memory(memory.content)
     with run.applying(user):
         current = Memory.objects.select_for_update(of=("self",)).filter(pk=memory.pk).first()
         if current is not None and current.content == memory.content:
-            indexing.store_memory(memory=current, vectors=vectors, pieces=pieces)
+            search_index.store_memory(memory=current, vectors=vectors, pieces=pieces)
 
 
 @handles(Kind.CONSOLIDATE, is_long=True)
 def consolidate(run: Run) -> Mapping[str, Any] | None:
-    """Learn from old notes, then join similar old memories; a dry run only says which.
+    """Learn from old notes, join similar old memories, and archive isolated unused ones.
 
-    Running it twice is safe: a note says when it was read, and verdicts are logged as they are
-    applied; all that is made commits in the transaction that archives what it
-    was made from, and archived memories are never joined again.
+    A dry run only reports them. Running it twice is safe: a note records when it was read, and
+    verdicts are logged as they are applied. A joined memory commits in the transaction that
+    archives its originals, and archived memories are neither joined nor archived again.
     """
     user = run.user()
     if user is None:
@@ -116,72 +111,113 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     learned = []
     if not run.payload.get("dry_run"):
         run.step("notes")
-        learned = noted.learn_from_old(run, user=user)
+        learned = old_notes.learn_from_old(run, user=user)
     with as_user(user):
         groups = consolidation.groups_of(user, now=timezone.now())
     run.step("propose", total=len(groups))
-    proposals = consolidation.propose(groups, consolidator=providers.consolidator())
+    proposals = consolidation.propose(groups, consolidator=language_steps.consolidator())
     if run.payload.get("dry_run"):
-        return {"would_join": [[one.public_id for one in found.memories] for found in proposals]}
+        joined = {one.public_id for found in proposals for one in found.memories}
+        alone = [one.public_id for one in _lone(user, groups) if one.public_id not in joined]
+        would = {"would_join": [[one.public_id for one in found.memories] for found in proposals]}
+        return would | ({"would_archive": alone} if alone else {})
     with run.applying(user):
         made = consolidation.apply(proposals, user=user)
     told = {"made": [{"id": one.memory, "from": list(one.originals)} for one in made]}
     from_notes = [{"id": one.memory.public_id, "result": one.result} for one in learned]
-    return told | ({"learned": from_notes} if from_notes else {})
+    run.step("archive")
+    lone = _lone(user, groups)
+    with run.applying(user):
+        archived = archive.apply(lone, user=user)
+    return (
+        told
+        | ({"learned": from_notes} if from_notes else {})
+        | ({"archived": archived} if archived else {})
+    )
+
+
+def _lone(user: User, groups: Sequence[consolidation.Group]) -> list[Memory]:
+    """Return the memories to archive; none while groups remain for the next night to join."""
+    if len(groups) >= consolidation.GROUPS:
+        return []
+    with as_user(user):
+        return archive.lone(user, now=timezone.now())
 
 
 @handles(Kind.BUILD_INDEX, is_long=True)
 def build_index(run: Run) -> Mapping[str, Any]:
-    """Give people with very many memories an index of their own.
+    """Build vector indexes of their own for users with very many memories.
 
-    Running it twice is safe: it looks at what there is, and drops what a killed build left.
+    Running it twice is safe: it compares with the existing indexes, and drops the remains of a
+    killed build.
     """
-    return own_indexes.bring_in_line(run)
+    return user_indexes.bring_in_line(run)
 
 
 @handles(Kind.MOVE_VECTORS, is_long=True)
 def move_vectors(run: Run) -> Mapping[str, Any]:
-    """Have vectors searched in Milvus, or in PostgreSQL again.
+    """Move vector search to Milvus, or back to PostgreSQL.
 
-    Running it again goes on with what Milvus wasn't told yet; when all is done it changes nothing.
+    A repeated run continues with the changes that Milvus hasn't got yet; after that it changes
+    nothing.
     """
-    return moving.move(run)
+    return milvus_move.move(run)
 
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
 def sync_vectors(run: Run) -> None:
-    """Tell Milvus what changed of a person's vectors; again it finds nothing to tell."""
+    """Send a user's vector changes to Milvus; a repeated run finds none."""
     user = run.user()
     if user is not None:
-        vector_changes.tell(user.pk)
+        milvus_sync.tell(user.pk)
 
 
 @handles(Kind.CLEANUP, is_long=True)
 def clean_up(run: Run) -> Mapping[str, Any]:
-    """Erase what is over its time; running it again finds nothing more to do."""
-    counts = {"binned": cleaning.forget_binned(run), "files": cleaning.erase_binned_files(run)}
+    """Erase expired rows; a repeated run finds none."""
+    counts = {"binned": cleanup.forget_binned(run), "files": cleanup.erase_binned_files(run)}
     run.step("traces")
-    with run.applying_as_system():
-        files = leftovers.erase_expired()
-    return counts | files | cleaning.erase_expired(run)
+    return counts | expired_rows.erase_expired(run) | cleanup.erase_expired(run)
 
 
 @handles(Kind.SYNC_FILES, is_long=True)
 def sync_files(run: Run) -> Mapping[str, Any] | None:
-    """Bring a person's memory files and their copies in step with the memories.
+    """Sync a user's memory files and their copies with the memories.
 
-    Running it twice is safe: an edit that was read in is known by its text.
+    Running it twice is safe: an edit that was read in is recognized by its text.
     """
     user = run.user()
     if user is None:
         return None
-    return file_syncing.sync(user).told
+    return file_sync.sync(user).told
 
 
 @handles(Kind.REINDEX, is_long=True)
 def reindex(run: Run) -> Mapping[str, Any]:
     """Fill another embedder's space and switch to it.
 
-    Running it again finds what is there and goes on; after the switch it finds nothing to do.
+    A repeated run continues with what is stored; after the switch it does nothing.
     """
     return reindexing.fill_and_switch(run)
+
+
+@handles(Kind.REVISE_MEMORY)
+def revise_memory(run: Run) -> Mapping[str, Any] | None:
+    """Let the model revise the bundled arbiter's decision about a written memory.
+
+    Running it twice is safe: a revised memory is no longer active with the text that was written.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    wanted = {"memory_id": run.payload["memory"], "version": run.payload["version"]}
+    with as_user(user):
+        memory = model_revision.find(user, **wanted)
+    if memory is None:
+        return None
+    vectors, _ = search_index.embed_memory(memory.content)
+    with as_user(user):
+        written = model_revision.look(user, memory, vectors[0])
+    if not written.known:
+        return {"revised": False}
+    return {"revised": model_revision.revise(run, user, written, model_revision.decide(written))}

@@ -1,4 +1,4 @@
-"""Whose a memory or a trace is, where a call names no person. Read across users, so as system."""
+"""Find the owner of a memory or a trace if a call names no user. Reads across users, as system."""
 
 import time
 
@@ -15,12 +15,12 @@ def of_memory(public_id: str) -> User | None:
     return row.user if row is not None else None
 
 
-# A trace is written when its answer has gone out: whoever asks for it at once may be faster.
+# A trace is written after its response was sent: a client that asks at once may be faster.
 _PATIENCE = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
 def of_request(request_id: str) -> User | None:
-    """Waits a third of a second for a trace that isn't there yet; outside any transaction."""
+    """Return the owner, waiting up to 0.3 s for a trace to appear; outside any transaction."""
     user = _of_request(request_id)
     for pause in _PATIENCE if request_id.startswith("req_") else ():
         if user is not None:

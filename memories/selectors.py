@@ -1,4 +1,4 @@
-"""What is read of memories. Nothing here writes."""
+"""Read-only queries on memories."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from memories.models import (
     Relation,
     Source,
 )
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 
 _VISIBLE: Mapping[str, Manager[Any]] = {
     "memory": Memory.visible,
@@ -36,13 +36,18 @@ _VISIBLE: Mapping[str, Manager[Any]] = {
     "note": DailyNote.objects,
 }
 IN_USE = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
+# Archived because they were unused, unlike those joined with others.
+ARCHIVED = Q(status=MemoryStatus.ARCHIVED, archived_at__isnull=False)
 BIN = "deleted"
 WAITING = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
 
 
 @dataclass(frozen=True)
 class MemoryFilter:
-    """What a list of memories is narrowed to. `status` may also be `deleted`, the bin."""
+    """The filters of a list of memories. `status` may also be `deleted`, for the bin.
+
+    With `archived`, memories archived because they were unused are included.
+    """
 
     query: str = ""
     kinds: Sequence[str] = ()
@@ -53,11 +58,12 @@ class MemoryFilter:
     pinned: bool | None = None
     since: datetime | None = None
     until: datetime | None = None
+    archived: bool = False
 
 
 @dataclass(frozen=True)
 class Totals:
-    """The line of truth at the head of the Memory Center."""
+    """The figures of the status line at the head of the Memory Center."""
 
     memories: int
     conversations: int
@@ -67,17 +73,23 @@ class Totals:
 
 
 def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
-    """The person's memories with their newest sources; by default what is in use."""
+    """Return the user's memories with their newest sources; by default those in use."""
     if filters.status == BIN:
         found = Memory.visible.filter(user=user, deleted_at__isnull=False)
     else:
         found = Memory.objects.filter(user=user)
-        wanted = (filters.status,) if filters.status else IN_USE
-        found = found.filter(
-            WAITING if filters.status == MemoryStatus.CANDIDATE else Q(status__in=wanted)
-        )
+        found = found.filter(_of_status(filters))
     found = found.filter(_conditions(filters))
     return found.select_related("project", "conflicts_with").prefetch_related(_sources_prefetch())
+
+
+def _of_status(filters: MemoryFilter) -> Q:
+    if filters.status == MemoryStatus.CANDIDATE:
+        return WAITING
+    if filters.status:
+        return Q(status=filters.status)
+    in_use = Q(status__in=IN_USE)
+    return in_use | ARCHIVED if filters.archived else in_use
 
 
 def _conditions(filters: MemoryFilter) -> Q:
@@ -112,7 +124,7 @@ def _sources_prefetch() -> Prefetch[Any]:
 
 
 def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memory]:
-    """Those of the person that are there, with their newest sources, by their ids."""
+    """Return the user's existing memories by id, with their newest sources."""
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")
@@ -122,7 +134,7 @@ def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memor
 
 
 def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
-    """One memory of the person, also from the bin unless said otherwise. Raises `NotFound`."""
+    """Return a memory of the user; with `with_bin` also from the bin. Raises `NotFound`."""
     rows = Memory.visible if with_bin else Memory.objects
     found = (
         rows.filter(user=user, public_id=public_id)
@@ -140,7 +152,7 @@ def version_in_use(memory: Memory) -> MemoryVersion | None:
 
 
 def last_verdict_on(memory: Memory) -> Arbitration | None:
-    """The newest verdict that this memory came of, or that put it aside again."""
+    """Return the newest verdict that made this memory or put it aside."""
     return Arbitration.objects.filter(user=memory.user_id, memory=memory).order_by("-pk").first()
 
 
@@ -163,7 +175,7 @@ def sources_of(memory: Memory) -> QuerySet[Source]:
 
 
 def recalls_of(user: User, memory: Memory) -> QuerySet[RecallHit]:
-    """When the memory was used in an answer that is still there."""
+    """Return the uses of the memory in answers that still exist."""
     return (
         RecallHit.objects.filter(
             trace__answer__hidden_at=None,
@@ -193,7 +205,10 @@ def relations_of(memory: Memory) -> QuerySet[Relation]:
 
 
 def trace_of(user: User, request_id: str) -> RecallTrace:
-    """Raises `NotFound`, also where the answer or the conversation is being forgotten."""
+    """Return a trace.
+
+    Raises `NotFound`, also if the answer or the conversation is being forgotten.
+    """
     shown = RecallTrace.objects.filter(answer__hidden_at=None, conversation__hidden_at=None)
     found = shown.filter(user=user, request_id=request_id).first()
     if found is None:
@@ -202,7 +217,7 @@ def trace_of(user: User, request_id: str) -> RecallTrace:
 
 
 def hits_of(trace: RecallTrace) -> list[RecallHit]:
-    """What the recall returned, without what is being forgotten since."""
+    """Return the results of the recall, without rows that are being forgotten."""
     hits = list(RecallHit.objects.filter(user=trace.user_id, trace=trace).order_by("rank"))
     shown: set[str] = set()
     for kind, rows in _VISIBLE.items():
@@ -234,7 +249,7 @@ def totals_of(user: User) -> Totals:
 
 
 def projects_of(user: User) -> QuerySet[Project]:
-    """With how much is remembered of each, and when that last changed."""
+    """Return the projects with the number of their memories and the time of the last change."""
     counted = Q(
         memories__hidden_at__isnull=True,
         memories__deleted_at__isnull=True,
@@ -252,7 +267,7 @@ def projects_of(user: User) -> QuerySet[Project]:
 
 @dataclass(frozen=True)
 class TimelineFilter:
-    """What a timeline is narrowed to."""
+    """The filters of a timeline."""
 
     project_key: str = ""
     kinds: Sequence[str] = ()
@@ -261,9 +276,9 @@ class TimelineFilter:
 
 
 def timeline_of(user: User, filters: TimelineFilter) -> QuerySet[Memory]:
-    """What is in use, each with its moment `at`: when it happened, else when it was written.
+    """Return active memories with their time `at`: when it happened, or else when it was written.
 
-    Nothing while long-term memory is off: a timeline recalls.
+    Empty while long-term memory is off, since a timeline recalls.
     """
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE).annotate(
         at=Coalesce("occurred_at", "created_at")

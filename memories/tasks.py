@@ -1,39 +1,35 @@
-"""What beat asks for in people's memories; the work itself stands in the outbox."""
+"""Celery beat tasks that enqueue operations on memories; the outbox does the work."""
 
 from celery import shared_task
 from celery.signals import worker_init
 from django.utils import timezone
 
-from memories.services import (
-    consolidation,
-    file_syncing,
-    own_indexes,
-    providers,
-    sessions,
-    vector_changes,
-)
+from memories.files import file_sync
+from memories.indexing import milvus_sync, user_indexes
+from memories.learning import quiet_conversations
+from memories.preloading import preload
+from memories.writing import consolidation
 from ops.access import as_system
 
 
 @worker_init.connect
-def load_the_reader(**_: object) -> None:
-    """Before the worker's processes are forked, so that they share its memory."""
-    providers.bundled_extractor()
+def load_models(**_: object) -> None:
+    preload()
 
 
 @shared_task(ignore_result=True)
 def request_examinations() -> int:
-    """One operation for each conversation that went quiet and was not examined yet."""
+    """Enqueue an operation for each quiet conversation that isn't examined yet."""
     with as_system():
-        quiet = list(sessions.quiet(timezone.now()))
+        quiet = list(quiet_conversations.quiet(timezone.now()))
         for conversation in quiet:
-            sessions.request(conversation)
+            quiet_conversations.request(conversation)
     return len(quiet)
 
 
 @shared_task(ignore_result=True)
 def request_consolidation() -> int:
-    """Every night, one operation for each person who has old notes, or enough old memories."""
+    """Enqueue nightly for each user with old notes, enough old memories or unused ones."""
     with as_system():
         people = consolidation.people_to_ask_for(timezone.now())
         for user in people:
@@ -43,27 +39,27 @@ def request_consolidation() -> int:
 
 @shared_task(ignore_result=True)
 def request_own_indexes() -> bool:
-    """Hourly, one operation where somebody came to have very many memories, or few again."""
+    """Enqueue hourly if a user has come to have very many memories, or few again."""
     with as_system():
-        return own_indexes.request() is not None
+        return user_indexes.request() is not None
 
 
 @shared_task(ignore_result=True)
 def watch_copies() -> int:
-    """One operation for each person who edited a copy of a memory file on the disk."""
+    """Enqueue an operation for each user who edited a local copy of a memory file."""
     with as_system():
-        return file_syncing.request_where_edited()
+        return file_sync.request_where_edited()
 
 
 @shared_task(ignore_result=True)
 def request_file_syncs() -> int:
-    """One operation for each person whose memories or copies of files changed."""
+    """Enqueue an operation for each user whose memories or file copies changed."""
     with as_system():
-        return file_syncing.request_where_changed()
+        return file_sync.request_where_changed()
 
 
 @shared_task(ignore_result=True)
 def request_vector_syncs() -> int:
-    """One operation for each person of whose vectors Milvus wasn't told everything."""
+    """Enqueue an operation for each user with vector changes that Milvus hasn't got yet."""
     with as_system():
-        return vector_changes.request_where_waiting()
+        return milvus_sync.request_where_waiting()

@@ -1,7 +1,7 @@
 """The one place that opens a transaction around services and says for whom.
 
-The policies of `memcenter.lib.row_security` compare rows with `memcenter.user`; work across users
-(claiming, sweeps, administration) takes a role of its own inside its transaction.
+The policies of `memcenter.lib.database.row_security` compare rows with `memcenter.user`; work
+across users (claiming, sweeps, administration) takes a role of its own inside its transaction.
 
 The order of locks. Transactions that lock what others lock too take it in this order, so that they
 never wait for each other in a circle:
@@ -32,7 +32,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from psycopg.pq import TransactionStatus
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
 from ops.models import User
 
 # A process that stands still in the middle of a transaction would hold its rows for ever: the

@@ -5,12 +5,11 @@ class OpsConfig(AppConfig):
     name = "ops"
 
     def ready(self) -> None:
-        from ops import (  # noqa: F401 - they register themselves
-            access_decisions,
-            disk_operations,
-            export_operations,
-            operations,
-            readable,
-            user_data,
-            webhook_operations,
-        )
+        # These modules register themselves.
+        import ops.accounts.access_decisions
+        import ops.disk.operations
+        import ops.operations
+        import ops.transfer.operations
+        import ops.transfer.readable_pages
+        import ops.transfer.user_data
+        import ops.webhooks.operations  # noqa: F401

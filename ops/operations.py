@@ -10,13 +10,15 @@ from typing import Any
 
 from django.db.models import Model
 
-from ops import known_places, registry
-from ops.known_places import Cached
+from ops import registry
+from ops.audit import receipts
+from ops.disk import disk_traces
+from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
+from ops.queue.worker import Run
 from ops.registry import UserData, handles
-from ops.services import erasing, receipts, remembering
-from ops.services.disk import traces
-from ops.services.worker import Run
+from ops.residue import erased_hashes, known_places
+from ops.residue.known_places import Cached
 
 
 @handles(Kind.FORGET_USER, is_long=True)
@@ -28,15 +30,15 @@ def forget_user(run: Run) -> Mapping[str, Any]:
     """
     user = run.user()
     if user is None:
-        return erasing.finish(run, user=None, scope="user")
+        return erasure.finish(run, user=None, scope="user")
     everything = registry.participants()
     last = [one for one in everything if User in one.models]
     _remember(run, user, everything)
     for one in everything:
         if one not in last:
-            erasing.step(run, user=user, name=one.name, erase=partial(one.erase, user.pk))
+            erasure.step(run, user=user, name=one.name, erase=partial(one.erase, user.pk))
     _erase_account(run, last, user_id=user.pk)
-    return erasing.finish(run, user=None, scope="user")
+    return erasure.finish(run, user=None, scope="user")
 
 
 def _remember(run: Run, user: User, everything: list[UserData]) -> None:
@@ -45,10 +47,10 @@ def _remember(run: Run, user: User, everything: list[UserData]) -> None:
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [one for one in rows if _has_public_id(one.model)]
     account = User.objects.filter(pk=user.pk)
-    erasing.remember(
+    erasure.remember(
         run,
         user=user,
-        texts=lambda: chain.from_iterable(map(remembering.words_of, rows)),
+        texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
         rows=lambda: [*named, account],
     )
 
@@ -65,15 +67,15 @@ def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
         for one in last:
             erased.update(one.erase(user_id))
         own = Operation.objects.filter(subject=run.operation.subject)
-        remembering.drop(own.exclude(pk=run.operation.pk))
-        traces.hand_over(own.filter(receipt__isnull=True), to=run.operation)
+        erased_hashes.drop(own.exclude(pk=run.operation.pk))
+        disk_traces.hand_over(own.filter(receipt__isnull=True), to=run.operation)
         receipts.note(run.operation, step="account", counts=erased)
 
 
 known_places.caches(
-    Cached("worker-asked", "ops.services.broker"),
+    Cached("worker-asked", "ops.queue.broker"),
     Cached("worker-heartbeat", "ops.tasks"),
-    Cached("operations-renewed", "ops.services.leases"),
-    Cached("signin:", "ops.services.attempts"),
-    Cached("mc:rate:", "memcenter.rest.throttling"),
+    Cached("operations-renewed", "ops.queue.leases"),
+    Cached("signin:", "ops.accounts.failed_sign_ins"),
+    Cached("mc:rate:", "memcenter.rest.requests.throttling"),
 )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from django.db.models import Model, QuerySet
 
-from ops import portable, restoring
 from ops.models import Kind, User
-from ops.restoring import Loading
+from ops.transfer import import_rows, portable_rows
+from ops.transfer.import_rows import Loading
 
 if TYPE_CHECKING:
-    from ops.services.worker import Run
+    from ops.queue.worker import Run
 
 Handler = Callable[["Run"], Mapping[str, Any] | None]
 
@@ -158,11 +158,11 @@ class Rows:
         return self._out(self._visible(user).filter(**{self.conversation: conversation}))
 
     def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
-        return portable.rows_out(rows, leave_out=self.leave_out, also=dict(self.also))
+        return portable_rows.rows_out(rows, leave_out=self.leave_out, also=dict(self.also))
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         if not self.stays:
-            restoring.load(self, loading, rows)
+            import_rows.load(self, loading, rows)
             return
         if any(True for _ in rows):
             loading.leave_out(self.name, self.stays)
@@ -170,12 +170,12 @@ class Rows:
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         """The key of each row that is there already."""
         found: list[int | None] = [None] * len(rows)
-        name = portable.reference_of(self.model)
-        if name in portable.IDS:
-            found = restoring.by_columns(self.model, loading.user, rows, (name,))
+        name = portable_rows.reference_of(self.model)
+        if name in portable_rows.IDS:
+            found = import_rows.by_columns(self.model, loading.user, rows, (name,))
         if not self.natural:
             return found
-        same = restoring.by_columns(self.model, loading.user, rows, self.natural)
+        same = import_rows.by_columns(self.model, loading.user, rows, self.natural)
         return [one or other for one, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:

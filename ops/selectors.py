@@ -7,11 +7,11 @@ from enum import StrEnum
 
 from django.db.models import Q, QuerySet
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
 from memcenter.lib.errors import NotFound
 from ops import registry
 from ops.models import Operation, Priority, Receipt, Status, User
-from ops.services import held_deliveries
+from ops.webhooks import held_deliveries
 
 OVERDUE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(minutes=15)

@@ -9,8 +9,10 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from ops.access import as_system
+from ops.audit import audit_chain
+from ops.forgetting import expired_rows
 from ops.models import Kind, Priority
-from ops.services import audit_chain, broker, leftovers, outbox, watchdog, worker
+from ops.queue import broker, outbox, watchdog, worker
 
 HEARTBEAT_KEY = "worker-heartbeat"
 _ROUND_SECONDS = 15
@@ -68,7 +70,7 @@ def seal_audit() -> None:
 
 @shared_task(ignore_result=True)
 def clear_uploads() -> None:
-    leftovers.erase_abandoned_uploads()
+    expired_rows.erase_abandoned_uploads()
 
 
 @shared_task(ignore_result=True)

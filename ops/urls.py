@@ -1,37 +1,36 @@
 from django.urls import path
 
-from ops.views import (
-    data,
-    forgetting,
+from ops.pages import data, delete_everything, receipts, webhooks
+from ops.pages.account import (
     identities,
     keys,
     preferences,
-    receipts,
-    second_step,
+    second_factor,
     sessions,
+    sign_in,
     signin_links,
-    signing,
-    webhooks,
 )
 
 urlpatterns = [
-    path("signin/", signing.sign_in, name="sign_in"),
+    path("signin/", sign_in.sign_in, name="sign_in"),
     path("signin/link/<str:token>/", signin_links.sign_in_by_link, name="sign_in_by_link"),
-    path("signin/code/", second_step.sign_in_code, name="sign_in_code"),
+    path("signin/code/", second_factor.sign_in_code, name="sign_in_code"),
     path("signin/oidc/", identities.oidc_begin, name="oidc_begin"),
     path("signin/oidc/return/", identities.oidc_return, name="oidc_return"),
-    path("settings/signin/", second_step.signin_settings, name="signin_settings"),
-    path("settings/signin/code/on/", second_step.second_factor_on, name="second_factor_on"),
-    path("settings/signin/code/off/", second_step.second_factor_off, name="second_factor_off"),
+    path("settings/signin/", second_factor.signin_settings, name="signin_settings"),
+    path("settings/signin/code/on/", second_factor.second_factor_on, name="second_factor_on"),
+    path("settings/signin/code/off/", second_factor.second_factor_off, name="second_factor_off"),
     path(
-        "settings/signin/code/renew/", second_step.second_factor_renew, name="second_factor_renew"
+        "settings/signin/code/renew/", second_factor.second_factor_renew, name="second_factor_renew"
     ),
     path("settings/signin/connect/", identities.identity_connect, name="identity_connect"),
     path("settings/signin/disconnect/", identities.identity_disconnect, name="identity_disconnect"),
     path("settings/password/first/", signin_links.first_password, name="first_password"),
-    path("register/", signing.register, name="register"),
-    path("signout/", signing.sign_out, name="sign_out"),
+    path("register/", sign_in.register, name="register"),
+    path("signout/", sign_in.sign_out, name="sign_out"),
     path("settings/", preferences.settings_page, name="settings_page"),
+    path("settings/preferences/", preferences.save_preferences, name="save_preferences"),
+    path("settings/switches/<str:name>/", preferences.set_switch, name="set_switch"),
     path("settings/theme/", preferences.set_theme, name="set_theme"),
     path("settings/keys/", keys.api_keys, name="api_keys"),
     path("settings/keys/<int:pk>/revoke/", keys.api_key_revoke, name="api_key_revoke"),
@@ -49,19 +48,21 @@ urlpatterns = [
     path("settings/sessions/<int:pk>/end/", sessions.session_end, name="session_end"),
     path("i18n/setlang/", preferences.set_language, name="set_language"),
     path("memory/data/", data.data_management, name="data_management"),
-    path("memory/data/preferences/", preferences.save_preferences, name="save_preferences"),
-    path("memory/data/switches/<str:name>/", preferences.set_switch, name="set_switch"),
     path("memory/data/operations/<str:op_id>/retry/", data.operation_retry, name="operation_retry"),
     path(
         "memory/data/operations/<str:op_id>/cancel/", data.operation_cancel, name="operation_cancel"
     ),
-    path("memory/data/everything/", forgetting.forget_everything, name="forget_everything"),
+    path("memory/data/everything/", delete_everything.forget_everything, name="forget_everything"),
     path("memory/receipts/<str:receipt_id>/", receipts.receipt_page, name="receipt_page"),
     path(
         "memory/receipts/<str:receipt_id>/download/",
         receipts.receipt_download,
         name="receipt_download",
     ),
-    path("forgotten/<str:op_id>/", forgetting.forgotten, name="forgotten"),
-    path("forgotten/<str:op_id>/receipt/", forgetting.forgotten_receipt, name="forgotten_receipt"),
+    path("forgotten/<str:op_id>/", delete_everything.forgotten, name="forgotten"),
+    path(
+        "forgotten/<str:op_id>/receipt/",
+        delete_everything.forgotten_receipt,
+        name="forgotten_receipt",
+    ),
 ]

@@ -1,4 +1,4 @@
-"""What comes in, and the shapes of what goes out (for the schema; `shown.py` builds them)."""
+"""Inputs, and the shapes of the answers for the OpenAPI schema; `rendering.py` builds them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from conversations.block.assembly import SECTIONS
 from conversations.models import ConversationKind, Rating, Role
-from conversations.services.threads import check_external_id
+from conversations.recording.conversation_names import check_external_id
 from memcenter.lib.errors import Invalid
-from memcenter.rest.fields import (
+from memcenter.rest.description.schema import Accepted
+from memcenter.rest.requests.fields import (
     Flag,
     Moment,
     OneOf,
@@ -22,12 +24,11 @@ from memcenter.rest.fields import (
     Texts,
     Whole,
 )
-from memcenter.rest.schema import Accepted
 from memories.models import Kind
 
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
-# The reference documents' words stand beside ours; services translate them.
+# The names of the reference documents are accepted besides ours; services translate them.
 _KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 _NAMED_BY = {
     "memory": "memory_id",
@@ -133,6 +134,7 @@ class MessageInputShape(Personal):
 
 class FeedbackInput(Personal):
     message_id = Text(required=False, **_CLIENT_ID)
+    conversation_id = Text(required=False, **_CLIENT_ID)
     memory_id = Text(required=False, **_CLIENT_ID)
     rating = OneOf(choices=Rating.choices, allow_null=True)
     comment = Text(required=False, allow_blank=True, max_length=2_000)
@@ -142,6 +144,8 @@ class FeedbackInput(Personal):
             raise serializers.ValidationError(
                 {"message_id": "Give either message_id or memory_id."}
             )
+        if "conversation_id" in attrs and "message_id" not in attrs:
+            raise serializers.ValidationError({"conversation_id": "Goes with message_id only."})
         return attrs
 
 
@@ -187,7 +191,8 @@ class ForgetInput(Personal):
             return self._check_choice(attrs)
         if wanted is not None and wanted not in attrs:
             raise serializers.ValidationError({wanted: "Say which one."})
-        named = [name for name in _NAMED_BY.values() if name in attrs and name != wanted]
+        beside = {wanted, "conversation_id"} if attrs["scope"] == "message" else {wanted}
+        named = [name for name in _NAMED_BY.values() if name in attrs and name not in beside]
         if others := [*named, *choosing]:
             text = f"Doesn't go with the scope {attrs['scope']}."
             raise serializers.ValidationError(dict.fromkeys(others, text))
@@ -217,11 +222,17 @@ class ConversationRemoval(Personal):
     forget_memories = QueryFlag(required=False)
 
 
-class MessageRemoval(Personal):
+class OneMessage(Personal):
+    """`conversation_id` says where, should a client's own id stand in several conversations."""
+
+    conversation_id = Text(required=False, **_CLIENT_ID)
+
+
+class MessageRemoval(OneMessage):
     cascade = QueryFlag(required=False)
 
 
-# --- going out --------------------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------
 
 
 class ForgetAnswer(Accepted):
@@ -279,14 +290,29 @@ class Message(serializers.Serializer[Any]):
     feedback = MessageFeedback(allow_null=True)
 
 
+class ForgetOffer(serializers.Serializer[Any]):
+    user_id = serializers.CharField(required=False)
+    scope = serializers.ChoiceField(choices=("memory", "message"))
+    memory_id = serializers.CharField(required=False)
+    message_id = serializers.CharField(required=False)
+    cascade = serializers.BooleanField(required=False)
+
+
 class RatedThing(serializers.Serializer[Any]):
     id = serializers.CharField()
     rating = serializers.CharField(allow_null=True)
     comment = serializers.CharField()
+    forget = ForgetOffer(
+        allow_null=True,
+        help_text=(
+            "After very_negative: ask the person whether it shall be forgotten, and where they "
+            "say yes, send this to POST /memory/forget. Otherwise null."
+        ),
+    )
 
 
 class Section(serializers.Serializer[Any]):
-    name = serializers.CharField()
+    name = serializers.CharField(help_text=f"One of {', '.join(SECTIONS)}.")
     text = serializers.CharField()
     tokens = serializers.IntegerField()
 

@@ -1,4 +1,4 @@
-"""What comes in about exports and imports, and what goes out."""
+"""The inputs and answers of exports and imports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 
-from conversations.importing.opening import Format
-from memcenter.rest.fields import OneOf, Personal, Text
-from ops.services.exporting import FORMATS
+from conversations.importing.formats.file_rows import Format
+from memcenter.rest.requests.fields import OneOf, Personal, Text
+from ops.transfer.export_requests import FORMATS
 
 __all__ = ["FILE", "ExportInput", "ImportInput", "Personal", "Started"]
 FILE: dict[Any, Any] = {
@@ -20,7 +20,7 @@ FILE: dict[Any, Any] = {
 
 class ExportInput(Personal):
     conversation_id = Text(required=False, max_length=200)
-    format = OneOf(choices=FORMATS)
+    format = OneOf(choices=FORMATS, default="json")
 
 
 class ImportInput(Personal):

@@ -7,17 +7,17 @@ from functools import partial
 from rest_framework.response import Response
 
 from conversations import selectors
-from conversations.api import leaving, serializers, shown
-from conversations.api.finding import thread_for_writing, thread_of
+from conversations.api import forget_or_clear, rendering, serializers
+from conversations.api.conversation_names import thread_for_writing, thread_of
 from conversations.api.views_turns import unless_temporary
-from conversations.services import temporary, threads
-from conversations.services.temporary import TemporaryConversation
+from conversations.recording import conversation_names, temporary
+from conversations.recording.temporary import TemporaryConversation
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import PRETEND, Call, endpoint
-from memcenter.rest.fields import Personal
-from memcenter.rest.idempotency import Passing
+from memcenter.rest.description.schema import Accepted, page_of
+from memcenter.rest.endpoint import EMPTY, PRETEND, Call, endpoint
 from memcenter.rest.pagination import NEWEST
-from memcenter.rest.schema import Accepted, page_of
+from memcenter.rest.requests.fields import Personal
+from memcenter.rest.requests.idempotency import Passing
 
 
 class ConversationsView(MemcenterView):
@@ -26,10 +26,11 @@ class ConversationsView(MemcenterView):
         takes=serializers.ConversationQuery,
         answers={200: page_of(serializers.Conversation)},
         paged=True,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
         rows = selectors.conversations_of(call.user, query=call.data.get("query", ""))
-        show = partial(shown.conversation, user=call.user)
+        show = partial(rendering.conversation, user=call.user)
         return Response(call.page.of(rows, order=NEWEST, show=show))
 
     @endpoint(
@@ -44,22 +45,22 @@ class ConversationsView(MemcenterView):
         fields = {"title": data.get("title", ""), "kind": data.get("kind")}
         if brief and reference is None:
             made = temporary.create(user=call.user, external_id=None, **fields)
-            return Passing(shown.conversation(made, user=call.user), status=201)
+            return Passing(rendering.conversation(made, user=call.user), status=201)
         if reference is None:
-            row = threads.create(user=call.user, external_id=None, **fields)
-            return Response(shown.conversation(row, user=call.user), status=201)
+            row = conversation_names.create(user=call.user, external_id=None, **fields)
+            return Response(rendering.conversation(row, user=call.user), status=201)
         return self._named(call, reference, brief=brief)
 
     def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
-        """Under a client's own id: the one that is there already is given back."""
+        """Return the conversation with the client's id if it exists already."""
         thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
         title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
         if title and is_new:
             if isinstance(thread, TemporaryConversation):
                 thread = temporary.rename(thread, title=title)
             else:
-                thread = threads.rename(user=call.user, conversation=thread, title=title)
-        answer = shown.conversation(thread, user=call.user)
+                thread = conversation_names.rename(user=call.user, conversation=thread, title=title)
+        answer = rendering.conversation(thread, user=call.user)
         status = 201 if is_new else 200
         if isinstance(thread, TemporaryConversation):
             return Passing(answer, status=status)
@@ -75,7 +76,7 @@ class ConversationView(MemcenterView):
     )
     def get(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
-        return Response(shown.conversation(thread, user=call.user))
+        return Response(rendering.conversation(thread, user=call.user))
 
     @endpoint(
         summary="Rename a conversation",
@@ -89,9 +90,9 @@ class ConversationView(MemcenterView):
             title = call.data["title"]
             if isinstance(thread, TemporaryConversation):
                 thread = temporary.rename(thread, title=title)
-                return Passing(shown.conversation(thread, user=call.user))
-            thread = threads.rename(user=call.user, conversation=thread, title=title)
-        return Response(shown.conversation(thread, user=call.user))
+                return Passing(rendering.conversation(thread, user=call.user))
+            thread = conversation_names.rename(user=call.user, conversation=thread, title=title)
+        return Response(rendering.conversation(thread, user=call.user))
 
     @endpoint(
         summary="Forget a conversation and what was learned only from it",
@@ -101,4 +102,4 @@ class ConversationView(MemcenterView):
         unknown_user=PRETEND,
     )
     def delete(self, call: Call, conversation_id: str) -> Response:
-        return leaving.forget(call, conversation_id)
+        return forget_or_clear.forget(call, conversation_id)

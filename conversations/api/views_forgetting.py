@@ -1,4 +1,4 @@
-"""Forgetting, by what it is about; and clearing a conversation."""
+"""Forget by target, and clear a conversation."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 from rest_framework.response import Response
 
-from conversations import selectors
-from conversations.api import leaving, serializers, shown
-from conversations.services import forget_choices, forgetting
+from conversations.api import forget_or_clear, rendering, serializers
+from conversations.api.conversation_names import message_of
+from conversations.forgetting import forget_choices, message_forgets
 from memcenter.rest.base import MemcenterView
+from memcenter.rest.description.schema import Accepted
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
-from memcenter.rest.idempotency import Passing
-from memcenter.rest.schema import Accepted
-from memories import selectors as known
-from memories.services import forgetting as memory_forgetting
-from memories.services import projects, requests
-from memories.services.requests import Asked
+from memcenter.rest.requests.idempotency import Passing
+from memories import projects
+from memories import selectors as memory_selectors
+from memories.forgetting import memory_forgets, spoken_requests
+from memories.forgetting.spoken_requests import Asked
+from ops.accounts import roles, users
+from ops.forgetting import person_forgets
 from ops.models import Scope
-from ops.services import forgetting as user_forgetting
-from ops.services import users
 
 
 class ForgetView(MemcenterView):
@@ -41,7 +41,7 @@ class ForgetView(MemcenterView):
 
 
 def _asked(data: Mapping[str, Any]) -> list[Asked]:
-    return requests.asked_about(data["about"]) if "about" in data else []
+    return spoken_requests.asked_about(data["about"]) if "about" in data else []
 
 
 def _forget_memory(call: Call) -> Response:
@@ -49,20 +49,20 @@ def _forget_memory(call: Call) -> Response:
         return _forget_about(call)
     if "memory_id" not in call.data:
         return _forget_chosen(call)
-    memory = known.memory_of(call.user, call.data["memory_id"])
-    operation = memory_forgetting.forget_memory(
+    memory = memory_selectors.memory_of(call.user, call.data["memory_id"])
+    operation = memory_forgets.forget_memory(
         user=call.user, memory=memory, requested_by_key=call.key_id
     )
-    return Response(shown.accepted(operation.public_id), status=202)
+    return Response(rendering.accepted(operation.public_id), status=202)
 
 
 def _forget_about(call: Call) -> Response:
-    """Done at once where one memory is plainly meant; else a question, by ids."""
-    found = requests.find(call.ready, user=call.user)
-    outcome = requests.answer(found, user=call.user, requested_by_key=call.key_id)
+    """Forget at once if exactly one memory is plainly meant; else return a question with ids."""
+    found = spoken_requests.find(call.ready, user=call.user)
+    outcome = spoken_requests.answer(found, user=call.user, requested_by_key=call.key_id)
     ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}
-    if outcome.status == requests.FORGOTTEN:
-        return Response(shown.accepted(outcome.op_id) | ids, status=202)
+    if outcome.status == spoken_requests.FORGOTTEN:
+        return Response(rendering.accepted(outcome.op_id) | ids, status=202)
     return Response({"status": outcome.status, **ids})
 
 
@@ -73,34 +73,35 @@ def _forget_chosen(call: Call) -> Response:
         message_ids=call.data.get("message_ids", ()),
         requested_by_key=call.key_id,
     )
-    return Response(shown.accepted(operation.public_id), status=202)
+    return Response(rendering.accepted(operation.public_id), status=202)
 
 
 def _forget_message(call: Call) -> Response:
-    operation = forgetting.forget_message(
+    operation = message_forgets.forget_message(
         user=call.user,
-        message=selectors.message_of(call.user, call.data["message_id"]),
+        message=message_of(call, call.data["message_id"]),
         cascade=call.data.get("cascade", False),
         requested_by_key=call.key_id,
     )
-    return Response(shown.accepted(operation.public_id), status=202)
+    return Response(rendering.accepted(operation.public_id), status=202)
 
 
 def _forget_conversation(call: Call) -> Response:
-    return leaving.forget(call, call.data["conversation_id"])
+    return forget_or_clear.forget(call, call.data["conversation_id"])
 
 
 def _forget_project(call: Call) -> Response:
     project = projects.find(user=call.user, key=call.data["project_key"])
-    operation = memory_forgetting.forget_project(
+    operation = memory_forgets.forget_project(
         user=call.user, project=project, requested_by_key=call.key_id
     )
-    return Response(shown.accepted(operation.public_id), status=202)
+    return Response(rendering.accepted(operation.public_id), status=202)
 
 
 def _forget_user(call: Call) -> Response:
-    operation, token = user_forgetting.forget_user(user=call.user, requested_by_key=call.key_id)
-    return Passing(shown.accepted(operation.public_id, receipt_token=token), status=202)
+    roles.check_may_go(call.user)
+    operation, token = person_forgets.forget_user(user=call.user, requested_by_key=call.key_id)
+    return Passing(rendering.accepted(operation.public_id, receipt_token=token), status=202)
 
 
 _FORGET: Mapping[str, Callable[[Call], Response]] = {
@@ -122,4 +123,4 @@ class ClearView(MemcenterView):
         unknown_user=PRETEND,
     )
     def post(self, call: Call) -> Response:
-        return leaving.clear(call, call.data["conversation_id"])
+        return forget_or_clear.clear(call, call.data["conversation_id"])

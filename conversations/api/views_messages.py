@@ -5,20 +5,20 @@ from __future__ import annotations
 from rest_framework.response import Response
 
 from conversations import selectors
-from conversations.api import serializers, shown
-from conversations.api.finding import thread_for_writing, thread_of
+from conversations.api import rendering, serializers
+from conversations.api.conversation_names import message_of, thread_for_writing, thread_of
 from conversations.api.views_turns import unless_temporary
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message
-from conversations.services import forgetting, temporary, turns
-from conversations.services.temporary import TemporaryConversation
-from conversations.services.turns import MessageInput
-from memcenter.lib.errors import NotFound
+from conversations.recording import temporary, turns
+from conversations.recording.temporary import TemporaryConversation
+from conversations.recording.turns import MessageInput
 from memcenter.rest.base import MemcenterView
+from memcenter.rest.description.schema import Accepted, page_of
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
-from memcenter.rest.fields import Personal
-from memcenter.rest.idempotency import Passing
 from memcenter.rest.pagination import Order, listed
-from memcenter.rest.schema import Accepted, page_of
+from memcenter.rest.requests.fields import Personal
+from memcenter.rest.requests.idempotency import Passing
 
 _SPOKEN = Order("number", descending=False)
 
@@ -39,7 +39,7 @@ class ConversationMessagesView(MemcenterView):
 
         def show(row: Message) -> dict[str, object]:
             inside = row.pk in window
-            return shown.message(row, conversation_id=thread.public_id, in_window=inside)
+            return rendering.message(row, conversation_id=thread.public_id, in_window=inside)
 
         rows = selectors.messages_of(call.user, thread).select_related("feedback")
         return Response(call.page.of(rows, order=_SPOKEN, show=show))
@@ -64,10 +64,10 @@ class ConversationMessagesView(MemcenterView):
         )
         if isinstance(thread, TemporaryConversation):
             said, repeated = temporary.append(thread, messages=(message,))
-            answer = shown.message(said[0], conversation_id=thread.public_id, in_window=True)
+            answer = rendering.message(said[0], conversation_id=thread.public_id, in_window=True)
             return Passing(answer, status=200 if repeated else 201)
         recorded = turns.record_message(user=call.user, conversation=thread, message=message)
-        answer = shown.message(
+        answer = rendering.message(
             recorded.message,
             conversation_id=thread.public_id,
             in_window=recorded.message.pk in _window_ids(call, thread),
@@ -78,14 +78,14 @@ class ConversationMessagesView(MemcenterView):
 class MessageView(MemcenterView):
     @endpoint(
         summary="One message",
-        takes=Personal,
+        takes=serializers.OneMessage,
         answers={200: serializers.Message},
     )
     def get(self, call: Call, message_id: str) -> Response:
-        row = _message(call, message_id)
+        row = message_of(call, message_id)
         thread = row.conversation
         inside = row.pk in _window_ids(call, thread)
-        return Response(shown.message(row, conversation_id=thread.public_id, in_window=inside))
+        return Response(rendering.message(row, conversation_id=thread.public_id, in_window=inside))
 
     @endpoint(
         summary="Forget a message and everything that rests on its turn",
@@ -94,20 +94,13 @@ class MessageView(MemcenterView):
         strict=True,
     )
     def delete(self, call: Call, message_id: str) -> Response:
-        operation = forgetting.forget_message(
+        operation = message_forgets.forget_message(
             user=call.user,
-            message=_message(call, message_id),
+            message=message_of(call, message_id),
             cascade=call.data.get("cascade", False),
             requested_by_key=call.key_id,
         )
-        return Response(shown.accepted(operation.public_id), status=202)
-
-
-def _message(call: Call, message_id: str) -> Message:
-    row = selectors.message_of(call.user, message_id)
-    if row.conversation.hidden_at is not None:
-        raise NotFound("There is no such message.")
-    return row
+        return Response(rendering.accepted(operation.public_id), status=202)
 
 
 def _window_ids(call: Call, thread: Conversation) -> set[int]:
@@ -116,6 +109,6 @@ def _window_ids(call: Call, thread: Conversation) -> set[int]:
 
 def _temporary(thread: TemporaryConversation) -> list[dict[str, object]]:
     return [
-        shown.message(row, conversation_id=thread.public_id, in_window=True)
+        rendering.message(row, conversation_id=thread.public_id, in_window=True)
         for row in temporary.read(thread)
     ]

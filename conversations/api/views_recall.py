@@ -1,28 +1,32 @@
-"""What goes into a prompt, and what is kept of one conversation."""
+"""The memory block of a prompt, and the state of one conversation."""
 
 from __future__ import annotations
 
 from rest_framework.response import Response
 
 from conversations import selectors
-from conversations.api import serializers, shown
-from conversations.api.finding import Thread, kept, thread_of
+from conversations.api import rendering, serializers
+from conversations.api.conversation_names import Thread, kept, thread_of
 from conversations.api.views_turns import unless_temporary
+from conversations.block import context, temporary_context
+from conversations.block.context import Context, Wanted
 from conversations.models import Conversation
-from conversations.services import context, temporary_context
-from conversations.services.context import Context, Wanted
-from conversations.services.temporary import TemporaryConversation
+from conversations.recording.temporary import TemporaryConversation
 from memcenter.lib import ids
 from memcenter.lib.errors import NotFound
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import Call, endpoint
+from memcenter.rest.description.schema import page_of
+from memcenter.rest.endpoint import EMPTY, Call, endpoint
 from memcenter.rest.pagination import NEWEST, listed
-from memcenter.rest.schema import page_of
+from memcenter.rest.requests import people
+from memories import projects
+from memories.indexing import search_index
 from memories.models import Project
-from memories.services import indexing, projects, recall, search, writing
-from memories.services.pool import PreparedQuery
+from memories.recall import recall, search
+from memories.recall.candidate_pool import PreparedQuery
+from memories.writing import memory_writes
 from ops.access import within
-from ops.services import users
+from ops.accounts import users
 
 
 def _prepare_message(call: Call) -> PreparedQuery:
@@ -30,7 +34,7 @@ def _prepare_message(call: Call) -> PreparedQuery:
 
 
 def _prepared(call: Call, text: str) -> PreparedQuery:
-    """Names in a question weigh more when somebody of that name speaks here."""
+    """Analyse the question; names in it weigh more if a speaker has that name."""
     if call.user.pk is None:
         return search.prepare_query(text)
     with within(call.user):
@@ -45,7 +49,7 @@ class ContextView(MemcenterView):
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
         prepare=_prepare_message,
-        prepares_within=indexing.is_here,
+        prepares_within=search_index.is_here,
         idempotent=False,
         adds=True,
         afterwards=True,
@@ -62,7 +66,7 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """A client's own id that is new makes nothing appear here: the turn will."""
+    """Return the conversation; an unknown id creates nothing here, only recording a turn does."""
     reference = call.data.get("conversation_id")
     if reference is None:
         return None
@@ -79,7 +83,7 @@ def _wanted(call: Call) -> Wanted:
     return Wanted(
         conversation_kind=data.get("conversation_kind"),
         project=_project(call),
-        kinds=[writing.check_kind(kind) for kind in data.get("kinds", ())],
+        kinds=[memory_writes.check_kind(kind) for kind in data.get("kinds", ())],
         token_budget=data.get("token_budget"),
         top_k=data.get("top_k"),
         include_window=data.get("include_window", True),
@@ -88,7 +92,7 @@ def _wanted(call: Call) -> Wanted:
 
 
 def _project(call: Call) -> Project | None:
-    """A project that nobody has yet adds nothing."""
+    """Return the project, or None if no project has the given key."""
     key = call.data.get("project_key") or projects.slug(call.data.get("project_name") or "")
     if not key or call.user.pk is None:
         return None
@@ -138,7 +142,7 @@ class SummaryView(MemcenterView):
             raise NotFound("This conversation has no summary yet.")
         ends = (row.from_number, row.through_number)
         bounds = selectors.messages_of(call.user, thread).filter(number__in=ends)
-        return Response(shown.summary(row, bounds=list(bounds)))
+        return Response(rendering.summary(row, bounds=list(bounds)))
 
 
 def _prepare_episodes(call: Call) -> PreparedQuery | None:
@@ -152,15 +156,20 @@ class EpisodesView(MemcenterView):
         answers={200: page_of(serializers.Episode)},
         paged=True,
         prepare=_prepare_episodes,
-        prepares_within=indexing.is_here,
+        prepares_within=search_index.is_here,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
+        if call.user.pk == people.NOBODY:
+            return Response(listed([]))
         thread = kept(call, call.data["conversation_id"])
         if call.ready is not None:
             return Response(listed(_alike(call, thread)))
         rows = selectors.episodes_of(call.user, thread)
         return Response(
-            call.page.of(rows, order=NEWEST, show=lambda row: shown.episode(row, similarity=None))
+            call.page.of(
+                rows, order=NEWEST, show=lambda row: rendering.episode(row, similarity=None)
+            )
         )
 
 
@@ -170,4 +179,4 @@ def _alike(call: Call, thread: Conversation) -> list[dict[str, object]]:
     found = recall.recall_episodes(
         call.ready, user=call.user, conversation=thread, limit=call.page.limit, floor=0.0
     )
-    return [shown.episode(one.episode, similarity=one.similarity) for one in found]
+    return [rendering.episode(one.episode, similarity=one.similarity) for one in found]

@@ -1,4 +1,4 @@
-"""Data out and in."""
+"""Exports and imports."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from django.http import FileResponse, HttpResponseNotModified
 from rest_framework.response import Response
 
 from conversations.api import serializers_transfer as serializers
-from conversations.api.finding import kept
-from conversations.services import bringing_in
+from conversations.api.conversation_names import kept
+from conversations.importing import file_import
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
 from memcenter.rest.etags import not_modified
-from memcenter.rest.parsers import OrjsonParser
-from memcenter.rest.uploads import TakesUploads, UploadParser
+from memcenter.rest.requests.parsers import OrjsonParser
+from memcenter.rest.requests.uploads import TakesUploads, UploadParser
+from ops.audit import audit_log
 from ops.models import Scope
-from ops.sending import as_attachment
-from ops.services import audit, exporting
+from ops.transfer import export_requests
+from ops.transfer.downloads import as_attachment
 
 
 class ExportView(MemcenterView):
@@ -30,7 +31,7 @@ class ExportView(MemcenterView):
     def post(self, call: Call) -> Response:
         reference = call.data.get("conversation_id")
         conversation = kept(call, reference) if reference else None
-        export = exporting.request(
+        export = export_requests.request(
             user=call.user,
             format=call.data["format"],
             actor=f"key {call.key_id}",
@@ -51,10 +52,10 @@ class ExportDownloadView(MemcenterView):
         etag=True,
     )
     def get(self, call: Call, op_id: str) -> FileResponse | HttpResponseNotModified:
-        export = exporting.ready(user=call.user, op_id=op_id)
+        export = export_requests.ready(user=call.user, op_id=op_id)
         if known := not_modified(call.asked.request, f'"{export.sha256}"'):
             return known
-        audit.append(
+        audit_log.append(
             "export.downloaded",
             actor=f"key {call.key_id}",
             surface="api",
@@ -76,7 +77,7 @@ class ImportView(TakesUploads, MemcenterView):
     )
     def post(self, call: Call) -> Response:
         file: Any = call.data["file"]
-        row = bringing_in.request(
+        row = file_import.request(
             user=call.user,
             file=file,
             size=file.size,

@@ -1,4 +1,4 @@
-"""`POST /turns`: the one write of a chat backend."""
+"""`POST /turns`: the only write that a chat backend needs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from rest_framework.response import Response
 
 from conversations.api import serializers
-from conversations.api.finding import thread_for_writing
+from conversations.api.conversation_names import thread_for_writing
 from conversations.models import Role
-from conversations.services import temporary, turns
-from conversations.services.temporary import TemporaryConversation
-from conversations.services.turns import MessageInput
+from conversations.recording import temporary, turns
+from conversations.recording.temporary import TemporaryConversation
+from conversations.recording.turns import MessageInput
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Call, endpoint
-from memcenter.rest.idempotency import Passing
+from memcenter.rest.requests.idempotency import Passing
 from ops.models import User
 
 
 def unless_temporary(asked: Asked) -> str:
-    """A temporary conversation makes nobody appear."""
+    """Don't create a user for a temporary conversation."""
     if asked.data.get("temporary"):
         return PRETEND
     reference = asked.ids.get("conversation_id") or asked.data.get("conversation_id")

@@ -1,1 +1,4 @@
-"""Other programs' files, read into plain values. Nothing here knows Django or writes a row."""
+"""Import files: exports of other programs and our own, in one transaction.
+
+`formats` reads the files and knows no database.
+"""

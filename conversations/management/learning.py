@@ -1,4 +1,4 @@
-"""Waiting until what was recorded is learned, and what came of it."""
+"""Wait until recorded turns are learned from, and report the outcome."""
 
 import time
 from collections import Counter
@@ -16,7 +16,7 @@ from memories.models import Memory, MemoryStatus
 from ops import registry
 from ops.access import as_system, as_user
 from ops.models import Operation, Status, User
-from ops.services import outbox, worker
+from ops.queue import outbox, worker
 from ops.tasks import HEARTBEAT_KEY
 
 _PORTION_SECONDS = 1.0
@@ -25,7 +25,7 @@ _LOOK_EVERY = 0.5
 
 @dataclass(frozen=True)
 class Outcome:
-    """`failures` are (count, kind, last error); `later` is what still waits or is due later."""
+    """`failures` are (count, kind, last error); `later` counts queued operations."""
 
     memories: int
     to_review: int
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Until nothing of these people is due. Where no worker runs, this process does the work."""
+    """Wait until no operation of these people is due. Without a worker, run them here."""
     tenth = -1
     while True:
         done, left = _progress(people, since=since)
@@ -74,11 +74,11 @@ def outcome_of(people: Sequence[User]) -> Outcome:
 
 
 def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
-    """(done since then, due now). What is planned for later is not waited for, a retry is."""
+    """Return (done since then, due now), including retries but not later planned operations."""
     due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
     can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
     with as_system():
-        # In one statement: an operation that ends in between would be missing from both.
+        # One statement, since an operation that ends between two would be missing from both.
         found = _operations_of(people).aggregate(
             done=Count("pk", filter=Q(finished_at__gte=since)),
             left=Count("pk", filter=can_run | Q(status=Status.RUNNING)),
@@ -98,7 +98,7 @@ def _worker_runs() -> bool:
 
 
 def _work() -> int:
-    """A portion of what the worker's sweep does; gives how many operations were run."""
+    """Do a part of the worker's sweep; return how many operations were run."""
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_PORTION_SECONDS)

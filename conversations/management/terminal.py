@@ -1,4 +1,4 @@
-"""What a long command shows while it works."""
+"""Progress output of long commands."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _LABEL_COLUMNS = 20
 
 
 class Terminal:
-    """Lines, and one progress line that is written over where somebody watches."""
+    """Prints lines, and one progress line that is overwritten on a terminal."""
 
     def __init__(self, stream: OutputWrapper) -> None:
         self._stream = stream
@@ -19,7 +19,7 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """`worth_a_line` is for a log, which keeps only the lines that say something new."""
+        """Show progress. A log (no terminal) only gets lines with `worth_a_line`."""
         text = f"{label}  {done} of {total}"
         if self._is_watched:
             filled = 20 * done // total if total else 20
@@ -47,5 +47,5 @@ class Terminal:
 
 
 def _columns(text: str) -> int:
-    """A Chinese character takes two."""
+    """Count terminal columns: a Chinese character takes two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

@@ -1,4 +1,4 @@
-"""What the example people did with their memories by hand, so that their pages look lived in."""
+"""Manual edits of the example people, so that their pages look used."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from memories.models import Memory, MemoryStatus
-from memories.services import curating
+from memories.writing import curation
 from ops.access import as_user
 from ops.models import User
 
 
 def apply(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag what contains these words. Safe to repeat; what is not there is passed over."""
+    """Pin and tag memories that contain these words. Safe to repeat; missing ones are skipped."""
     wanted: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for user in people:
         touches = wanted.get(user.external_id or "")
@@ -24,9 +24,9 @@ def apply(path: Path, *, people: Sequence[User]) -> None:
 
 
 def _touch(user: User, touches: Mapping[str, Any]) -> None:
-    curating.bulk(user=user, ids=_about(user, touches["pinned"]), action="pin")
+    curation.bulk(user=user, ids=_about(user, touches["pinned"]), action="pin")
     for tag, words in touches["tags"].items():
-        curating.bulk(user=user, ids=_about(user, words), action="tag", tag_name=tag)
+        curation.bulk(user=user, ids=_about(user, words), action="tag", tag_name=tag)
 
 
 def _about(user: User, words: Sequence[str]) -> list[str]:

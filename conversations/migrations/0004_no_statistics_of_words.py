@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.statistics import without_statistics
+from memcenter.lib.database.column_storage import without_statistics
 
 _COLUMNS = {
     "conversations_conversation": ["public_id", "external_id", "title", "speakers"],

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.mentions import index_of_mentions
+from memcenter.lib.database.mentions import index_of_mentions
 
 _COLUMNS = {
     "conversations_conversation": {"external_id": "text", "title": "text", "speakers": "list"},

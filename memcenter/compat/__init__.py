@@ -1,1 +1,1 @@
-"""Other products' protocols, thin, over the same services."""
+"""Protocols of other products, as thin layers over the same services."""

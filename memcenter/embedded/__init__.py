@@ -1,0 +1,1 @@
+"""The one-command run: PostgreSQL, Redis, and a supervisor that forks web, worker and beat."""

@@ -1,4 +1,4 @@
-"""Making a PostgreSQL cluster, and preparing databases in it by roles.sql."""
+"""Create a PostgreSQL cluster and prepare its databases by roles.sql."""
 
 import os
 import shutil
@@ -15,12 +15,12 @@ ROLES_SQL = Path(__file__).resolve().parent.parent / "roles.sql"
 
 
 def clean_environment() -> dict[str, str]:
-    """Nothing of ours: a PGDATA or PGOPTIONS of the person at the terminal would reach it."""
+    """Return an environment without PGDATA, PGOPTIONS and the like of the calling shell."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
 def make_cluster(folder: DataFolder, placement: Placement, *, durable: bool) -> None:
-    """initdb, unless there is a cluster; one whose making was broken off is made anew."""
+    """Run initdb unless a cluster exists; an incomplete one is created again."""
     cluster, unfinished = placement.cluster, folder.path / "initdb.unfinished"
     if cluster.is_dir() and any(cluster.iterdir()):
         if not unfinished.exists():
@@ -57,7 +57,7 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
     """Bring `database` to the state that roles.sql describes, creating what is missing."""
     secrets = folder.secrets
-    # Over stdin: arguments are for every user of the machine to see.
+    # Over stdin, since arguments are visible to every user of the machine.
     script = (
         f"\\set owner_password '{secrets.owner_password}'\n"
         f"\\set app_password '{secrets.app_password}'\n"

@@ -1,4 +1,4 @@
-"""The one folder in which an instance lives: its data, secrets, logs and locks."""
+"""The data folder of an instance: data, secrets, logs and locks."""
 
 import contextlib
 import fcntl
@@ -21,12 +21,12 @@ class EmbeddedError(Exception):
 
 
 class FolderBusy(EmbeddedError):
-    """Somebody else holds the lock."""
+    """Another process holds the lock."""
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Made once, at random, and readable by the folder's owner alone."""
+    """Random secrets, created once and readable by the folder's owner only."""
 
     folder_id: str
     secret_key: str
@@ -43,7 +43,7 @@ class Secrets:
 
 class DataFolder:
     def __init__(self, path: Path | str) -> None:
-        """Make the folder and its secrets where they are missing."""
+        """Create the folder and its secrets if they are missing."""
         self.path = Path(path).absolute()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ class DataFolder:
 
     @property
     def roles_marker(self) -> Path:
-        """Which roles.sql the cluster was prepared by."""
+        """The file with the version of roles.sql that prepared the cluster."""
         return self.path / "roles.sha256"
 
     @property
@@ -89,7 +89,7 @@ class DataFolder:
         return self.path / f"{name}.pid"
 
     def write_private(self, path: Path, text: str) -> None:
-        """Whole or not at all, and never readable by others, not even for a moment."""
+        """Write a file atomically, never readable by other users."""
         descriptor, temporary = tempfile.mkstemp(dir=self.path)  # mkstemp makes it 0600
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -97,7 +97,7 @@ class DataFolder:
 
     @contextlib.contextmanager
     def lock(self, name: str, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-        """Hold the lock `name`; the kernel lets it go when this process ends, however it ends."""
+        """Hold the lock `name`; the kernel releases it when this process ends."""
         with (self.path / f"{name}.lock").open("a+", encoding="utf-8") as file:
             mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
@@ -107,7 +107,7 @@ class DataFolder:
             yield
 
     def remove(self) -> None:
-        """Delete everything the folder holds, wherever it stands. The servers must be stopped."""
+        """Delete the folder's whole content, wherever it is stored. The servers must be stopped."""
         if self.postgres.is_symlink():
             shutil.rmtree(self.postgres.resolve().parent)
         shutil.rmtree(self.run)
@@ -131,7 +131,7 @@ class DataFolder:
             private = f"memcenter-{os.geteuid()}-{name.hexdigest()[:12]}"
             run = Path("/tmp") / private  # nosec
         run.mkdir(mode=0o700, exist_ok=True)
-        # /tmp belongs to everybody: a folder that somebody else put there is no place for us.
+        # /tmp is shared: don't use a folder created there by another user.
         if run.is_symlink() or run.stat().st_uid != os.geteuid():
             raise EmbeddedError(f"The folder {run} belongs to somebody else.")
         run.chmod(0o711 if os.geteuid() == 0 else 0o700)

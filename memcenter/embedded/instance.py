@@ -8,12 +8,15 @@ from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.embedded.redis import EmbeddedRedis
 from memcenter.lib import env
 
+# The default owner and project of agents, so that a fresh instance works at once.
+FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT": "general"}
+
 
 class Instance:
-    """Two locks keep its users apart.
+    """The databases of a folder, with two locks.
 
-    `databases` is held while starting or stopping them, `users` (shared) for as long as somebody
-    needs them. Whoever leaves last stops them; the kernel counts, so a killed user leaves too.
+    `databases` is held while starting or stopping them, `users` (shared) while a process needs
+    them. The last user stops them; the kernel releases the lock of a killed process.
     """
 
     def __init__(self, folder: DataFolder, *, dies_with_parent: bool = False) -> None:
@@ -22,7 +25,7 @@ class Instance:
         self.redis = EmbeddedRedis(folder, dies_with_parent=dies_with_parent)
 
     def environment(self) -> dict[str, str]:
-        """What the settings read; known before anything runs."""
+        """Return the environment for the settings, known before any server runs."""
         return {
             "MEMCENTER_DATA_DIR": str(self.folder.path),
             "MEMCENTER_SECRET_KEY": env.text("MEMCENTER_SECRET_KEY")
@@ -34,7 +37,7 @@ class Instance:
 
     @contextlib.contextmanager
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
-        """The databases run, prepared, until this and every other user has left."""
+        """Keep the prepared databases running until this and every other user has left."""
         with contextlib.ExitStack() as mine:
             try:
                 with self.folder.lock("databases"):

@@ -1,8 +1,7 @@
-"""What a killed PostgreSQL leaves behind, and when it may be cleared.
+"""Remove lock files of a killed PostgreSQL when that is safe.
 
-PostgreSQL clears its own lock files, but only where the pid in them is free. In a container the
-same few pids come back after every restart, so the pid may belong to somebody by then, and
-PostgreSQL would refuse to start for ever.
+PostgreSQL removes its own lock files only if the pid in them is unused. In a container the same
+few pids are reused after every restart, so PostgreSQL could refuse to start for ever.
 """
 
 from pathlib import Path
@@ -17,7 +16,7 @@ def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
     """Remove the lock files whose pid belongs to a process that isn't PostgreSQL."""
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
-    # Its orphaned children write until they notice; the shared memory shows whether any is left.
+    # Orphaned children write until they notice; the shared memory shows whether any is left.
     if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
         lock.unlink(missing_ok=True)
     for lock in sockets.glob(".s.PGSQL.*.lock"):
@@ -44,7 +43,7 @@ def _is_foreign(pid: str) -> bool:
 
 
 def _memory_in_use(lines: list[str]) -> bool:
-    """Whether any process is attached to the cluster's shared memory; True where unknown."""
+    """Tell whether a process is attached to the cluster's shared memory; True if unknown."""
     words = lines[_SHARED_MEMORY_LINE].split() if len(lines) > _SHARED_MEMORY_LINE else []
     table = _lines(_SHARED_MEMORY_TABLE)
     if len(words) != 2 or not table:

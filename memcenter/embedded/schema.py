@@ -1,4 +1,4 @@
-"""Bringing the schema up to date before anybody works with it."""
+"""Migrate the schema before any program uses it."""
 
 import contextlib
 import os
@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memcenter.embedded.folder import EmbeddedError
-
-_MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
+from memcenter.lib import places
 
 
 def migrate_if_needed(*, meanwhile: Callable[[], None] | None = None) -> None:
-    """Asks in this process, which is quick; migrates in another, which is the owner.
+    """Check in this process, which is quick, and migrate in another one as the owner.
 
-    `meanwhile` is done beside it: a first migration takes seconds of one processor.
+    `meanwhile` runs in parallel, since a first migration takes seconds.
     """
     with contextlib.ExitStack() as stack:
         migration = _begin_migrating() if _is_behind() else None
@@ -48,10 +47,17 @@ def _is_behind() -> bool:
 
 def _begin_migrating() -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, _MANAGE, "migrate", "--no-input", "--skip-checks", "--verbosity=0"],
+        [*_command_line(), "migrate", "--no-input", "--skip-checks", "--verbosity=0"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "MEMCENTER_AS_OWNER": "1"},
     )
+
+
+def _command_line() -> list[str | Path]:
+    if places.is_checkout():
+        return [sys.executable, places.BASE_DIR / "manage.py"]
+    # Without -P the current folder would come before the installed code.
+    return [sys.executable, "-P", "-m", "memcenter"]

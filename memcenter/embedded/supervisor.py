@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import socket
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -17,7 +16,8 @@ from typing import Protocol
 from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.embedded.instance import Instance
 from memcenter.embedded.process import last_lines
-from memcenter.embedded.program import Program, end_leftovers
+from memcenter.embedded.program import Program, end_leftovers, of_module
+from memcenter.lib import env
 
 _LOOK_EVERY = 0.2
 _FIRST_PAGE_SECONDS = 180.0  # a crowded machine is slow, not wrong
@@ -35,7 +35,7 @@ class Server(Protocol):
 
 @dataclass
 class Watched:
-    """A server, and when it may be started again. Restarts wait longer each time it dies young."""
+    """A server with the time of its next restart; early deaths increase the delay."""
 
     name: str
     server: Server
@@ -48,7 +48,7 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Start it again where it has died and its time has come; the news, if any."""
+        """Restart a dead server when its delay is over; return a message, if any."""
         if self.due is None:
             if self.server.is_running():
                 return None
@@ -71,23 +71,28 @@ class Address:
     host: str
     port: int
 
+    @classmethod
+    def configured(cls) -> "Address":
+        return cls(env.text("MEMCENTER_HOST", "127.0.0.1"), env.integer("PORT", 8000, least=1))
+
     def refuse_if_taken(self) -> None:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((self.host, self.port))
-            except OSError as error:
+            except (OSError, OverflowError) as error:
+                told = error.strerror if isinstance(error, OSError) else "no port has this number"
                 raise EmbeddedError(
                     f"Memory Center can't listen on {self.host}:{self.port} "
-                    f"({error.strerror}); set PORT to another port."
+                    f"({told}); set PORT to another port."
                 ) from error
 
     def is_healthy(self) -> bool:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # nosec
         host = f"[{host}]" if ":" in host else host
         with contextlib.suppress(OSError, urllib.error.URLError):
-            # Straight to our own socket, past any proxy of the environment.
+            # Connect directly, ignoring proxies of the environment.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with opener.open(f"http://{host}:{self.port}/healthz", timeout=2) as answer:
                 return bool(answer.status == 200)
@@ -95,7 +100,7 @@ class Address:
 
 
 class Supervisor:
-    """`prepare` runs when the databases answer; `announce` when the first page does."""
+    """Starts and watches the servers: databases, `prepare`, programs, first page, `announce`."""
 
     def __init__(
         self,
@@ -114,7 +119,7 @@ class Supervisor:
         self._watched: list[Watched] = []
 
     def run(self) -> None:
-        """Until Ctrl-C or SIGTERM. Raises EmbeddedError, having stopped all, if a start fails."""
+        """Run until Ctrl-C or SIGTERM; after a failed start stop all and raise EmbeddedError."""
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:
             end_leftovers(self._folder, names=_PROGRAMS)
@@ -143,7 +148,7 @@ class Supervisor:
 
     def _begin(self, name: str, server: Server) -> None:
         watched = Watched(name, server)
-        # Before it starts, so that a Ctrl-C in between stops it too.
+        # Registered before the start, so that a Ctrl-C in between stops it too.
         self._watched.append(watched)
         watched.start()
 
@@ -174,26 +179,25 @@ class Supervisor:
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
-    celery = [sys.executable, "-m", "celery", "--quiet", "-A"]
-    quiet = "--loglevel=WARNING"
-    commands: dict[str, list[str | Path]] = {
-        "web": [
-            *(sys.executable, "-m", "granian", "--interface", "wsgi"),
+    quiet = ("--loglevel=WARNING",)
+    run = {
+        "web": of_module(
+            *("granian", "--interface", "wsgi"),
             *("--host", address.host, "--port", str(address.port)),
             *("--workers", str(_web_workers()), "--blocking-threads", "16"),
             *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
             *("--log-level", "warning", "memcenter.wsgi:application"),
-        ],
-        "worker": [
-            *(*celery, "memcenter.celery:app", "worker", "-c", "2", quiet),
+        ),
+        "worker": of_module(
+            *("celery", "--quiet", "-A", "memcenter.celery:app", "worker", "-c", "2", *quiet),
             *("--without-gossip", "--without-mingle"),
-        ],
-        "beat": [
-            *(*celery, "memcenter.beat:app", "beat", quiet),
+        ),
+        "beat": of_module(
+            *("celery", "--quiet", "-A", "memcenter.beat:app", "beat", *quiet),
             *("--schedule", folder.beat_schedule, "--pidfile="),
-        ],
+        ),
     }
-    return {name: Program(name, commands[name], folder=folder) for name in _PROGRAMS}
+    return {name: Program(name, run[name], folder=folder) for name in _PROGRAMS}
 
 
 def _web_workers() -> int:

@@ -1,4 +1,4 @@
-"""Which database is backed up, and by whose programs."""
+"""The database to back up, and the programs for it."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from memcenter.embedded.placement import wheel_binaries
 
 
 def where_it_is() -> Where:
-    """The database of the settings, as its owner; the programs are those that came with us."""
+    """Return the settings' database with the owner's role, and the bundled programs."""
     if not settings.OWNER_DATABASE_URL:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
     data = Path(settings.DATA_DIR)

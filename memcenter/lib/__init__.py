@@ -1,0 +1,1 @@
+"""Leaves: everything may use them, and they know no app."""

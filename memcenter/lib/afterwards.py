@@ -1,7 +1,7 @@
-"""What is written after an answer has gone out: nobody waits for it, and a stop doesn't lose it.
+"""Writes deferred until after the response, finished even if the process is stopped.
 
-The thread that gave the answer does it itself, so no more can wait than there are threads. Only a
-process that is killed outright loses what it still owed, a few milliseconds of it.
+The thread that answered does them itself, so there are never more than threads. Only a killed
+process loses its deferred writes, a few milliseconds' worth.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _count = 0
 
 
 class Owed:
-    """What one answer leaves to be done; `settle` does it, once."""
+    """The deferred writes of one response; `settle` does them once."""
 
     def __init__(self) -> None:
         self._acts: list[Act] = []
@@ -36,7 +36,7 @@ class Owed:
         _counted(1)
 
     def settle(self) -> None:
-        """Do it all. What fails is told by its kind alone, and the others are done all the same."""
+        """Do all deferred writes. A failure is logged by its type and doesn't stop the others."""
         try:
             while self._acts:
                 self._settle_one()
@@ -49,7 +49,7 @@ class Owed:
             act()
         except (DatabaseError, InterfaceError) as error:
             logger.warning("What an answer owed wasn't written: %s.", type(error).__name__)
-            # The server may have closed the connection, on which nothing else could be written.
+            # The server may have closed the database connection, so the rest would fail too.
             if not connection.in_atomic_block:
                 connection.close_if_unusable_or_obsolete()
         finally:
@@ -61,7 +61,7 @@ class Owed:
 
 
 def do(act: Act) -> None:
-    """Do it after the answer that is being given; at once where nobody waits for one."""
+    """Defer a write until after the current response; without a response, do it at once."""
     owed = _owing.get()
     if owed is None:
         act()
@@ -71,7 +71,7 @@ def do(act: Act) -> None:
 
 @contextmanager
 def collected() -> Iterator[Owed]:
-    """What `do` is asked for meanwhile; if this ends by an error nothing of it is owed."""
+    """Collect the deferred writes of the block; an exception discards them."""
     owed = Owed()
     token = _owing.set(owed)
     try:
@@ -84,7 +84,7 @@ def collected() -> Iterator[Owed]:
 
 
 def settled(*, within: float) -> bool:
-    """Wait at most so many seconds until no thread of this process owes anything."""
+    """Wait up to this many seconds until no thread has deferred writes."""
     with _done:
         return _done.wait_for(lambda: not _count, timeout=within)
 

@@ -1,4 +1,4 @@
-"""Typed readers of the environment. A bad value stops the start with one clear sentence."""
+"""Typed readers of environment variables. A bad value stops the start with one clear sentence."""
 
 import json
 import os
@@ -8,14 +8,14 @@ from urllib.parse import unquote, urlsplit
 
 
 class BadSetting(SystemExit):
-    """Printed by Python as its one line, with exit status 1."""
+    """A bad setting. Python prints its single line and exits with status 1."""
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"The setting {name} {problem}.")
 
 
 def text(name: str, default: str = "") -> str:
-    """The value of `name`, or the content of the file that `name`_FILE points to."""
+    """Return the value of `name`, or the content of the file named by `name`_FILE."""
     path = os.environ.get(f"{name}_FILE")
     if path:
         try:
@@ -70,7 +70,7 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 
 
 def options(name: str, default: dict[str, Any]) -> dict[str, Any]:
-    """A JSON object."""
+    """Read a JSON object."""
     raw = text(name)
     if not raw:
         return default
@@ -88,7 +88,7 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def pairs(name: str) -> dict[str, str]:
-    """`name=value` in a list separated by commas."""
+    """Read a comma-separated list of `name=value`."""
     found = {}
     for word in words(name):
         key, equals, value = word.partition("=")
@@ -99,10 +99,10 @@ def pairs(name: str) -> dict[str, str]:
 
 
 def database(name: str) -> dict[str, Any]:
-    """Django's settings for a `postgresql://` address; unix sockets as `?host=/folder`."""
+    """Return Django's settings for a `postgresql://` URL; unix sockets as `?host=/folder`."""
     raw = text(name)
     if not raw:
-        raise BadSetting(name, "is missing; run it through manage.py or set it")
+        raise BadSetting(name, "is missing; run it through manage.py or memcenter, or set it")
     parts = urlsplit(raw)
     if parts.scheme not in {"postgres", "postgresql"}:
         raise BadSetting(name, "must begin with postgresql://")

@@ -1,13 +1,13 @@
-"""What services raise. They know nothing of HTTP; `memcenter.rest.exceptions` renders these."""
+"""Exceptions of services, independent of HTTP; `memcenter.rest.exceptions` renders them."""
 
 from collections.abc import Mapping, Sequence
 
 
 class ApplicationError(Exception):
-    """Something the caller can understand and act on.
+    """An error that the caller can understand and act on.
 
-    `code` is the word of the API contract, `fields` maps the names of the caller's fields to
-    what is wrong with each.
+    `code` is the error code of the API contract; `fields` maps the caller's field names to their
+    problems.
     """
 
     code = "invalid"
@@ -26,7 +26,7 @@ class ApplicationError(Exception):
 
 
 class Invalid(ApplicationError):
-    """The input is wrong; `fields` names where."""
+    """The input is invalid; `fields` names the wrong fields."""
 
     code = "invalid"
 
@@ -36,32 +36,38 @@ class Invalid(ApplicationError):
 
 
 class NotFound(ApplicationError):
-    """It isn't there, or it is somebody else's: the caller can't tell which."""
+    """It doesn't exist or belongs to another person; the caller can't tell which."""
 
     code = "not_found"
 
 
 class Conflict(ApplicationError):
-    """It can't be done in the present state (`memory_off`, `being_forgotten`, a stale version)."""
+    """The present state forbids it (`memory_off`, `being_forgotten`, a stale version)."""
 
     code = "conflict"
 
 
 class Stale(Conflict):
-    """The caller speaks of a state that is no longer the present one."""
+    """The caller refers to an outdated state."""
 
 
 class NotAllowed(ApplicationError):
-    """The caller is known and may not do this."""
+    """The caller is authenticated but not allowed to do this."""
 
     code = "not_allowed"
 
 
-class ProviderError(Exception):
-    """A model or embedder failed. The message never holds the text that was sent.
+class TryAgain(ApplicationError):
+    """An operation met something that goes away by itself; it is repeated after a delay."""
 
-    `uses_up`: the try was worth one of the operation's attempts. A server that is down is waited
-    for instead; one that answers nonsense is not asked for ever.
+    code = "try_again"
+
+
+class ProviderError(Exception):
+    """A model or embedder failed. The message never contains the text that was sent.
+
+    `uses_up` tells whether the failure counts as one of the operation's attempts. A server that is
+    down doesn't count; invalid answers do.
     """
 
     uses_up = False

@@ -1,4 +1,4 @@
-"""Public ids: a prefix that says what it is, and 128 random bits in lower-case base 32."""
+"""Public ids: a prefix for the type and 128 random bits in lower-case base 32."""
 
 import re
 import secrets
@@ -13,7 +13,7 @@ def make(prefix: str) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a client's own id would be mistaken for one of ours."""
+    """Tell whether a client's own id could be mistaken for one of ours."""
     return text.startswith(PREFIXES)
 
 
@@ -21,7 +21,7 @@ _ONE = re.compile(f"[a-z]{{2,5}}_[{ALPHABET}]{{26}}")
 
 
 def is_one(text: str) -> bool:
-    """Whether a text is an id as `make` gives it, and nothing else."""
+    """Tell whether the whole text is an id as `make` returns it."""
     return _ONE.fullmatch(text) is not None
 
 

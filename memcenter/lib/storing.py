@@ -1,4 +1,4 @@
-"""What lies in a storage, folders within folders."""
+"""List a storage recursively."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ DEEPEST = 12  # folders; more is a link that leads in a circle
 
 
 def names_below(storage: Storage, folder: str, *, deepest: int = DEEPEST) -> Iterator[str]:
-    """The files of a folder and of those in it, by their paths within it.
+    """Return the files below a folder, by their paths relative to it.
 
-    Raises `FileNotFoundError` where there is no such folder.
+    Raises `FileNotFoundError` if the folder doesn't exist.
     """
     folders, files = storage.listdir(folder)
     yield from files

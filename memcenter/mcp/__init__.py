@@ -1,1 +1,1 @@
-"""The Model Context Protocol: what agents call as tools, over the same services as everything."""
+"""The Model Context Protocol: agents call the same services as the REST API, as tools."""

@@ -1,4 +1,4 @@
-"""The SDK's ASGI app under our WSGI server: a loop on a thread of its own holds its lifespan."""
+"""Run the SDK's ASGI app under our WSGI server, in an event loop on its own thread."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def max_body_bytes() -> int:
 
 
 def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> Answer:
-    """What the server answers to one message of this key's."""
+    """Return the server's answer to one message sent with this key."""
     told: list[Any] = []
 
     def start_response(status: str, headers: Any, error: Any = None) -> None:
@@ -71,7 +71,7 @@ _building = threading.Lock()
 
 
 def _bridge() -> ASGIMiddleware:
-    """Made on first use in each process: a loop doesn't survive a fork."""
+    """Return this process's bridge, created on first use: an event loop doesn't survive a fork."""
     with _building:
         return _built()
 
@@ -83,7 +83,7 @@ def _built() -> ASGIMiddleware:
         json_response=True,
         stateless_http=True,
         max_request_body_size=max_body_bytes(),
-        # Django has looked at the host, and without a key nobody gets here.
+        # Django has checked the host, and requests without a key don't get here.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     loop = asyncio.new_event_loop()
@@ -95,7 +95,7 @@ def _built() -> ASGIMiddleware:
 
 
 async def _live(app: Starlette, ready: Future[None]) -> None:
-    """Without its lifespan the app answers every message with an error."""
+    """Run the app's lifespan, without which it answers every message with an error."""
     try:
         async with app.router.lifespan_context(app):
             ready.set_result(None)

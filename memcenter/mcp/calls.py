@@ -1,4 +1,6 @@
-"""One call of a tool: who calls, may they, whose it is; then the service, in one transaction."""
+"""Run one tool call: authenticate, authorise, find the owner, then call the service in one
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,19 @@ from rest_framework.request import Request
 
 from memcenter.lib.errors import ApplicationError, NotAllowed, ProviderError
 from memcenter.mcp.tools import Declared
-from memcenter.rest import people, throttling
 from memcenter.rest.endpoint import Asked, Call
+from memcenter.rest.requests import people, throttling
 from ops.access import as_user
+from ops.accounts import keys
+from ops.audit import acting_user
 from ops.models import ApiKey
-from ops.services import acting, keys
 
 logger = logging.getLogger(__name__)
 SURFACE = "mcp"
 
 
 class Trouble(Exception):
-    """What went wrong, in the words of the REST API's errors."""
+    """An error in the shape and words of the REST API's errors."""
 
     def __init__(
         self, code: str, message: str, fields: Mapping[str, list[str]] | None = None
@@ -37,7 +40,7 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Called(Asked):
-    """What a tool was asked: there is no HTTP request to say whether it writes."""
+    """Stands for the HTTP request in permission checks; it says whether the tool writes."""
 
     writing: bool = False
 
@@ -47,19 +50,19 @@ class Called(Asked):
 
 
 def key_of(text: str) -> ApiKey | None:
-    """The living key of this text, with the person it is bound to."""
+    """Return the valid key of this text, with the user that it is bound to."""
     key = keys.authenticate(text)
     return None if key is None or (key.user is not None and not key.user.is_active) else key
 
 
 def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
-    """Do what the tool does, whole or not at all, on a thread of our own.
+    """Run the tool in one transaction, on one of our own threads.
 
-    Raises `Trouble` and nothing else: what the SDK makes of other errors quotes them.
+    Raises only `Trouble`, since the SDK quotes other errors in its answers.
     """
     close_old_connections()
     try:
-        with acting.acting(f"key {key.pk}", SURFACE):
+        with acting_user.acting(f"key {key.pk}", SURFACE):
             return _perform(tool, given, key)
     except Trouble:
         raise
@@ -91,6 +94,6 @@ def _perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
 
 
 def _log(tool: Declared, error: Exception) -> None:
-    """The class and the lines of code only: the message may quote what people wrote."""
+    """Log only the exception class and lines of code; the message may quote people's texts."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     logger.error("tool %s failed with %s\n%s", tool.name, type(error).__name__, frames)

@@ -1,4 +1,4 @@
-"""Pages of a tool's list: the cursor itself instead of an address."""
+"""Paging of list tools: the result holds the cursor itself instead of a URL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memcenter.rest.pagination import CursorPage, Order, cursor_at, read_cursor
 class ToolPage(CursorPage):
     @classmethod
     def read_from(cls, data: Mapping[str, Any]) -> Self:
-        """Raises `Invalid` naming `cursor`."""
+        """Return the position of the cursor. Raises `Invalid` naming `cursor`."""
         return cls(cast(Request, None), data["limit"], read_cursor(data.get("cursor")))
 
     def _link(self, order: Order, row: Model, *, backwards: bool) -> str:

@@ -1,4 +1,4 @@
-"""`POST /mcp`: one JSON-RPC message in, one out; nothing is kept between two."""
+"""`POST /mcp`: one JSON-RPC message in, one out; no state is kept between requests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
 from memcenter.lib.errors import Invalid
-from memcenter.rest.authentication import KeyAuthentication
 from memcenter.rest.exceptions import body as error_body
-from memcenter.rest.parsers import check_names
-from memcenter.rest.sharing import Share
+from memcenter.rest.requests.authentication import KeyAuthentication
+from memcenter.rest.requests.parsers import check_names
+from memcenter.rest.thread_limits import Share
+from ops.audit import acting_user
 from ops.models import ApiKey
-from ops.services import acting
 
 _share = Share(settings.LONG_ANSWERS)
 _REALM = 'Bearer realm="Memory Center"'
@@ -27,8 +27,8 @@ _REALM = 'Bearer realm="Memory Center"'
 @csrf_exempt
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Without a living key it is 401, whatever the message; a tool's own troubles are results."""
-    acting.comes_in("visitor", "mcp")
+    """Answer 401 without a valid key, whatever the message; a tool's own errors are results."""
+    acting_user.comes_in("visitor", "mcp")
     try:
         key = _key(request)
     except AuthenticationFailed as error:

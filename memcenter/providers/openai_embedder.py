@@ -1,4 +1,4 @@
-"""Embeddings of any server that speaks OpenAI's, believed only after they were looked at."""
+"""Embeddings by any OpenAI-compatible server, validated before use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memcenter.lib import tokens
 from memcenter.lib.errors import ProviderError
+from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 
@@ -21,10 +21,10 @@ LONGEST_TOKENS = 512  # what is longer is stored in fragments anyway
 
 
 class OpenAICompatibleEmbedder:
-    """Asks in batches, in order. A batch that can't be believed fails the whole call.
+    """Embeds in batches, in order. An invalid batch fails the whole call.
 
-    Raises `ProviderError`: retryable where it may pass (time-outs, 5xx, half an answer, numbers
-    that are none), for good where it won't (another dimension, a refusal, 501).
+    Raises `ProviderError`: retryable for temporary failures (time-outs, 5xx, incomplete answers,
+    invalid numbers), permanent otherwise (wrong dimension, a refusal, 501).
     """
 
     name = "openai_compatible"
@@ -64,7 +64,7 @@ class OpenAICompatibleEmbedder:
         rows = getattr(answer, "data", None)
         if not isinstance(rows, list) or len(rows) != count:
             raise ProviderError("The embedder answered for other texts.", retryable=True)
-        # Some servers leave the index out, or give 0 for each: then the order stands.
+        # Some servers omit the index or give 0 for each; then the order counts.
         places = [getattr(row, "index", None) for row in rows]
         if sorted(place for place in places if isinstance(place, int)) == list(range(count)):
             rows = sorted(rows, key=lambda row: row.index)

@@ -1,7 +1,7 @@
-"""Who somebody is, by the word of an OpenID Connect provider; Authlib speaks the protocol.
+"""Sign-in by an OpenID Connect provider, with Authlib.
 
 Discovery, the code flow with PKCE, state and nonce, and the signature, issuer, audience and age of
-the ID token. Only the ID token is believed.
+the ID token. Only the ID token is trusted.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def is_on() -> bool:
 
 
 def shown_name() -> str:
-    """What people know the provider by."""
+    """Return the provider's name for people."""
     return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).netloc
 
 
 def lead_there(request: HttpRequest) -> HttpResponse:
-    """To the provider's own page. Raises `ProviderError` where it can't be reached."""
+    """Redirect to the provider's page. Raises `ProviderError` if it can't be reached."""
     back = settings.PUBLIC_URL.rstrip("/") + reverse("oidc_return")
     with _failing_as_one():
         response: HttpResponse = _provider().authorize_redirect(request, back)
@@ -54,7 +54,7 @@ def lead_there(request: HttpRequest) -> HttpResponse:
 
 
 def told(request: HttpRequest) -> Told:
-    """Whom the provider sent back with this request. Raises `ProviderError`."""
+    """Return the person that the provider authenticated. Raises `ProviderError`."""
     with _failing_as_one():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
@@ -68,14 +68,14 @@ def told(request: HttpRequest) -> Told:
 
 
 def _verified(claims: dict[str, Any]) -> str:
-    """Some say it as a word."""
+    """Tell whether the e-mail address is verified; some providers send a string."""
     is_so = claims.get("email_verified") in (True, "true")
     return str(claims.get("email") or "") if is_so else ""
 
 
 @contextmanager
 def _failing_as_one() -> Iterator[None]:
-    """What went wrong is told by its type: messages may quote what was sent."""
+    """Convert failures to `ProviderError`; log only the type, messages may quote input."""
     try:
         yield
     except (
@@ -97,7 +97,7 @@ def _provider() -> Any:
 
 @cache
 def _made(issuer: str, client_id: str, client_secret: str) -> Any:
-    """It keeps what it discovered, and the provider's keys until one is missing."""
+    """Return the kept client, which caches the discovery document and the provider's keys."""
     return OAuth().register(
         "oidc",
         client_id=client_id,

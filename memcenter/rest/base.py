@@ -1,4 +1,4 @@
-"""The one base of our views: read, find out whose it is, answer within that person's rows."""
+"""The base class of all API views: read the input, find the person, answer inside their rows."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from rest_framework.views import APIView
 
 from memcenter.lib import afterwards
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest import idempotency, people, throttling
 from memcenter.rest.endpoint import Asked, Call, Endpoint
-from memcenter.rest.fields import QueryWords
 from memcenter.rest.pagination import CursorPage
-from memcenter.rest.throttling import KeyThrottle
+from memcenter.rest.requests import idempotency, people, throttling
+from memcenter.rest.requests.fields import QueryWords
+from memcenter.rest.requests.throttling import KeyThrottle
 from ops.access import as_system, as_user
+from ops.audit import acting_user
 from ops.models import ApiKey, User
-from ops.services import acting
 
 _PEOPLE = ("user_id", "owner_id")
 
 
 class MemcenterView(APIView):
-    """A view whose methods are declared by `@endpoint` and are called as `get(call, **ids)`.
+    """A view whose methods are declared by `@endpoint` and called as `get(call, **ids)`.
 
-    The order: key, scope and rate; then the input is checked; then whose it is, and the rate of
-    that person; then `prepare`; then the handler, in that person's transaction.
+    The order: key, scope and rate limit of the key; input validation; person and their rate limit;
+    `prepare`; then the handler in the person's transaction.
     """
 
     throttle_classes = (KeyThrottle,)
@@ -54,7 +54,7 @@ class MemcenterView(APIView):
         try:
             self.initial(wrapped, *args, **kwargs)
             if isinstance(wrapped.auth, ApiKey):
-                acting.comes_in(f"key {wrapped.auth.pk}", self.surface)
+                acting_user.comes_in(f"key {wrapped.auth.pk}", self.surface)
             if self.endpoint is None or handler is None:
                 raise MethodNotAllowed(request.method or "")
             response = self._answer(handler, self.endpoint)
@@ -65,7 +65,7 @@ class MemcenterView(APIView):
         return self.response
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """There is one renderer: whatever the caller says it accepts, it gets JSON."""
+        """Choose the only renderer: every caller gets JSON, whatever it accepts."""
         renderer = self.renderer_classes[0]()
         return renderer, renderer.media_type
 
@@ -96,12 +96,12 @@ class MemcenterView(APIView):
     def _answer_first(
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
-        """Answer, and settle what the answer owes when it has gone out."""
+        """Answer, and do the deferred writes after the response was sent."""
         with afterwards.collected() as owed, _transaction(call.user):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
         if owed:
-            # Called by `close`, which the server calls once it has sent the last byte.
+            # Called by `close`, after the server has sent the last byte.
             response._resource_closers.append(owed.settle)  # type: ignore[attr-defined]
         return response
 
@@ -119,7 +119,7 @@ def _transaction(user: User | None, *, changing: bool = False) -> AbstractContex
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
-    """Read and check what was asked. Raises `Invalid` or DRF's `ValidationError`, by field."""
+    """Read and validate the input. Raises `Invalid` or DRF's `ValidationError`, by field."""
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is nothing of this id.")
     query = _query(request, endpoint)
@@ -137,10 +137,10 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Empty means absent; a name that may be said several times is joined by commas.
+    """Drop empty values, and join repeated names by commas.
 
-    An empty `user_id` stays: its field refuses it. Else a backend whose variable is empty would
-    ask about nobody in particular.
+    An empty `user_id` is kept, so that its field refuses it. Otherwise a backend with an empty
+    variable would name no person at all.
     """
     query = {}
     for name, values in request.query_params.lists():
@@ -164,7 +164,7 @@ def _body(request: Request) -> dict[str, Any]:
 
 
 def _with_user_id(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
-    """`user_id` may stand in the query of any call."""
+    """Accept `user_id` in the query of any call."""
     return _merged(body, {"user_id": query["user_id"]} if "user_id" in query else {})
 
 
@@ -192,5 +192,5 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 @functools.cache
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
-    """One instance for all requests: validating keeps no state, copying its fields would cost."""
+    """Return one shared serializer, since validation has no state and copying fields is slow."""
     return kind(partial=partial)

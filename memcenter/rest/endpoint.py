@@ -1,4 +1,4 @@
-"""How a view's method declares itself: its scope, its input and its answers in one place."""
+"""The declaration of an API endpoint: scope, input and responses in one place."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
-from memcenter.rest import schema
+from memcenter.rest.description import schema
 from memcenter.rest.pagination import CursorPage
 from ops.models import ApiKey, Scope, User
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-REFUSE, CREATE, PRETEND = "refuse", "create", "pretend"
+# What becomes of a `user_id` that nobody has yet: a 404; a new person; a person that isn't stored,
+# for what lives elsewhere; or somebody of whom nothing is known, for lists and searches.
+REFUSE, CREATE, PRETEND, EMPTY = "refuse", "create", "pretend", "empty"
 _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that has been read and checked, before it is known whose data it is about."""
+    """A validated request, before its person is known."""
 
     request: Request
     key: ApiKey | None
@@ -42,10 +44,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Call:
-    """What a handler gets. `ready` is what the endpoint's `prepare` made before the transaction.
+    """The argument of a handler. `ready` is the result of the endpoint's `prepare`.
 
-    `user.pk` is None where the endpoint pretends that an unknown person is there: a temporary
-    conversation makes nobody appear.
+    `user.pk` is None for an unknown person if the endpoint accepts one without creating them, as
+    temporary conversations do.
     """
 
     user: User
@@ -113,7 +115,7 @@ def endpoint(
     unknown_user: str | Callable[[Asked], str] = REFUSE,
     **options: Any,
 ) -> Callable[[Handler], Handler]:
-    """Declare a method of a `MemcenterView`; also writes its part of the OpenAPI schema."""
+    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema."""
     chosen = unknown_user if callable(unknown_user) else (lambda asked: unknown_user)
 
     def declare(handler: Handler) -> Handler:

@@ -1,4 +1,4 @@
-"""Conditional reading: who has a state already is told so, instead of being sent it again."""
+"""Conditional requests: answer 304 if the client has the present state."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 
 def not_modified(request: Request, etag: str) -> HttpResponseNotModified | None:
-    """A 304 where `If-None-Match` names this quoted tag, weakly or strongly, or any (RFC 9110)."""
+    """Return a 304 if `If-None-Match` has this quoted tag, weak or strong, or `*` (RFC 9110)."""
     known = parse_etags(request.headers.get("If-None-Match", ""))
     if "*" in known or etag in {one.removeprefix("W/") for one in known}:
         return HttpResponseNotModified(headers={"ETag": etag})

@@ -1,4 +1,4 @@
-"""One shape for every error, and never a 500 for bad input."""
+"""Render every error in the same shape; bad input never gives a 500."""
 
 import logging
 import traceback
@@ -44,7 +44,7 @@ _CODE_OF = {
 
 
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
-    """The answer to any exception of a view; what we don't know is a 500 that says nothing."""
+    """Return the response to an exception of a view; an unknown one gives a 500 without details."""
     if isinstance(error, exceptions.APIException):
         return _of_rest_framework(error)
     if isinstance(error, ApplicationError):
@@ -66,7 +66,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def _took_too_long(error: Exception) -> bool:
-    """The database ended a transaction that stood still, as `ops.access` asks it to."""
+    """Tell whether the database ended an idle transaction, as `ops.access` configures."""
     return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
 
 
@@ -103,7 +103,7 @@ def _first(fields: Mapping[str, list[str]]) -> str:
 
 
 def _fields(detail: Any) -> dict[str, list[str]]:
-    """What is wrong with each field of the caller; places inside a field stand in the text."""
+    """Return the problem of each field; a place inside a field is part of the text."""
     if not isinstance(detail, dict):
         return {"body": list(_lines(detail))}
     return {str(name): list(_lines(inner)) for name, inner in detail.items()}
@@ -122,14 +122,14 @@ def _lines(detail: Any, place: str = "") -> Iterator[str]:
 
 
 def _log(error: Exception, context: Mapping[str, Any]) -> None:
-    """The class and the lines of code only: the message may quote what people wrote."""
+    """Log class and code lines only, since the message may quote user input."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     view = type(context.get("view")).__name__
     logger.error("%s failed with %s\n%s", view, type(error).__name__, frames)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """`handler404`: our shape under `/api/`, a page elsewhere."""
+    """`handler404`: our JSON error under `/api/`, a page elsewhere."""
     if request.path.startswith("/api/"):
         return _json(body("not_found", "There is no such endpoint."), status=404)
     return defaults.page_not_found(request, exception)

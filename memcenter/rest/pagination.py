@@ -1,4 +1,4 @@
-"""Pages by cursor: a place in an order that writes can't shift."""
+"""Cursor pagination over a stable order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NEWEST = Order("created_at")
 
 @dataclass(frozen=True)
 class _Cursor:
-    """The row next to the page, and on which side the page lies."""
+    """The row next to the page, and the direction of the page."""
 
     backwards: bool
     order: str
@@ -65,7 +65,7 @@ class CursorPage:
     def of(
         self, rows: QuerySet[Row], *, order: Order, show: Callable[[Row], Any]
     ) -> dict[str, Any]:
-        """The page as the API answers it."""
+        """Return the page in the shape of the API."""
         found, more = self._fetch(rows, order)
         backwards = self.cursor is not None and self.cursor.backwards
         has_next = bool(found) if backwards else more
@@ -96,12 +96,12 @@ class CursorPage:
 
 
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
-    """The cursor of the page that begins beside this row."""
+    """Return the cursor of the page that begins next to this row."""
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 
 def listed(results: list[Any]) -> dict[str, Any]:
-    """A list that has no further pages."""
+    """Return a list without further pages."""
     return {"results": results, "next": None, "previous": None}
 
 
@@ -145,7 +145,7 @@ def _limit(text: str | None) -> int:
 
 
 def read_cursor(text: str | None) -> _Cursor | None:
-    """Raises `Invalid` naming `cursor`."""
+    """Parse the cursor. Raises `Invalid` naming `cursor`."""
     if not text:
         return None
     try:

@@ -28,7 +28,7 @@ class OrjsonRenderer(BaseRenderer):
 
 
 def as_json(data: Any) -> bytes:
-    """PostgreSQL gives 1e40 in somebody's `data` back as an integer, too long for orjson."""
+    """Render JSON, with integers too long for orjson: PostgreSQL returns 1e40 as one."""
     try:
         return orjson.dumps(data, default=str, option=_OPTIONS)
     except TypeError:
@@ -36,5 +36,5 @@ def as_json(data: Any) -> bytes:
 
 
 def _as_text(value: Any) -> Any:
-    """What orjson renders by itself, for the standard library."""
+    """Convert values that orjson renders natively, for the standard library."""
     return orjson.loads(orjson.dumps(value, default=str, option=_OPTIONS))

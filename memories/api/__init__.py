@@ -1,0 +1,1 @@
+"""The REST endpoints of memories, search, files, notes and review."""

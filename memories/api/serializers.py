@@ -1,4 +1,4 @@
-"""What comes in; `answers.py` has the shapes of what goes out."""
+"""The inputs of the endpoints; `answers.py` has the shapes of the answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from conversations.models import ConversationKind
-from memcenter.rest.fields import (
+from memcenter.rest.requests.fields import (
     Flag,
     Moment,
     Object,
@@ -24,10 +24,10 @@ from memcenter.rest.fields import (
     Whole,
 )
 from memories.models import Kind, MemoryStatus, Origin
-from memories.services.review import DECISIONS
-from memories.services.shelves import TYPES
+from memories.recall.searchable_texts import TYPES
+from memories.writing.review import DECISIONS
 
-# The reference documents' words stand beside ours; services translate them.
+# The names of the reference documents are accepted besides ours; services translate them.
 KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 SORTS = ("created_at", "updated_at", "importance", "confidence", "access_count")
 NULLABLE_SORTS = ("last_accessed_at", "occurred_at")
@@ -244,7 +244,14 @@ class Owned(Personal):
 
 
 class IngestedText(Owned):
-    project_key = Text(required=False, allow_null=True, min_length=1, max_length=100)
+    project_key = Text(
+        required=False,
+        allow_null=True,
+        min_length=1,
+        max_length=100,
+        help_text="This or project_name for requirement, plan, development, testing and insight;"
+        " without either: the project that MEMCENTER_DEFAULT_PROJECT names.",
+    )
     project_name = Text(required=False, allow_null=True, min_length=1, max_length=200)
     content_type = OneOf(choices=KINDS)
     content = Prose(max_length=settings.MAX_INGEST_CHARS)

@@ -13,7 +13,7 @@ from memories.api import views_search as search
 
 
 class FilePath(PathConverter):
-    """A path without the slash at its end, which every route may have."""
+    """A path without the trailing slash, which every route accepts."""
 
     regex = ".*[^/]"
 
@@ -35,6 +35,7 @@ urlpatterns = routes(
     ("memory/files/<file:file_path>/versions", files.FileVersionsView),
     ("memory/files/<file:file_path>/restore", files.FileRestoreView),
     ("memory/files/<file:file_path>", files.FileView),
+    ("memory/portrait", memories.PortraitView),
     ("memory/long_term", memories.LongTermView),
     ("memory/long_term/confirm", review.ConfirmView),
     ("memory/long_term/bulk", review.BulkView),

@@ -1,4 +1,4 @@
-"""The agents' project memory: written in one call, found in two stages."""
+"""Project memory for agents: written in one call, searched in two stages."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from typing import Any
 from django.conf import settings
 from rest_framework.response import Response
 
-from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
+from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import Call, endpoint
 from memcenter.rest.pagination import Order
-from memcenter.rest.parsers import OrjsonParser
-from memcenter.rest.schema import page_of
-from memories import selectors
-from memories.api import answers, serializers, shown
+from memcenter.rest.requests import people
+from memcenter.rest.requests.parsers import OrjsonParser
+from memories import project_pages, selectors
+from memories.api import rendering, response_shapes, serializers
+from memories.project_pages import NEXT_ACTION, PLACE
+from memories.recall import search
+from memories.recall.candidate_pool import PreparedQuery
 from memories.selectors import TimelineFilter
-from memories.services import project_memory, search, writing
-from memories.services.pool import PreparedQuery
-from memories.services.project_memory import NEXT_ACTION, PLACE
-from memories.services.remembering import Prepared
+from memories.writing import memory_writes
+from memories.writing.direct_writes import Prepared
 
 EVERYTHING = "all"
 _BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \\u escapes
 
 
 class IngestParser(OrjsonParser):
-    """A body may be as large as the longest text makes it, however it is escaped."""
+    """Accept bodies as large as the longest text can become by JSON escaping."""
 
     @property
     def max_bytes(self) -> int:
@@ -36,7 +37,7 @@ class IngestParser(OrjsonParser):
 def _prepare_text(call: Call) -> Prepared:
     data = call.data
     named = {name: data[name] for name in PLACE if name in data}
-    return project_memory.prepare(project_memory.page_of(data, metadata=named))
+    return project_pages.prepare(project_pages.page_of(data, metadata=named))
 
 
 class IngestView(MemcenterView):
@@ -45,15 +46,15 @@ class IngestView(MemcenterView):
     @endpoint(
         summary="Store a page about a project; a newer edition replaces the older",
         takes=serializers.IngestedText,
-        answers={200: answers.Ingested, 201: answers.Ingested},
+        answers={200: response_shapes.Ingested, 201: response_shapes.Ingested},
         whose=people.whose_owner,
         prepare=_prepare_text,
     )
     def post(self, call: Call) -> Response:
-        place = project_memory.place_of(call.data)
-        written = project_memory.ingest(call.ready, user=call.user, place=place)
+        place = project_pages.place_of(call.data)
+        written = project_pages.ingest(call.ready, user=call.user, place=place)
         status = 201 if written.result == "created" else 200
-        return Response(shown.ingested(written), status=status)
+        return Response(rendering.ingested(written), status=status)
 
 
 def _prepare(call: Call) -> PreparedQuery:
@@ -64,42 +65,42 @@ class AgentSearchView(MemcenterView):
     @endpoint(
         summary="Find memories: ids and short snippets; fetch what looks right by its ids",
         takes=serializers.AgentSearch,
-        answers={200: answers.AgentFound},
+        answers={200: response_shapes.AgentFound},
         whose=people.whose_owner,
         prepare=_prepare,
     )
     def get(self, call: Call) -> Response:
-        found = project_memory.find(
+        found = project_pages.find(
             call.ready,
             user=call.user,
             project=_project(call.data),
             kinds=_kinds(call.data),
             limit=call.data.get("limit", 20),
         )
-        results = [shown.found(one.memory, one.hit) for one in found]
+        results = [rendering.found(one.memory, one.hit) for one in found]
         return Response({"results": results, "next_action": NEXT_ACTION})
 
 
 def _project(data: Any) -> str:
-    return project_memory.key_of(key=data.get("project_key"), name=data.get("project_name"))
+    return project_pages.key_of(key=data.get("project_key"), name=data.get("project_name"))
 
 
 def _kinds(data: Any) -> tuple[str, ...]:
     given = {data.get("content_type", EVERYTHING), data.get("scope", EVERYTHING)}
-    return tuple(sorted(writing.check_kind(kind) for kind in given - {EVERYTHING}))
+    return tuple(sorted(memory_writes.check_kind(kind) for kind in given - {EVERYTHING}))
 
 
 class AgentMemoriesView(MemcenterView):
     @endpoint(
         summary="Whole memories by their ids, in that order, and which of them are missing",
         takes=serializers.AgentFetch,
-        answers={200: answers.AgentMemories},
+        answers={200: response_shapes.AgentMemories},
         whose=people.whose_owner,
     )
     def get(self, call: Call) -> Response:
         wanted = list(dict.fromkeys(call.data["ids"]))
         rows = selectors.memories_by_ids(call.user, wanted)
-        results = [shown.memory(rows[one], user=call.user) for one in wanted if one in rows]
+        results = [rendering.memory(rows[one], user=call.user) for one in wanted if one in rows]
         missing = [one for one in wanted if one not in rows]
         return Response({"results": results, "missing": missing})
 
@@ -108,7 +109,7 @@ class TimelineView(MemcenterView):
     @endpoint(
         summary="What is remembered in the order of time, newest first",
         takes=serializers.Timeline,
-        answers={200: page_of(answers.TimelineEntry)},
+        answers={200: page_of(response_shapes.TimelineEntry)},
         whose=people.whose_owner,
         paged=True,
     )
@@ -121,19 +122,19 @@ class TimelineView(MemcenterView):
             until=data.get("to"),
         )
         rows = selectors.timeline_of(call.user, wanted)
-        return Response(call.page.of(rows, order=Order("at"), show=shown.entry))
+        return Response(call.page.of(rows, order=Order("at"), show=rendering.entry))
 
 
 class ProjectsView(MemcenterView):
     @endpoint(
         summary="The projects, with how much is remembered of each and where they are worked on",
         takes=serializers.Owned,
-        answers={200: page_of(answers.ListedProject)},
+        answers={200: page_of(response_shapes.ListedProject)},
         whose=people.whose_owner,
         paged=True,
     )
     def get(self, call: Call) -> Response:
         rows = selectors.projects_of(call.user)
         return Response(
-            call.page.of(rows, order=Order("key", descending=False), show=shown.project)
+            call.page.of(rows, order=Order("key", descending=False), show=rendering.project)
         )

@@ -1,4 +1,4 @@
-"""Memory files: MEMORY.md, LEARNINGS.md, the daily notes, and the person's own."""
+"""Memory files: MEMORY.md, LEARNINGS.md, daily notes, and the user's own files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from rest_framework.response import Response
 
 from memcenter.lib.errors import Stale
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import CREATE, Call, endpoint
+from memcenter.rest.description.schema import page_of
+from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.etags import not_modified
-from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order, listed
-from memcenter.rest.schema import page_of
-from memories.api import answers, serializers, shown
-from memories.services import file_syncing, file_tool, memory_files
-from memories.services.file_tool import Planned
-from memories.services.memory_files import Applied, Ready
+from memcenter.rest.requests import people
+from memcenter.rest.requests.fields import Personal
+from memories.api import rendering, response_shapes, serializers
+from memories.files import file_sync, memory_files, memory_tool
+from memories.files.memory_files import Applied, Ready
+from memories.files.memory_tool import Planned
 from ops.access import as_user
 
 
@@ -23,11 +24,12 @@ class FilesView(MemcenterView):
     @endpoint(
         summary="The memory files, the daily notes last",
         takes=Personal,
-        answers={200: page_of(answers.FileEntry)},
+        answers={200: page_of(response_shapes.FileEntry)},
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        found = memory_files.all_of(call.user)
-        return Response(listed([shown.file_entry(one) for one in found]))
+        found = memory_files.all_of(call.user) if call.user.pk != people.NOBODY else []
+        return Response(listed([rendering.file_entry(one) for one in found]))
 
 
 def _prepare_put(call: Call) -> Ready:
@@ -41,7 +43,7 @@ def _prepare_put(call: Call) -> Ready:
 
 
 def _matching(call: Call) -> str | None:
-    """The tag that the caller's text was made of. Raises `Stale` where several are named."""
+    """Return the ETag that the caller's text is based on. Raises `Stale` if several are given."""
     given = call.asked.request.headers.get("If-Match")
     if given is None:
         return None
@@ -55,37 +57,37 @@ class FileView(MemcenterView):
     @endpoint(
         summary="One memory file as it is now; its ETag names this state",
         takes=Personal,
-        answers={200: answers.File},
+        answers={200: response_shapes.File},
         etag=True,
     )
     def get(self, call: Call, file_path: str) -> Response | HttpResponseNotModified:
         file = memory_files.read(call.user, file_path)
         if known := not_modified(call.asked.request, file.etag):
             return known
-        return Response(shown.file(file), headers={"ETag": file.etag})
+        return Response(rendering.file(file), headers={"ETag": file.etag})
 
     @endpoint(
         summary="Edit a memory file; with If-Match only the state that was read (else 412)",
         takes=serializers.FileText,
-        answers={200: answers.EditedFile},
+        answers={200: response_shapes.EditedFile},
         etag=True,
         unknown_user=CREATE,
         prepare=_prepare_put,
     )
     def put(self, call: Call, file_path: str) -> Response:
-        return _edited(file_syncing.edit(call.ready, user=call.user))
+        return _edited(file_sync.edit(call.ready, user=call.user))
 
 
 class FileVersionsView(MemcenterView):
     @endpoint(
         summary="The versions of a memory file, newest first",
         takes=Personal,
-        answers={200: page_of(answers.FileVersion)},
+        answers={200: page_of(response_shapes.FileVersion)},
         paged=True,
     )
     def get(self, call: Call, file_path: str) -> Response:
         rows = memory_files.versions_of(call.user, file_path)
-        return Response(call.page.of(rows, order=Order("number"), show=shown.file_version))
+        return Response(call.page.of(rows, order=Order("number"), show=rendering.file_version))
 
 
 def _prepare_restore(call: Call) -> Ready:
@@ -101,29 +103,29 @@ class FileRestoreView(MemcenterView):
     @endpoint(
         summary="Bring an old version of a memory file back: an edit like any other",
         takes=serializers.FileRestore,
-        answers={200: answers.EditedFile},
+        answers={200: response_shapes.EditedFile},
         etag=True,
         prepare=_prepare_restore,
     )
     def post(self, call: Call, file_path: str) -> Response:
-        return _edited(file_syncing.edit(call.ready, user=call.user))
+        return _edited(file_sync.edit(call.ready, user=call.user))
 
 
 def _prepare_tool(call: Call) -> Planned:
-    return file_tool.prepare(call.data, user=call.user)
+    return memory_tool.prepare(call.data, user=call.user)
 
 
 class FileToolView(MemcenterView):
     @endpoint(
         summary="One command of Anthropic's memory tool (memory_20250818) on the memory files",
         takes=serializers.ToolCommand,
-        answers={200: answers.ToolAnswer},
+        answers={200: response_shapes.ToolAnswer},
         unknown_user=CREATE,
         prepare=_prepare_tool,
     )
     def post(self, call: Call) -> Response:
-        return Response({"content": file_tool.carry_out(call.ready)})
+        return Response({"content": memory_tool.carry_out(call.ready)})
 
 
 def _edited(applied: Applied) -> Response:
-    return Response(shown.edited_file(applied), headers={"ETag": applied.file.etag})
+    return Response(rendering.edited_file(applied), headers={"ETag": applied.file.etag})

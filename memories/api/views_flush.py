@@ -1,4 +1,4 @@
-"""Memory flush before a client compacts its context."""
+"""Flush memory before a client compacts its context."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from django.conf import settings
 from rest_framework.response import Response
 
-from conversations.services import temporary, threads
+from conversations.recording import conversation_names, temporary
 from memcenter.lib.errors import NotFound
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import Call, endpoint
-from memories.api import answers, serializers, shown
-from memories.services import flush_writing, flushing
-from memories.services.flush_writing import Ready
-from memories.services.flushing import Flushed, GivenMessage
+from memcenter.rest.endpoint import CREATE, REFUSE, Call, endpoint
+from memories.api import rendering, response_shapes, serializers
+from memories.learning import flush_candidates, memory_flush
+from memories.learning.flush_candidates import Ready
+from memories.learning.memory_flush import Flushed, GivenMessage
 from ops.access import as_user
 
 NO_REPLY = "NO_REPLY"
@@ -24,7 +24,7 @@ NO_REPLY = "NO_REPLY"
 
 @dataclass(frozen=True)
 class _Prepared:
-    """`read` is what the first stage found, `ready` what the second is to write."""
+    """`read` is the result of the first stage, `ready` the input of the second."""
 
     read: Flushed | None
     ready: Sequence[Ready] | None
@@ -33,31 +33,37 @@ class _Prepared:
 def _prepare(call: Call) -> _Prepared:
     stage = call.data.get("stage")
     if stage == "commit":
-        given = flushing.taken_back(call.data["candidates"], user=call.user)
-        return _Prepared(None, flush_writing.prepare(given))
+        given = memory_flush.taken_back(call.data["candidates"], user=call.user)
+        return _Prepared(None, flush_candidates.prepare(given))
     with as_user(call.user):
         conversation = _conversation(call)
     if conversation is None:
         return _Prepared(Flushed((), 0, 0), () if stage is None else None)
-    found = flushing.propose(
+    found = memory_flush.propose(
         user=call.user,
         conversation=conversation,
         given=_messages(call.data.get("messages")),
         least=settings.FLUSH_TOKENS if call.data.get("only_if_due") else 0,
     )
-    ready = flush_writing.prepare(found.proposed) if stage is None else None
+    ready = flush_candidates.prepare(found.proposed) if stage is None else None
     return _Prepared(found, ready)
 
 
 def _conversation(call: Call) -> Any:
-    """None for a temporary one, of which nothing is kept. Raises `NotFound`."""
+    """Return the conversation, or None for a temporary one, of which nothing is kept.
+
+    With `messages`, a conversation with the client's id is created as by a first turn. Raises
+    `NotFound`.
+    """
     reference = call.data["conversation_id"]
     try:
-        return threads.resolve(user=call.user, reference=reference)
+        return conversation_names.resolve(user=call.user, reference=reference)
     except NotFound:
-        if temporary.find(user=call.user, reference=reference) is None:
+        if temporary.find(user=call.user, reference=reference) is not None:
+            return None
+        if not call.data.get("messages"):
             raise
-        return None
+        return conversation_names.find_or_create(user=call.user, reference=reference)
 
 
 def _messages(given: Sequence[Mapping[str, Any]] | None) -> list[GivenMessage] | None:
@@ -75,21 +81,24 @@ class FlushView(MemcenterView):
     @endpoint(
         summary="Keep what a client is about to drop: candidates first, then memories and notes",
         takes=serializers.FlushInput,
-        answers={200: answers.Flushed},
+        answers={200: response_shapes.Flushed},
         prepare=_prepare,
+        unknown_user=lambda asked: CREATE if asked.data.get("messages") else REFUSE,
     )
     def post(self, call: Call) -> Response:
         prepared: _Prepared = call.ready
         answer: dict[str, Any] = {}
         if prepared.read is not None:
             found = prepared.read
-            answer["candidates"] = [shown.candidate(one, user=call.user) for one in found.proposed]
+            answer["candidates"] = [
+                rendering.candidate(one, user=call.user) for one in found.proposed
+            ]
             answer["tokens"] = found.tokens
         if prepared.ready is not None:
-            done = flush_writing.commit(prepared.ready, user=call.user) if prepared.ready else []
-            answer["written"] = [shown.flushed(one) for one in done]
+            done = flush_candidates.commit(prepared.ready, user=call.user) if prepared.ready else []
+            answer["written"] = [rendering.flushed(one) for one in done]
             if prepared.read is not None:
                 found = prepared.read
-                flush_writing.mark(found.conversation, through=found.through, user=call.user)
+                flush_candidates.mark(found.conversation, through=found.through, user=call.user)
         empty = not answer.get("candidates") and not answer.get("written")
         return Response({**answer, "note": NO_REPLY if empty else ""})

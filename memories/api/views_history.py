@@ -1,4 +1,4 @@
-"""What explains a memory: its versions, sources, recalls and relations; and going back."""
+"""Explain a memory: its versions, sources, recalls and relations; and restore a version."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from rest_framework.response import Response
 
 from memcenter.lib.errors import Invalid
 from memcenter.rest.base import MemcenterView
+from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import Call, endpoint
-from memcenter.rest.fields import Personal
 from memcenter.rest.pagination import Order
-from memcenter.rest.schema import page_of
+from memcenter.rest.requests.fields import Personal
 from memories import selectors
-from memories.api import answers, serializers, shown
-from memories.services import curating, indexing, writing
+from memories.api import rendering, response_shapes, serializers
+from memories.indexing import search_index
+from memories.writing import curation, memory_writes
 from ops.access import as_user
 
 _NEWEST = Order("id")
@@ -26,57 +27,59 @@ class MemoryVersionsView(MemcenterView):
     @endpoint(
         summary="The versions of a memory, newest first",
         takes=Personal,
-        answers={200: page_of(answers.MemoryVersion)},
+        answers={200: page_of(response_shapes.MemoryVersion)},
         paged=True,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
         sources = Prefetch("sources", selectors.sources_of(memory), to_attr="shown_sources")
         rows = selectors.versions_of(memory).prefetch_related(sources)
-        return Response(call.page.of(rows, order=Order("number"), show=shown.version))
+        return Response(call.page.of(rows, order=Order("number"), show=rendering.version))
 
 
 class MemorySourcesView(MemcenterView):
     @endpoint(
         summary="What a memory rests on, newest first",
         takes=Personal,
-        answers={200: page_of(answers.NumberedSource)},
+        answers={200: page_of(response_shapes.NumberedSource)},
         paged=True,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         rows = selectors.sources_of(selectors.memory_of(call.user, memory_id))
-        return Response(call.page.of(rows, order=_NEWEST, show=shown.numbered_source))
+        return Response(call.page.of(rows, order=_NEWEST, show=rendering.numbered_source))
 
 
 class MemoryRecallsView(MemcenterView):
     @endpoint(
         summary="When a memory was put into a prompt, newest first",
         takes=Personal,
-        answers={200: page_of(answers.MemoryRecall)},
+        answers={200: page_of(response_shapes.MemoryRecall)},
         paged=True,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
         rows = selectors.recalls_of(call.user, memory)
-        return Response(call.page.of(rows, order=_NEWEST, show=shown.recall))
+        return Response(call.page.of(rows, order=_NEWEST, show=rendering.recall))
 
 
 class MemoryRelationsView(MemcenterView):
     @endpoint(
         summary="How a memory bears on others",
         takes=Personal,
-        answers={200: page_of(answers.MemoryRelation)},
+        answers={200: page_of(response_shapes.MemoryRelation)},
         paged=True,
     )
     def get(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
-        show = partial(shown.relation, seen_from=memory)
+        show = partial(rendering.relation, seen_from=memory)
         rows = selectors.relations_of(memory)
         return Response(call.page.of(rows, order=_NEWEST, show=show))
 
 
 def _prepare_restore(call: Call) -> Any:
-    """The old text's vectors, made before the transaction; None when no version is asked for."""
+    """Return the old text's vectors, computed before the transaction; None if no version is
+    given.
+    """
     number = call.data.get("version")
     if number is None:
         return None
@@ -85,22 +88,24 @@ def _prepare_restore(call: Call) -> Any:
         old = selectors.versions_of(memory).filter(number=number).first()
     if old is None:
         raise Invalid.field("version", "There is no such version.")
-    return old.content, *indexing.embed_memory(old.content)
+    return old.content, *search_index.embed_memory(old.content)
 
 
 class MemoryRestoreView(MemcenterView):
     @endpoint(
-        summary="Take a memory out of the recycle bin, or back to an old version",
+        summary="Take a memory out of the recycle bin or the archive, or back to an old version",
         takes=serializers.RestoreInput,
-        answers={200: answers.Memory},
+        answers={200: response_shapes.Memory},
         prepare=_prepare_restore,
     )
     def post(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
-        memory = curating.take_back(user=call.user, memory=memory)
+        if memory.deleted_at is None and memory.archived_at is not None:
+            memory = curation.enable(user=call.user, memory=memory)
+        memory = curation.take_back(user=call.user, memory=memory)
         if call.ready is not None:
             text, vectors, pieces = call.ready
-            writing.restore_version(
+            memory_writes.restore_version(
                 memory, number=call.data["version"], text=text, vectors=vectors, pieces=pieces
             )
-        return Response(shown.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))

@@ -1,4 +1,4 @@
-"""Long-term memory: the list, and one memory."""
+"""Long-term memory: the list, and single memories."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from django.db.models.functions import Coalesce
 from rest_framework.response import Response
 
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memcenter.rest.fields import Personal
+from memcenter.rest.description.schema import Accepted, page_of
+from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.pagination import NEWEST, Order
-from memcenter.rest.schema import Accepted, page_of
-from memories import selectors
-from memories.api import answers, serializers, shown
+from memcenter.rest.requests.fields import Personal
+from memories import portrait, selectors
+from memories.api import rendering, response_shapes, serializers
+from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
 from memories.selectors import MemoryFilter
-from memories.services import curating, forgetting, remembering, writing
-from memories.services.curating import Edit
-from memories.services.remembering import MemoryInput, Prepared
+from memories.writing import curation, direct_writes, memory_writes
+from memories.writing.curation import Edit
+from memories.writing.direct_writes import MemoryInput, Prepared
 from ops.access import as_user
+from ops.accounts import users
 
 _GIVEN = (
     "tags",
@@ -43,34 +45,48 @@ _GIVEN = (
 
 def _prepare(call: Call) -> Prepared:
     given = {name: call.data[name] for name in _GIVEN if name in call.data}
-    return remembering.prepare(
+    return direct_writes.prepare(
         MemoryInput(content=call.data["content"], **given), origin=Origin.API
     )
+
+
+class PortraitView(MemcenterView):
+    @endpoint(
+        summary="About the user: what is known, in groups; empty while memory is off",
+        takes=Personal,
+        answers={200: response_shapes.Portrait},
+        unknown_user=EMPTY,
+    )
+    def get(self, call: Call) -> Response:
+        is_on = users.settings_of(call.user).longterm_enabled
+        groups = portrait.portrait_of(call.user) if is_on else []
+        return Response({"groups": [rendering.portrait_group(one) for one in groups]})
 
 
 class LongTermView(MemcenterView):
     @endpoint(
         summary="List memories; by default those in use, newest first",
         takes=serializers.MemoryQuery,
-        answers={200: page_of(answers.Memory)},
+        answers={200: page_of(response_shapes.Memory)},
         paged=True,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
         rows, order = _sorted(selectors.memories_of(call.user, _filter(call)), call.data)
-        show = partial(shown.memory, user=call.user)
+        show = partial(rendering.memory, user=call.user)
         return Response(call.page.of(rows, order=order, show=show))
 
     @endpoint(
         summary="Write a memory; it is held against what is known in the same call",
         takes=serializers.MemoryInputShape,
-        answers={200: answers.WrittenMemory, 201: answers.WrittenMemory},
+        answers={200: response_shapes.WrittenMemory, 201: response_shapes.WrittenMemory},
         unknown_user=CREATE,
         prepare=_prepare,
     )
     def post(self, call: Call) -> Response:
-        written = remembering.remember(call.ready, user=call.user)
+        written = direct_writes.remember(call.ready, user=call.user)
         memory = selectors.memory_of(call.user, written.memory.public_id)
-        answer = {**shown.memory(memory, user=call.user), "result": written.result}
+        answer = {**rendering.memory(memory, user=call.user), "result": written.result}
         answer["superseded"] = list(written.superseded)
         if written.redacted:
             answer["redacted"] = True
@@ -81,7 +97,7 @@ def _filter(call: Call) -> MemoryFilter:
     data = call.data
     return MemoryFilter(
         query=data.get("query", ""),
-        kinds=[writing.check_kind(kind) for kind in data.get("kind", ())],
+        kinds=[memory_writes.check_kind(kind) for kind in data.get("kind", ())],
         tag=data.get("tag", ""),
         status=data.get("status", ""),
         project_key=data.get("project_key", ""),
@@ -93,7 +109,7 @@ def _filter(call: Call) -> MemoryFilter:
 
 
 def _sorted(rows: QuerySet[Memory], data: Any) -> tuple[QuerySet[Memory], Order]:
-    """Newest first unless asked otherwise; where a time is missing, creation stands in."""
+    """Sort newest first by default; a missing time is replaced by the creation time."""
     sort = data.get("sort")
     if sort is None:
         return rows, NEWEST
@@ -109,42 +125,42 @@ def _prepare_edit(call: Call) -> tuple[Memory, Edit]:
     with as_user(call.user):
         memory = selectors.memory_of(call.user, call.asked.ids["memory_id"], with_bin=False)
     changes = {name: value for name, value in call.data.items() if name != "user_id"}
-    return memory, curating.prepare_edit(changes, memory=memory, actor=Origin.API)
+    return memory, curation.prepare_edit(changes, memory=memory, actor=Origin.API)
 
 
 class LongTermMemoryView(MemcenterView):
     @endpoint(
         summary="One memory, also from the recycle bin",
         takes=Personal,
-        answers={200: answers.Memory},
+        answers={200: response_shapes.Memory},
     )
     def get(self, call: Call, memory_id: str) -> Response:
-        return Response(shown.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
 
     @endpoint(
         summary="Change a memory; another text becomes a version",
         takes=serializers.MemoryChange,
-        answers={200: answers.Memory},
+        answers={200: response_shapes.Memory},
         prepare=_prepare_edit,
     )
     def patch(self, call: Call, memory_id: str) -> Response:
         memory, edit = call.ready
-        curating.edit(edit, user=call.user, memory=memory, actor=Origin.API)
-        return Response(shown.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+        curation.edit(edit, user=call.user, memory=memory, actor=Origin.API)
+        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
 
     @endpoint(
         summary="Forget a memory now, or with recycle=true put it into the recycle bin",
         takes=serializers.MemoryRemoval,
-        answers={200: answers.Memory, 202: Accepted},
+        answers={200: response_shapes.Memory, 202: Accepted},
         strict=True,
     )
     def delete(self, call: Call, memory_id: str) -> Response:
         memory = selectors.memory_of(call.user, memory_id)
         if call.data.get("recycle", False):
-            curating.recycle(user=call.user, memory=memory)
+            curation.recycle(user=call.user, memory=memory)
             binned = selectors.memory_of(call.user, memory_id)
-            return Response(shown.memory(binned, user=call.user))
-        operation = forgetting.forget_memory(
+            return Response(rendering.memory(binned, user=call.user))
+        operation = memory_forgets.forget_memory(
             user=call.user, memory=memory, requested_by_key=call.key_id
         )
         return Response({"status": "accepted", "op_id": operation.public_id}, status=202)

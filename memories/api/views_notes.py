@@ -6,18 +6,18 @@ from rest_framework.response import Response
 
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memories.api import answers, serializers, shown
-from memories.services import notes
+from memories.api import rendering, response_shapes, serializers
+from memories.files import daily_notes
 
 
 class AppendView(MemcenterView):
     @endpoint(
         summary="Write one line into today's note, today being where the person is",
         takes=serializers.NoteLine,
-        answers={201: answers.AppendedLine},
+        answers={201: response_shapes.AppendedLine},
         unknown_user=CREATE,
     )
     def post(self, call: Call) -> Response:
         source = call.data.get("source") or self.surface
-        appended = notes.append(call.data["text"], user=call.user, source=source)
-        return Response(shown.line(appended, user=call.user), status=201)
+        appended = daily_notes.append(call.data["text"], user=call.user, source=source)
+        return Response(rendering.line(appended, user=call.user), status=201)

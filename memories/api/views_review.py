@@ -1,4 +1,4 @@
-"""Deciding on candidates, and acting on many memories at once."""
+"""Decide on candidates, and act on several memories at once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from rest_framework.response import Response
 from memcenter.lib.errors import NotAllowed
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
-from memories.api import answers, serializers
+from memories.api import response_shapes, serializers
+from memories.forgetting import memory_forgets
 from memories.models import Memory
-from memories.services import curating, forgetting, review
-from memories.services.review import ReviewInput
+from memories.writing import curation, review
+from memories.writing.review import ReviewInput
 from ops.models import Scope
 
 
@@ -18,7 +19,7 @@ class ConfirmView(MemcenterView):
     @endpoint(
         summary="Decide on memories that wait for review",
         takes=serializers.ConfirmInput,
-        answers={200: answers.Decisions},
+        answers={200: response_shapes.Decisions},
     )
     def post(self, call: Call) -> Response:
         decisions = [
@@ -37,13 +38,13 @@ class BulkView(MemcenterView):
     @endpoint(
         summary="The same act on many memories",
         takes=serializers.BulkInput,
-        answers={200: answers.BulkResults},
+        answers={200: response_shapes.BulkResults},
     )
     def post(self, call: Call) -> Response:
         data = call.data
         if data["action"] == "forget":
             return _forget(call)
-        done = curating.bulk(
+        done = curation.bulk(
             user=call.user, ids=data["ids"], action=data["action"], tag_name=data.get("tag", "")
         )
         return Response({"results": [{"id": one, "result": result} for one, result in done]})
@@ -59,7 +60,7 @@ def _forget(call: Call) -> Response:
         "results": [{"id": one, "result": "done" if one in here else "not_found"} for one in ids]
     }
     if found:
-        operation = forgetting.forget_memories(
+        operation = memory_forgets.forget_memories(
             user=call.user, memories=found, requested_by_key=call.key_id
         )
         answer["op_id"] = operation.public_id

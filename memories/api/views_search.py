@@ -1,31 +1,33 @@
-"""Search, and what explains it."""
+"""Search, and its explanation."""
 
 from __future__ import annotations
 
 from rest_framework.response import Response
 
-from conversations import selectors as said
+from conversations import selectors as conversation_selectors
 from conversations.models import Conversation
-from conversations.services import threads
+from conversations.recording import conversation_names
 from memcenter.lib.errors import NotFound
-from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import Asked, Call, Endpoint, endpoint
-from memcenter.rest.fields import Personal
-from memories import metrics, owners, selectors
-from memories.api import answers, serializers, shown
+from memcenter.rest.endpoint import EMPTY, Asked, Call, Endpoint, endpoint
+from memcenter.rest.requests import people
+from memcenter.rest.requests.fields import Personal
+from memories import metrics, owners, projects, selectors
+from memories.api import rendering, response_shapes, serializers
+from memories.indexing import search_index
 from memories.models import MemoryStatus
-from memories.services import indexing, projects, search, writing
-from memories.services.pool import PreparedQuery
-from memories.services.shelves import TYPES, Filters
+from memories.recall import search
+from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.searchable_texts import TYPES, Filters
+from memories.writing import memory_writes
 from ops.access import within
 from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
-    """Names in a question weigh more when somebody of that name speaks here."""
+    """Analyse the query; names in it weigh more if a speaker has that name."""
     with within(call.user):
-        speakers = said.speakers_of(call.user)
+        speakers = conversation_selectors.speakers_of(call.user)
     return search.prepare_query(call.data["query"], speakers=speakers)
 
 
@@ -33,11 +35,12 @@ class SearchView(MemcenterView):
     @endpoint(
         summary="Search everything of a user: memories, messages, episodes, summaries, notes",
         takes=serializers.SearchQuery,
-        answers={200: answers.SearchAnswer},
+        answers={200: response_shapes.SearchAnswer},
         prepare=_prepare,
-        prepares_within=indexing.is_here,
+        prepares_within=search_index.is_here,
         adds=True,
         afterwards=True,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
         data = call.data
@@ -53,14 +56,14 @@ class SearchView(MemcenterView):
         return Response(
             {
                 "request_id": found.request_id,
-                "results": [shown.hit(one) for one in found.results],
+                "results": [rendering.hit(one) for one in found.results],
                 "took_ms": found.took_ms,
             }
         )
 
 
 def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
-    """A project that nobody has yet holds no memory: then memories are not looked through."""
+    """Leave memories out if no project has the given key, since none can match."""
     data = call.data
     types, project = data.get("types") or TYPES, None
     if key := data.get("project_key"):
@@ -71,9 +74,10 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
     filters = Filters(
         conversation=_conversation(call),
         project=project,
-        kinds=(writing.check_kind(data["kind"]),) if "kind" in data else (),
+        kinds=(memory_writes.check_kind(data["kind"]),) if "kind" in data else (),
         tag=data.get("tag", ""),
         status=data.get("status", MemoryStatus.ACTIVE),
+        archived="status" not in data,
         since=data.get("from"),
         until=data.get("to"),
     )
@@ -81,12 +85,15 @@ def _narrowed(call: Call) -> tuple[Filters, tuple[str, ...]]:
 
 
 def _conversation(call: Call) -> Conversation | None:
+    """Return the conversation; None also for a user who has no data yet."""
     reference = call.data.get("conversation_id")
-    return None if reference is None else threads.resolve(user=call.user, reference=reference)
+    if reference is None or call.user.pk == people.NOBODY:
+        return None
+    return conversation_names.resolve(user=call.user, reference=reference)
 
 
 def _whose_trace(asked: Asked) -> User:
-    """A bound key with the scope `admin` also reads the traces of other people."""
+    """Return the trace's owner; a bound key with the scope `admin` may read other users' traces."""
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
     named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))
@@ -100,20 +107,21 @@ class DebugView(MemcenterView):
     @endpoint(
         summary="How a recall or search came to its results",
         takes=Personal,
-        answers={200: answers.Trace},
+        answers={200: response_shapes.Trace},
         whose=_whose_trace,
     )
     def get(self, call: Call, request_id: str) -> Response:
         row = selectors.trace_of(call.user, request_id)
-        return Response(shown.trace(row, hits=selectors.hits_of(row)))
+        return Response(rendering.trace(row, hits=selectors.hits_of(row)))
 
 
 class MetricsView(MemcenterView):
     @endpoint(
         summary="How much is remembered and how fast it is recalled",
         takes=Personal,
-        answers={200: answers.Metrics},
+        answers={200: response_shapes.Metrics},
         all_users_for=Scope.ADMIN,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
         return Response(metrics.figures_of(call.user))

@@ -1,0 +1,1 @@
+"""Read messages: candidates, summaries, verdicts on candidates. Plain values, no Django."""

@@ -1,33 +1,46 @@
-"""The bundled extractor: a learned reader finds the statements, and a memory is made of each.
+"""The bundled extractor: the learned reader finds statements, each of which becomes a memory.
 
-A message is read whole, with up to three messages before it and what it answers. A statement that
-is worth keeping is kept in the person's own words (`own_words`). Secrets, code and quoted lines
-never become a part of one, and nothing that only repeats our own prompt text is kept.
+A message is read whole, with up to three earlier messages and the message that it answers. A
+statement worth keeping is stored in the person's own words (`own_words`). Secrets, code and quoted
+lines never become part of it, and text that only repeats our own prompt is dropped.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from difflib import get_close_matches
+from functools import partial
 from typing import Protocol
 
-from memories.extraction import accepted, commands, keeping, masking, repeated, sensitive
-from memories.extraction.languages import language_of
-from memories.extraction.own_words import own_words
-from memories.extraction.topics import tag_of
-from memories.extraction.types import Candidate, Extraction, ForgetRequest, Said, TurnText
+from memories.extraction import accepted_claims, dont_keep, masking, own_prompts, secret_masking
+from memories.extraction.commands import Command, commands, speaks_of_forgetting
+from memories.extraction.corrections import PATTERNS, Correction, correction
+from memories.extraction.types import (
+    OWNER_UNSURE,
+    Candidate,
+    Extraction,
+    ForgetRequest,
+    Said,
+    TurnText,
+)
+from memories.extraction.wording.languages import language_of
+from memories.extraction.wording.own_words import own_words
+from memories.extraction.wording.topics import tag_of
 from memories.reader import Reading, Statement
-from memories.screening import finding
-from memories.screening import reading as screened
-from memories.screening.finding import Span
+from memories.screening import learned_secrets as screened
+from memories.screening.secret_search import Span
 
 KEEP = 0.6  # share of "worth keeping" from which a statement is kept
 DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
 ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
 FLAG = 0.5  # share from which a mark of the whole message holds
+_SURELY_FORGET = 0.9  # the mark "forget" of a message without a word of forgetting
 _DOUBTFUL = 0.4  # the confidence of what waits for the person
 _ACCEPTED = 0.8  # the confidence of what the assistant said and the person agreed to
+_OWNER = 0.6  # share of the likeliest owner under which the person is asked whose a limit is
 _HEDGED = 0.15  # taken off the confidence of "I think", "maybe", 好像
+_ANSWERS = 0.4  # share of the topic "how to answer" from which a text is about that
+_LONGEST_WISH = 300  # signs; what is longer says more than how to answer
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
 _IMPORTANCE = {
@@ -41,45 +54,25 @@ _IMPORTANCE = {
 }
 _OWN_LIFE = ("self", "related")
 _LIVED = ("asserted", "hedged", "asked")
+_FOREIGN = ("pasted", "transform")  # marks of a message with somebody's text in it
 _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' words and of games
 _MOST = 40  # candidates of one message; more is a list, not a conversation
-_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_LONGEST_ORDER = 600  # signs of a sentence in which "remember" and "forget" are looked for
 _HAN = ("zh", "ja")
 _SAID_BEFORE = 24  # signs before a statement in which a word of correction is looked for
-_OVERRULES = re.compile(
-    r"(?i)\b(?:actually|typo|i mean|i meant|correction|now|instead|any ?more|no longer|wrong"
-    r"|ahora|en realidad|perdón|quise decir|ya no|jetzt|eigentlich|ich meinte|nicht mehr"
-    r"|maintenant|en fait|je voulais dire|ne plus)\b"
-    r"|说错|打错|写错|记错|說錯|打錯|其实|其實|更正|纠正|改成|改到|改为|换成|现在|現在|不再|已经不"
-    r"|間違え|じゃなくて|ではなく|今は"
-)
 _SAYS = re.compile(r"[^\W_]")
+_HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_LEAST = 4  # Han signs, or twice the words, of a statement that is no scrap
 
 
 class MessageReader(Protocol):
-    """What the extractor needs of `memories.reader.Reader`."""
+    """The part of `memories.reader.Reader` that the extractor needs."""
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
 
 @dataclass(frozen=True)
-class _Order:
-    """ "Remember …" or "forget …". `what` stands in the message at `start`; empty: what was said
-    before.
-    """
-
-    verb: str  # remember | forget
-    what: str
-    start: int
-    sentence: str
-    todo: bool
-    wonders: bool  # "forget that I live in Leeds?"
-
-
-@dataclass(frozen=True)
 class _Message:
-    """What one person said. `covered` is as long as the text, without secrets and code."""
+    """One person's message. `covered` has the same length as the text, without secrets and code."""
 
     said: Said
     role: str
@@ -88,14 +81,14 @@ class _Message:
     reading: Reading
     spans: tuple[Span, ...]
     covered: str
-    commands: tuple[_Order, ...]
+    commands: tuple[Command, ...]
 
     def flag(self, name: str) -> bool:
         return self.reading.flags[name] >= FLAG
 
 
 class BundledExtractor:
-    """Keeps what the reader is sure of; what it doubts waits for the person's review."""
+    """Keep statements that the reader is sure of; others wait for the person's review."""
 
     name = "bundled"
 
@@ -106,15 +99,16 @@ class BundledExtractor:
         message = self._heard(turn.user, "user", turn)
         forget = tuple(_forget_requests(message))
         withheld = _is_withheld(message)
-        candidates = [] if withheld else list(_candidates(message))
+        corrected, said = ([], None) if withheld else self._corrected(turn)
+        candidates = [] if withheld else [*corrected, *_candidates(message, beside=said)]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
-        kept = list(_without_repeats(candidates, known=repeated.folded(turn.known_block)))
-        redacted = any(sensitive.is_redacted(one.content) for one in kept)
+        kept = own_prompts.without_repeats(candidates, block=turn.known_block, most=_MOST)
+        redacted = any(secret_masking.is_redacted(one.content) for one in kept)
         return Extraction(
             tuple(kept),
-            sensitive.refusals(message.spans, kept=redacted),
+            secret_masking.refusals(message.spans, kept=redacted),
             forget,
             secrets=tuple((one.start, one.end) for one in message.spans),
             withheld=withheld,
@@ -122,33 +116,90 @@ class BundledExtractor:
         )
 
     def kind_of(self, text: str) -> str:
-        """The kind of the one statement that a text makes; empty where it makes none or several."""
+        """Return the kind of the only statement in a text; empty if there is none or several."""
         kinds = {one.best("kind") for one in self._reader.read(text).statements}
         return kinds.pop() if len(kinds) == 1 else ""
+
+    def says_how_to_answer(self, text: str) -> bool:
+        """Tell whether most of a short text is about answers: language, length, tone, form of
+        address.
+        """
+        if len(text) > _LONGEST_WISH:
+            return False
+        told = (
+            one.end - one.start
+            for one in self._reader.read(text).statements
+            if one.best("topic") == "answers" and one.share("topic", "answers") >= _ANSWERS
+        )
+        return sum(told) * 2 > len(text)
+
+    def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
+        """Return the corrected statements of an earlier message, each with the text that it
+        replaces.
+        """
+        earlier = list(reversed(turn.before))
+        found = correction(turn.user.text, [one.text for one in earlier])
+        if found is None:
+            return [], None
+        told = []
+        for text in (earlier[found.place].text, found.text):
+            said = replace(earlier[found.place], text=text)
+            before = tuple(reversed(earlier[found.place + 1 :]))
+            again = TurnText(said, Said("", said.spoken_at), before)
+            told.append({one.content: one for one in _candidates(self._heard(said, "user", again))})
+        wrong, right = told
+        gone = wrong.keys() - right.keys()
+        candidates = [
+            replace(
+                right[content],
+                quote=turn.user.text[found.start : found.end],
+                quote_start=found.start,
+                corrects=True,
+                overrules=next(iter(get_close_matches(content, gone, 1)), ""),
+                reasons=tuple(dict.fromkeys((*right[content].reasons, "corrects"))),
+            )
+            for content in right
+            if content not in wrong
+        ]
+        return candidates, found if candidates else None
+
+    def is_about_people(self, text: str) -> bool:
+        """Tell whether any statement of a text is about somebody besides the person."""
+        return any(
+            one.best("topic") in ("family", "people") or one.best("whose") != "self"
+            for one in self._reader.read(text).statements
+        )
 
     def _heard(self, said: Said, role: str, turn: TurnText) -> _Message:
         before = tuple(one.text for one in reversed(turn.before))[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
-        reading = self._reader.read(said.text, before=before, assistant=answers)
-        spans = screened.of_reading(said.text, reading)
-        covered = masking.covered(sensitive.covered(said.text, spans))
-        orders = tuple(_commands(covered))
+        read = partial(self._reader.read, before=before, assistant=answers)
+        reading = read(said.text)
+        spans = screened.of_reading(said.text, reading, read)
+        covered = masking.covered(secret_masking.covered(said.text, spans))
+        orders = tuple(commands(covered))
         return _Message(said, role, before, answers, reading, spans, covered, orders)
 
 
 def _is_withheld(message: _Message) -> bool:
-    """Whether the person asked that this message, or what it is about, isn't kept."""
+    """Tell whether the person asked not to keep this message or its topic."""
     asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
-    return asked or keeping.is_asked_not_to(message.said.text)
+    return asked or dont_keep.is_asked_not_to(message.said.text)
 
 
-def _candidates(message: _Message) -> Iterator[Candidate]:
+def _candidates(message: _Message, *, beside: Correction | None = None) -> Iterator[Candidate]:
+    """Return the candidates of the message, without a correction that was handled before."""
     asked = message.flag("remember")
     unwanted = [order.start for order in _orders(message, "forget") if order.what]
+    foreign = [] if asked else _foreign_parts(message)
     found = [
         one
         for one in message.reading.statements
-        if _is_ours(one, asked=asked) and not any(one.start <= at < one.end for at in unwanted)
+        if _is_ours(one, asked=asked)
+        and not _is_scrap(one, message.said.text)
+        and not any(one.start <= at < one.end for at in unwanted)
+        and not any(start <= one.start < end for start, end in foreign)
+        and not (beside and one.start < beside.end and beside.start < one.end)
     ]
     if asked and not found:
         yield from _ordered(message)
@@ -159,27 +210,39 @@ def _candidates(message: _Message) -> Iterator[Candidate]:
             yield candidate
 
 
+def _foreign_parts(message: _Message) -> list[tuple[int, int]]:
+    """Return the parts in which nothing is said by the person as themselves.
+
+    In a game that is the whole message, unless the game begins or ends with it.
+    """
+    turning = message.flag("role_begins") or message.flag("role_ends")
+    if message.flag("role") and not turning:
+        return [(0, len(message.said.text))]
+    if any(message.flag(name) for name in _FOREIGN):
+        return masking.foreign_parts(message.said.text)
+    return []
+
+
 def _accepted(message: _Message) -> Iterator[Candidate]:
-    """What the assistant said of the person and they only agreed to, with their answer."""
-    claim = accepted.accepted_claim(message.said.text, message.answers)
-    if claim is None or message.role != "user" or finding.find(claim.quote):
+    """Return the assistant's claims about the person that the person agreed to."""
+    claim = accepted_claims.accepted_claim(message.said.text, message.answers)
+    if claim is None or message.role != "user":
         return
-    content = f"[{claim.quote}] {message.said.text.strip()}"
+    content = f"[{claim.text}] {message.said.text.strip()}"
     yield Candidate(
         kind="fact",
         content=_named(content, message.said.speaker),
         importance=_IMPORTANCE["fact"],
         confidence=_ACCEPTED,
-        quote=claim.quote,
+        quote=claim.text,
         quote_start=claim.start,
         quoted_role="assistant",
-        language=language_of(claim.quote),
         reasons=("accepted",),
     )
 
 
 def _is_ours(one: Statement, *, asked: bool) -> bool:
-    """Whether it may be kept, surely or perhaps."""
+    """Tell whether it may be kept, surely or after a review."""
     if one.best("whose") not in _OWN_LIFE or one.best("said") not in _LIVED:
         return asked and one.share("keep", "yes") >= KEEP
     keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
@@ -187,10 +250,19 @@ def _is_ours(one: Statement, *, asked: bool) -> bool:
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
-def _not_lived(message: _Message) -> Iterator[tuple[int, int]]:
-    """The parts that tell nothing of anybody's life; doubtful statements are not among them.
+def _is_scrap(one: Statement, text: str) -> bool:
+    """Tell whether it is a word or two from a longer run of words, which means nothing alone."""
+    words = text[one.start : one.end].strip()
+    size = len(words) if _HAN_SIGN.search(words) else 2 * len(words.split())
+    around = text[: one.start].rstrip(" ")[-1:], text[one.end :].lstrip(" ")[:1]
+    return size < _LEAST and any(_SAYS.match(sign) for sign in around)
 
-    In a message with a text that isn't the person's, or in a game, it is all but what is lived.
+
+def _not_lived(message: _Message) -> Iterator[tuple[int, int]]:
+    """Return the parts that aren't about anybody's real life; doubtful statements aren't among
+    them.
+
+    In a message with a foreign text or a game that is everything except the lived statements.
     """
     lived = [one for one in message.reading.statements if _is_lived(one)]
     if not any(message.flag(name) for name in _NOT_OWN):
@@ -211,7 +283,7 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
     others = [(s.start, s.end) for s in message.reading.statements if s != one]
     language = _language(message.said.text, message.said.text[one.start : one.end])
     begin = _behind_order(one, message) if explicit else one.start
-    whose = one.best("whose")
+    unsure = not explicit and _is_of_unsure_owner(one)
     own = own_words(
         message.covered,
         begin,
@@ -221,12 +293,12 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         assistant=message.answers,
         spoken_at=message.said.spoken_at,
         language=language,
-        whose=whose,
+        whose="others" if unsure else one.best("whose"),
         holds=one.best("holds"),
     )
-    content = sensitive.blanked(own.text)
+    content = secret_masking.blanked(own.text)
     quote, start = _quote(message, begin, one.end)
-    if not quote or masking.COVER in content or sensitive.says_nothing_but_secrets(content):
+    if not quote or masking.COVER in content or secret_masking.says_nothing_but_secrets(content):
         return None
     if not _SAYS.search(content):
         return None
@@ -236,53 +308,39 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         kind=kind,
         content=_named(content, message.said.speaker),
         importance=_EXPLICIT_IMPORTANCE if explicit else _importance(one),
-        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(one),
+        confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(one, unsure=unsure),
         quote=quote,
         quote_start=start,
         quoted_role=message.role,
         tags=(tag,),
         data=own.data,
-        occurred_at=_moment(own.occurred, message.said) if kind == "event" else None,
+        occurred_at=message.said.start_of(own.occurred) if kind == "event" else None,
         explicit=explicit,
         corrects=_corrects(one, message),
-        language=language,
-        reasons=_reasons(one, explicit=explicit),
+        reasons=_reasons(one, explicit=explicit, unsure=unsure),
     )
 
 
-def _orders(message: _Message, verb: str) -> Iterator[_Order]:
-    """The sentences that say so in so many words.
+def _orders(message: _Message, verb: str) -> Iterator[Command]:
+    """Return explicit orders.
 
-    "Forget …" is obeyed in the person's own words whatever the reader makes of it, "remember …"
-    where it heard one too.
+    "Forget …" is obeyed whatever the reader says; "remember …" only if the reader recognised it
+    too.
     """
     if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
         yield from (one for one in message.commands if one.verb == verb and not one.wonders)
 
 
-def _commands(covered: str) -> Iterator[_Order]:
-    """All sentences in the form of an order, whether it is meant as one or not."""
-    for sentence in _SENTENCE.finditer(covered):
-        text = sentence[0].strip()
-        plain = masking.simplified(masking.plain(text[:_LONGEST_ORDER]))
-        asks = text.endswith(("?", "？"))
-        for verb, question in (("remember", asks), ("forget", False)):
-            order = commands.command(plain, question=question)
-            if order is None or order.verb != verb:
-                continue
-            wonders = asks and verb == "forget" and not commands.is_polite_request(plain)
-            at = max(0, plain.find(order.what, order.start))
-            what = text[at : at + len(order.what)]
-            start = covered.index(text, sentence.start()) + at
-            yield _Order(verb, what, start, text, order.todo, wonders)
-
-
 def _ordered(message: _Message) -> Iterator[Candidate]:
-    """What "remember …" asks to keep where the reader saw no statement: the words themselves."""
+    """Return the words after "remember …" if the reader saw no statement there."""
     for order in _orders(message, "remember"):
         quote, at = _quote(message, order.start, order.start + len(order.what))
-        content = sensitive.blanked(order.what).strip(" \t,，.。!！:：;；")
-        if not quote or masking.COVER in content or sensitive.says_nothing_but_secrets(content):
+        content = secret_masking.blanked(order.what).strip(" \t,，.。!！:：;；")
+        if (
+            not quote
+            or masking.COVER in content
+            or secret_masking.says_nothing_but_secrets(content)
+        ):
             continue
         yield Candidate(
             kind="task" if order.todo else "fact",
@@ -293,25 +351,24 @@ def _ordered(message: _Message) -> Iterator[Candidate]:
             quote_start=at,
             quoted_role=message.role,
             explicit=True,
-            language=language_of(content),
             reasons=("explicit",),
         )
 
 
 def _language(message: str, statement: str) -> str:
-    """That of the message, unless the statement is in another script."""
+    """Return the message's language, unless the statement is in another script."""
     of_all, own = language_of(message), language_of(statement)
     return own if (of_all in _HAN) != (own in _HAN) else of_all
 
 
 def _behind_order(one: Statement, message: _Message) -> int:
-    """Where a statement begins without the "remember that" before it."""
+    """Return the start of a statement without the "remember that" before it."""
     starts = [order.start for order in _orders(message, "remember")]
     return max([one.start, *(at for at in starts if one.start < at < one.end)])
 
 
 def _quote(message: _Message, start: int, end: int) -> tuple[str, int]:
-    """The longest part of the span without a secret or covered text, and where it stands."""
+    """Return the longest part of the span without secrets or covered text, and its place."""
     best, at = "", start
     for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
         text = part[0].strip()
@@ -321,19 +378,21 @@ def _quote(message: _Message, start: int, end: int) -> tuple[str, int]:
 
 
 def _named(content: str, speaker: str) -> str:
-    """Between named people "I" says nothing without the name."""
+    """Add the speaker's name, since "I" is ambiguous between several named people."""
     return f"{speaker}: {content}" if speaker else content
 
 
 def _corrects(one: Statement, message: _Message) -> bool:
-    """Whether it overrules what was known: the reader sees it, or a word in or before it says so.
+    """Tell whether it overrules what was known, by the reader or by a word in or before it.
 
-    It only counts where the statement conflicts with a known one.
+    This only has an effect if the statement conflicts with a known one.
     """
     if one.best("change") != "none":
         return True
     before = message.said.text[max(0, one.start - _SAID_BEFORE) : one.start]
-    return _OVERRULES.search(before + message.said.text[one.start : one.end]) is not None
+    return (
+        PATTERNS["overruling"].search(before + message.said.text[one.start : one.end]) is not None
+    )
 
 
 def _importance(one: Statement) -> float:
@@ -341,49 +400,49 @@ def _importance(one: Statement) -> float:
     return round(_IMPORTANCE[one.best("kind")] - passed, 2)
 
 
-def _confidence(one: Statement) -> float:
+def _is_of_unsure_owner(one: Statement) -> bool:
+    """Tell whether a limit may be somebody else's, so that the person is asked first."""
+    shares = one.shares["whose"]
+    return one.best("kind") == "constraint" and max(shares.values()) < _OWNER
+
+
+def _confidence(one: Statement, *, unsure: bool) -> float:
     keep = one.share("keep", "yes")
-    if keep < KEEP:
+    if keep < KEEP or unsure:
         return _DOUBTFUL
     hedged = _HEDGED if one.best("said") == "hedged" else 0.0
     return round(min(0.95, keep) - hedged, 2)
 
 
-def _reasons(one: Statement, *, explicit: bool) -> tuple[str, ...]:
-    """`self.lasting` and the like, then what else was seen."""
+def _reasons(one: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]:
+    """Return codes such as `self.lasting`, then those of other observations."""
     seen = {
         "explicit": explicit,
         "hedged": one.best("said") == "hedged",
         "corrects": one.best("change") == "corrects",
         "ends": one.best("change") == "ends",
     }
-    heard = f"{one.best('whose')}.{one.best('holds')}"
+    heard = OWNER_UNSURE if unsure else f"{one.best('whose')}.{one.best('holds')}"
     return (heard, *(name for name, holds in seen.items() if holds))
 
 
-def _moment(day: date | None, said: Said) -> datetime | None:
-    return datetime.combine(day, time(), tzinfo=said.spoken_at.tzinfo) if day else None
-
-
 def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
-    """What the person asks to forget: plain orders, else what the reader takes for a request."""
+    """Return the person's requests to forget: explicit orders, else those that the reader
+    recognises.
+    """
     orders = list(_orders(message, "forget"))
     for order in orders:
-        yield ForgetRequest(sensitive.blanked(order.what), sensitive.blanked(order.sentence))
+        yield ForgetRequest(
+            secret_masking.blanked(order.what), secret_masking.blanked(order.sentence)
+        )
     if orders:
         return
     if any(one.wonders or one.verb == "remember" for one in message.commands):
         return  # "don't forget that …"
-    if message.flag("forget"):
-        whole = sensitive.blanked(message.covered).strip()
-        yield ForgetRequest(whole[:400], whole[:400])
+    in_words = speaks_of_forgetting(message.covered)
+    whole = secret_masking.blanked(message.covered)
+    if message.reading.flags["forget"] >= (FLAG if in_words else _SURELY_FORGET):
+        whole = whole.strip()[:400]
+        yield ForgetRequest(whole, whole, in_words=in_words)
     elif message.flag("dont_keep_before"):
-        yield ForgetRequest("", sensitive.blanked(message.covered))
-
-
-def _without_repeats(candidates: Sequence[Candidate], *, known: str) -> Iterator[Candidate]:
-    kept: dict[str, Candidate] = {}
-    for one in candidates:
-        if one.explicit or not repeated.repeats(one.content, one.quote, known=known):
-            kept.setdefault(repeated.folded(one.content), one)
-    yield from list(kept.values())[:_MOST]
+        yield ForgetRequest("", whole, in_words=in_words)

@@ -1,14 +1,16 @@
-"""The plain values of the language steps. Nothing here knows Django or a model provider."""
+"""The values that the language steps exchange. They don't depend on Django or a provider."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Any, Protocol
 
+OWNER_UNSURE = "owner_unsure"  # the reason of a candidate that may be about somebody else
+
 
 class Verdict(StrEnum):
-    """What becomes of a candidate beside the memories that are like it."""
+    """The decision on a candidate, given similar memories."""
 
     ADD = "ADD"  # nothing says this yet
     REPLACE = "REPLACE"  # newer or corrected: the old text becomes a version
@@ -20,19 +22,23 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Said:
-    """One utterance. `spoken_at` is aware and in the user's own time zone."""
+    """One utterance. `spoken_at` is timezone-aware, in the user's time zone."""
 
     text: str
     spoken_at: datetime
     speaker: str = ""  # a name, when the chat product gave one; empty is "the user"
 
+    def start_of(self, day: date | None) -> datetime | None:
+        """Return the beginning of a day in the user's time zone."""
+        return datetime.combine(day, time(), tzinfo=self.spoken_at.tzinfo) if day else None
+
 
 @dataclass(frozen=True)
 class TurnText:
-    """A turn as extraction sees it: what was said, the reply, and the few messages before.
+    """The input of extraction: a user message, the reply, and the few messages before.
 
-    `known_block` is the text that we ourselves put in the prompts of late; nothing that merely
-    repeats it is ever a candidate.
+    `known_block` is the text that we recently put in prompts; nothing that only repeats it becomes
+    a candidate.
     """
 
     user: Said
@@ -44,12 +50,12 @@ class TurnText:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A statement that might be remembered; it stands alone and is in the speaker's language.
+    """A statement that might be remembered. It stands alone and is in the speaker's language.
 
-    `quote` is a verbatim span of the user's message (or of the assistant's, when the user
-    accepted it: then `quoted_role` is "assistant"), starting at `quote_start` (characters).
-    `reasons` are short codes of what was seen, for the page that explains a memory.
-    `corrects` says that the speaker meant to overrule what was known before.
+    `quote` is a verbatim span of the user's message, starting at the character `quote_start`; or of
+    the assistant's message if the user accepted it, then `quoted_role` is "assistant". `reasons`
+    are short codes for the page that explains a memory. `corrects` means that the speaker overrules
+    what was known; `overrules` is the text of the memory that it replaces, if known.
     """
 
     kind: str
@@ -64,13 +70,13 @@ class Candidate:
     occurred_at: datetime | None = None
     explicit: bool = False
     corrects: bool = False
-    language: str = "en"
+    overrules: str = ""
     reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Something that was not taken because it is sensitive. Never holds the secret itself."""
+    """A sensitive statement that wasn't kept. It never holds the secret itself."""
 
     category: str  # password | api_key | card | bank_account | identity_number | address
     redacted: bool  # True: the statement was kept with the secret blanked out
@@ -78,33 +84,38 @@ class Refused:
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """The user said "forget that …": `about` is what, in their words; empty is "that"."""
+    """The user's "forget that …": `about` are their words; empty means the previous message.
+
+    Without `in_words` only the reader takes it for a request: nothing is erased before the user was
+    asked.
+    """
 
     about: str
     quote: str
+    in_words: bool = True
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """All that one turn yields."""
+    """The result for one turn."""
 
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[Refused, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
     secrets: tuple[tuple[int, int], ...] = ()  # where they stand in the user's message
     withheld: bool = False  # the person asked that this message isn't kept
-    # What the message only quotes, plays, jokes about or hands over to be worked on.
+    # Ways of saying that aren't statements: quoted, played, joked, or a text to work on.
     not_lived: tuple[tuple[int, int], ...] = ()
 
     @property
     def secret_places(self) -> list[int]:
-        """As a message keeps them: start, end, start, end …"""
+        """Return the positions as a message stores them: start, end, start, end …"""
         return [place for span in self.secrets for place in span]
 
 
 @dataclass(frozen=True)
 class Known:
-    """A memory like the candidate. `similarity` is the embedder's cosine, 0-1."""
+    """A memory similar to the candidate, with the embedder's cosine `similarity`."""
 
     id: str
     kind: str
@@ -117,7 +128,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Beside:
-    """How the candidate stands to a further known memory, which the verdict isn't about."""
+    """The relation of the candidate to a memory other than the verdict's."""
 
     id: str
     verdict: Verdict
@@ -126,9 +137,10 @@ class Beside:
 
 @dataclass(frozen=True)
 class Decision:
-    """The verdict on one candidate, against which memory, and why (short codes).
+    """The verdict on one candidate, its target memory, and reasons as short codes.
 
-    `beside` are the further memories that the candidate touches, most similar first.
+    `beside` are the other memories that it affects, most similar first. `supports` are those that
+    remain beside it and support it.
     """
 
     verdict: Verdict
@@ -137,10 +149,11 @@ class Decision:
     kind: str | None = None
     reasons: tuple[str, ...] = ()
     beside: tuple[Beside, ...] = ()
+    supports: tuple[str, ...] = ()
 
 
 class Extractor(Protocol):
-    """Turns what was said into candidates."""
+    """Extract candidates from a turn."""
 
     name: str
 
@@ -148,7 +161,7 @@ class Extractor(Protocol):
 
 
 class Arbiter(Protocol):
-    """Decides on one candidate beside the memories that are like it, most similar first."""
+    """Decide on one candidate, given similar memories, most similar first."""
 
     name: str
 
@@ -158,7 +171,7 @@ class Arbiter(Protocol):
 
 
 class Summarizer(Protocol):
-    """Rolls messages into a summary of at most `max_tokens`, in the conversation's language."""
+    """Summarise messages in at most `max_tokens`, in the conversation's language."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Workflows: which tools, in which order, did what a person asked for. Pure."""
+"""Recognise workflows: the tools, in order, that did what the user asked for. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memcenter.lib import segment
-from memories.screening import finding
+from memcenter.lib.text import segment
+from memories.screening import secret_search
 
 FEWEST = 2  # successes of a workflow that is worth remembering
 _LONGEST_REQUEST = 80
@@ -21,9 +21,9 @@ Step = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Workflow:
-    """The tools that one turn used, with the names of their arguments, and whether all went well.
+    """The tools of one turn with their argument names, and whether all succeeded.
 
-    The values of arguments and what came out are never looked at.
+    Argument values and results are never read.
     """
 
     turn: int
@@ -37,7 +37,7 @@ class Workflow:
 
     @property
     def statement(self) -> str:
-        """The skill in the words of this turn, in its language."""
+        """Return the skill in the words of this turn, in its language."""
         if segment.language(self.request) == "zh":
             steps = " → ".join(
                 f"{name}（{'、'.join(keys)}）" if keys else name for name, keys in self.steps
@@ -50,7 +50,7 @@ class Workflow:
 
 
 def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) -> Workflow | None:
-    """None where nothing can be learned: no tools, odd names, or a request with a secret."""
+    """Return None without tools, with invalid names, or if the request holds a secret."""
     steps = [_step(one) for one in tools[: _MOST_STEPS + 1]]
     asked = _asked(request)
     if not steps or None in steps or len(steps) > _MOST_STEPS or not asked:
@@ -60,13 +60,13 @@ def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) 
 
 
 def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
-    """Those that began in the same way and failed: a workflow breaks off where it fails."""
+    """Return the failed workflows that began in the same way; a workflow stops at a failure."""
     names = [name for name, _ in steps]
     return [one for one in others if not one.worked and list(one.names) == names[: len(one.names)]]
 
 
 def confidence(*, successes: int, failures: int) -> float:
-    """Two successes 0.67, three 0.75; a failure weighs as two successes."""
+    """Return 0.67 for two successes, 0.75 for three; a failure weighs as much as two successes."""
     return round(successes / (successes + 2 * failures + 1), 2)
 
 
@@ -79,8 +79,8 @@ def _step(tool: Mapping[str, Any]) -> Step | None:
 
 
 def _asked(request: str) -> str:
-    """The first sentence of the request, if it holds no secret."""
-    if finding.find(request):
+    """Return the first sentence of the request, unless it holds a secret."""
+    if secret_search.find(request):
         return ""
     first = next((one.strip() for one in _END.split(request) if one and one.strip()), "")
     cut = first[:_LONGEST_REQUEST].rstrip(" .。!！?？")

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.statistics import without_statistics
+from memcenter.lib.database.column_storage import without_statistics
 
 _COLUMNS = {
     "memories_project": ["key", "name", "machines", "path"],

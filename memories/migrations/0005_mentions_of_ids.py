@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.mentions import index_of_mentions
+from memcenter.lib.database.mentions import index_of_mentions
 
 _COLUMNS = {
     "memories_project": {"key": "text", "name": "text", "machines": "list", "path": "text"},

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.row_security import rows_of_one_person
+from memcenter.lib.database.row_security import rows_of_one_person
 
 _TABLES = (
     "memories_project",

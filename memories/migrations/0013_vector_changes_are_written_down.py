@@ -6,7 +6,7 @@ switch it, so the function does it as the owner, for the system's role.
 
 from django.db import migrations
 
-from memcenter.lib.row_security import rows_of_one_person
+from memcenter.lib.database.row_security import rows_of_one_person
 
 _FORWARD = """
 CREATE FUNCTION memcenter_vector_changed() RETURNS trigger LANGUAGE plpgsql AS $$

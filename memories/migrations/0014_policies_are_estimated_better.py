@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.row_security import estimated_better
+from memcenter.lib.database.row_security import estimated_better
 
 _TABLES = (
     "ops_usersettings",

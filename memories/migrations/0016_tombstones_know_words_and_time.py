@@ -5,7 +5,7 @@ import django.utils.timezone
 from django.db import migrations, models
 from django.db.models.functions import Now
 
-from memcenter.lib.statistics import without_statistics
+from memcenter.lib.database.column_storage import without_statistics
 
 _FORGOTTEN_WHEN_ERASED = "UPDATE memories_tombstone SET forgotten_at = created_at"
 

@@ -7,9 +7,9 @@ from memories.models.memory import Memory
 
 
 class Arbitration(models.Model):
-    """One verdict: the candidate, the memory it met (`target`), and who decided why.
+    """A verdict: the candidate, the memory it was compared with (`target`), who decided, and why.
 
-    `memory` is what came of it. The texts go when either memory or the turn is forgotten.
+    `memory` is the result. The texts are erased when either memory or the turn is forgotten.
     """
 
     personal_data = True

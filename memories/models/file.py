@@ -7,21 +7,21 @@ from django.db import models
 from django.db.models import Q
 
 from memcenter.lib import ids
-from memcenter.lib.rows import VisibleManager
+from memcenter.lib.database.rows import VisibleManager
 
 
 class PresentFiles(VisibleManager["MemoryFile"]):
-    """Leaves out what lies in the recycle bin, too."""
+    """Excludes files in the recycle bin as well."""
 
     def get_queryset(self) -> models.QuerySet["MemoryFile"]:
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
 class MemoryFile(models.Model):
-    """A file that people and agents read and edit; `content` is its newest version.
+    """A file that users and agents read and edit; `content` is its newest version.
 
-    `written_version` is the version that the copy on the disk was last seen to have, 0 for none.
-    A note of the person's own may lie in the recycle bin (`deleted_at`); its path is free then.
+    `written_version` is the last version known to be in the copy on disk, 0 for none. A note of the
+    user's own may be in the recycle bin (`deleted_at`); its path is free then.
     """
 
     personal_data = True
@@ -55,10 +55,10 @@ class MemoryFile(models.Model):
 
 
 class FileVersion(models.Model):
-    """One state of a memory file.
+    """A version of a memory file.
 
-    `typed` is half a keyed hash of the text as it came in, before the file was rendered from it: so
-    a copy that was read and could not be written back any more is told from a further edit.
+    `typed` is half a keyed hash of the text as it came in, before the file was rendered from it. It
+    tells a copy that was read in, but could not be written back, from a further edit.
     """
 
     personal_data = True
@@ -87,11 +87,11 @@ class FileVersion(models.Model):
 
 
 class DailyNote(models.Model):
-    """One line of a day's note, append-only; `day` is in the person's time zone.
+    """A line of a day's note, append-only; `day` is in the user's time zone.
 
-    `learned_at`: when, being old, it was read for what it teaches. Also one line of free text in a
-    memory file: it has a `file` and no day, and is made again
-    from the file at each change, so that it is found as notes are.
+    `learned_at` is when the line, once old, was read to learn from it. A row may also be a line of
+    free text in a memory file: it has a `file` and no day, `number` is its position in the file,
+    and it is synced with the file at each change, so that search finds it like a note.
     """
 
     personal_data = True
@@ -130,7 +130,7 @@ class DailyNote(models.Model):
 
     @property
     def on(self) -> date:
-        """The day of a day's line."""
+        """Return the day of a day's line. Raises `ValueError` for a line of a file."""
         if self.day is None:
             raise ValueError("a line of a file has no day")
         return self.day

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
 from memcenter.lib import ids
-from memcenter.lib.rows import VisibleManager, one_of
+from memcenter.lib.database.rows import VisibleManager, one_of
 from memories.models.project import Project
 
 
@@ -45,19 +45,21 @@ class Origin(models.TextChoices):
 
 
 class PresentManager(VisibleManager["Memory"]):
-    """Leaves out what is being forgotten and what lies in the recycle bin."""
+    """Excludes memories that are being forgotten and memories in the recycle bin."""
 
     def get_queryset(self) -> models.QuerySet["Memory"]:
         return super().get_queryset().filter(deleted_at__isnull=True)
 
 
 class Memory(models.Model):
-    """One durable statement about a person, or about a project of theirs.
+    """A durable statement about a user or about one of the user's projects.
 
-    `status` says what it is good for; `deleted_at`/`purge_at` put it in the recycle bin;
-    `hidden_at` is set while it is being forgotten or derived again. `current_version` is the
-    number of the version whose text it carries. `content_hash` serves tracing only. With
-    `removal_asked_at` it waits in the review inbox because a memory file left it out.
+    `status` is its state of use; `deleted_at`/`purge_at` put it in the recycle bin; `hidden_at` is
+    set while it is being forgotten or derived again. `current_version` is the number of the version
+    whose text it carries. `content_hash` serves tracing only. `removal_asked_at` is set while it
+    waits in the review inbox because a memory file omitted it. `archived_at` is set if it was
+    archived because it was unused, and may be brought back. The confidence includes the user's
+    rating; `confidence_unrated` is its value without it.
     """
 
     personal_data = True
@@ -88,6 +90,8 @@ class Memory(models.Model):
     confidence = models.FloatField(default=0.8)
     status = models.CharField(max_length=12, choices=MemoryStatus, default=MemoryStatus.ACTIVE)
     pinned = models.BooleanField(default=False)
+    # The user's wish on how to be answered: it is in every prompt.
+    standing = models.BooleanField(default=False, db_default=False)
     origin = models.CharField(max_length=12, choices=Origin)
     content_hash = models.CharField(max_length=64, blank=True)
     occurred_at = models.DateTimeField(null=True, blank=True)
@@ -97,6 +101,7 @@ class Memory(models.Model):
     last_accessed_at = models.DateTimeField(null=True, blank=True)
     feedback = models.CharField(max_length=16, choices=Rating, blank=True)
     feedback_reason = models.TextField(blank=True)
+    confidence_unrated = models.FloatField(null=True, blank=True)
     agent_id = models.CharField(max_length=200, blank=True)
     app_id = models.CharField(max_length=200, blank=True)
     run_id = models.CharField(max_length=200, blank=True)
@@ -114,6 +119,7 @@ class Memory(models.Model):
     purge_at = models.DateTimeField(null=True, blank=True)
     hidden_at = models.DateTimeField(null=True, blank=True)
     removal_asked_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -151,7 +157,9 @@ class Memory(models.Model):
             models.Index(fields=["user", "project"], name="memory_project"),
             models.Index(fields=["user", "-access_count"], name="memory_hot"),
             models.Index(
-                fields=["user"], condition=Q(kind="constraint"), name="memory_constraints"
+                fields=["user"],
+                condition=Q(kind="constraint") | Q(pinned=True) | Q(standing=True),
+                name="memory_always",
             ),
             models.Index(
                 fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_purge"
@@ -173,11 +181,11 @@ class Change(models.TextChoices):
 
 
 class MemoryVersion(models.Model):
-    """One state of a memory's text; append-only.
+    """A version of a memory's text; append-only.
 
-    It keeps the candidate text and the sources of its own. `inputs` are the versions that it
-    was merged or consolidated from. An erased version (`erased_at`) is an empty marker whose
-    source was forgotten; it can't be restored.
+    It keeps the candidate text and its own sources. `inputs` are the versions that it was merged or
+    consolidated from. An erased version (`erased_at`) is an empty marker whose source was
+    forgotten; it can't be restored.
     """
 
     personal_data = True
@@ -221,7 +229,7 @@ class MemoryVersion(models.Model):
 
 
 class VersionInput(models.Model):
-    """That one version was made from another."""
+    """A link from a version to a version that it was made from."""
 
     personal_data = True
     words = ()
@@ -242,7 +250,11 @@ class VersionInput(models.Model):
 
 
 class Fragment(models.Model):
-    """A piece of a long memory, 500 tokens with 50 of overlap, with a vector of its own."""
+    """An additional text by which a memory is found, with its own vector.
+
+    It is usually a piece of a long memory, of 500 tokens with an overlap of 50. With `version`, it
+    is an earlier text that the memory replaced; it is erased when that version is forgotten.
+    """
 
     personal_data = True
     words = ("text",)
@@ -250,13 +262,23 @@ class Fragment(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="fragments")
+    version = models.ForeignKey(
+        MemoryVersion, null=True, blank=True, on_delete=models.CASCADE, db_index=False
+    )
     number = models.PositiveIntegerField()
     text = models.TextField()
     token_count = models.PositiveIntegerField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["memory", "number"], name="fragment_number")]
-        indexes = [models.Index(fields=["user", "memory"], name="fragment_user")]
+        indexes = [
+            models.Index(fields=["user", "memory"], name="fragment_user"),
+            models.Index(
+                fields=["version"],
+                condition=Q(version__isnull=False),
+                name="fragment_of_version",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"fragment {self.number} of memory {self.memory_id}"

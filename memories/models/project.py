@@ -3,11 +3,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from memcenter.lib.rows import VisibleManager
+from memcenter.lib.database.rows import VisibleManager
 
 
 class Project(models.Model):
-    """Something a person works on, named by agents: `user` + `key`."""
+    """A project that a user works on, named by agents: `user` + `key`."""
 
     personal_data = True
     words = ("key", "name", "machines", "path")

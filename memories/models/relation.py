@@ -3,7 +3,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from memcenter.lib.rows import one_of
+from memcenter.lib.database.rows import one_of
 from memories.models.memory import Memory
 
 
@@ -14,7 +14,7 @@ class RelationKind(models.TextChoices):
 
 
 class Relation(models.Model):
-    """How one memory bears on another, with a strength of 0-1."""
+    """A relation between two memories, with a strength of 0-1."""
 
     personal_data = True
     words = ()

@@ -1,20 +1,20 @@
-"""Where a memory came from, and what was refused."""
+"""The sources of memories, and the texts that were refused."""
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Message, Turn
-from memcenter.lib.rows import VisibleManager, one_of
+from memcenter.lib.database.rows import VisibleManager, one_of
 from memories.models.memory import Memory, MemoryVersion, Origin
 
 
 class Source(models.Model):
-    """What one version of a memory rests on: a turn (with the quoted span), or the API call,
-    note, file line or import that it came from.
+    """The evidence of a memory's version: a turn, an API call, a note, a file line or an import.
 
-    This is what makes "forget this turn" exact. Several `joint` ones hold the text only together:
-    it was put together from all of them. `reference` is an id or path, never text.
+    A turn comes with the quoted span. Sources make "forget this turn" exact. Several `joint`
+    sources support the text only together: it was composed from all of them. `reference` is an id
+    or path, never text.
     """
 
     personal_data = True
@@ -64,7 +64,7 @@ class SecretCategory(models.TextChoices):
 
 
 class Refusal(models.Model):
-    """That something sensitive was not taken, or was blanked out; never the secret itself."""
+    """A record that something sensitive was refused or blanked; never the secret itself."""
 
     personal_data = True
     words = ()

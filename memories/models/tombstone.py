@@ -6,14 +6,16 @@ from django.utils import timezone
 
 
 class Tombstone(models.Model):
-    """That something was forgotten: no text and no vector, only what keeps it from being learned
-    again from what was said before. Goes with the user.
+    """A record that something was forgotten, which keeps it from being learned again.
 
-    One row for each text of a forgotten memory: what it said, and the words of the messages that
-    it was quoted from. A forgotten message leaves one as well, without a `memory_public_id`. The
-    hashes are keyed (HMAC under the instance's secret): of the normalised text, of what it was
-    about, and of its overlapping pieces of `piece_size` characters. `message_ids` are public ids
-    of the messages it came from.
+    It has no text and no vector, and blocks only earlier messages as a source. It is deleted with
+    the user.
+
+    There is a row for each text of a forgotten memory: its content, and the words of the messages
+    that it was quoted from. A forgotten message leaves a row as well, without a `memory_public_id`.
+    The hashes are keyed (HMAC under the instance's secret): of the normalised text, of its content
+    words, and of its overlapping pieces of `piece_size` characters. `message_ids` has the public
+    ids of the source messages.
     """
 
     personal_data = True

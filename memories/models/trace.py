@@ -1,4 +1,4 @@
-"""What each recall and search asked and returned, kept for 30 days."""
+"""The queries and results of recalls and searches, kept for 30 days."""
 
 from django.conf import settings
 from django.db import models
@@ -14,7 +14,7 @@ class TraceKind(models.TextChoices):
 
 
 class RecallTrace(models.Model):
-    """One recall or search, by `request_id`. `answer` is the reply that the block went into."""
+    """A recall or search, by `request_id`. `answer` is the reply that the block was used for."""
 
     personal_data = True
     words = ("query",)
@@ -43,7 +43,7 @@ class RecallTrace(models.Model):
 
 
 class RecallHit(models.Model):
-    """One result of a recall: its rank and every component that adds up to its score."""
+    """A result of a recall: its rank and all components that add up to its score."""
 
     personal_data = True
     words = ()

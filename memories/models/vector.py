@@ -1,4 +1,4 @@
-"""What makes content findable: vectors per embedding space, and segmented words."""
+"""The search index: vectors per embedding space, and segmented words."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from conversations.models import Conversation
-from memcenter.lib.rows import one_of
+from memcenter.lib.database.rows import one_of
 
 
 class TargetKind(models.TextChoices):
@@ -21,7 +21,7 @@ class TargetKind(models.TextChoices):
     NOTE = "note", _("note")
 
 
-# What `target_id` is a key of.
+# The tables that `target_id` refers to.
 TABLES = {
     TargetKind.MEMORY: "memories_memory",
     TargetKind.FRAGMENT: "memories_fragment",
@@ -44,7 +44,7 @@ class SearchedIn(models.TextChoices):
 
 
 class EmbeddingSpace(models.Model):
-    """One embedder at one version. A search reads the active one only, never two."""
+    """An embedder at a version. A search reads the active space only, never two."""
 
     personal_data = False
 
@@ -74,7 +74,7 @@ class EmbeddingSpace(models.Model):
 
 
 class Vector(models.Model):
-    """The unit vector of one target in one space; no fixed dimension in the column."""
+    """The unit vector of a target in a space; the column has no fixed dimension."""
 
     personal_data = True
     words = ()
@@ -111,10 +111,10 @@ class Vector(models.Model):
 
 
 class VectorChange(models.Model):
-    """A vector came, changed or went, and Milvus wasn't told yet; a trigger writes it down.
+    """An inserted, changed or deleted vector that isn't in Milvus yet; a trigger records it.
 
-    It holds numbers only and has no foreign keys: it stays until Milvus was told, also when the
-    person's account is gone. There are none while vectors are in PostgreSQL alone.
+    It holds numbers only and has no foreign keys: it stays until Milvus is updated, even after the
+    user's account is deleted. There are no rows while vectors are in PostgreSQL alone.
     """
 
     personal_data = False
@@ -137,7 +137,7 @@ class VectorChange(models.Model):
 
 
 class LexicalEntry(models.Model):
-    """The segmented words of one target, with repeats, for keyword ranking."""
+    """The segmented words of a target, with repeats, for keyword ranking."""
 
     personal_data = True
     words = ()

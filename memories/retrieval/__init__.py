@@ -1,0 +1,1 @@
+"""Rank texts for a question: words, meaning, fusion, scores; `stores` compares vectors."""

@@ -1,8 +1,8 @@
-"""What a question is about in general ("my profession"), and the words that memories say it with.
+"""The concepts that a question is about ("my profession"), and the words memories use for them.
 
-"What's my profession?" and "Is a nurse" share no word and little meaning for the embedder. The
-list of everyday concepts in `data/concepts.txt`, in both languages, says that a nurse is a
-profession. It widens what is looked for; it never decides alone (see `evidence.py`).
+"What's my profession?" and "Is a nurse" share no word and little meaning for the embedder. The list
+of everyday concepts in `data/concepts.txt`, in both languages, says that a nurse is a profession.
+It widens the search terms; it never decides alone (see `evidence.py`).
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 
 _WORDS = re.compile(r"\w+")
 _FILE = Path(__file__).parent / "data" / "concepts.txt"
@@ -19,7 +19,7 @@ _FILE = Path(__file__).parent / "data" / "concepts.txt"
 
 @dataclass(frozen=True)
 class Concept:
-    """`asked`: what a spaced question says (`_spaced`); `words`: the terms that speak of it."""
+    """`asked` has the phrases that identify a question (`_spaced`), `words` the related terms."""
 
     name: str
     asked: tuple[str, ...]
@@ -28,21 +28,21 @@ class Concept:
 
 @dataclass(frozen=True)
 class Asked:
-    """One concept that a question is about, with the terms of memories in every language."""
+    """A concept that a question is about, with the terms of memories in every language."""
 
     name: str
     words: frozenset[str]
 
 
 def asked_about(text: str) -> tuple[Asked, ...]:
-    """The concepts of a question, in the order of the list."""
+    """Return the concepts of a question, in the order of the list."""
     plain = _spaced(segment.normalise(text))
     names = {one.name: None for one in _concepts() if any(said in plain for said in one.asked)}
     return tuple(Asked(name, _words()[name]) for name in names)
 
 
 def matched(concepts: Sequence[Asked], terms: Sequence[str]) -> float:
-    """Which share of the concepts a text with these terms speaks of, 0-1."""
+    """Return the share of the concepts that a text with these terms is about, 0-1."""
     if not concepts or not terms:
         return 0.0
     found = frozenset(terms)
@@ -75,14 +75,14 @@ def _read(line: str) -> Concept:
 
 
 def _spaced(plain: str) -> str:
-    """With a space on either side of each word, so that English is found as words of its own.
+    """Put a space on either side of each word, so that English phrases match whole words only.
 
-    Chinese has no gaps between words. (Looked for so, the list takes a tenth of what patterns do.)
+    Chinese has no gaps between words. (Substring search takes a tenth of the time of patterns.)
     """
     return f" {' '.join(_WORDS.findall(plain))} "
 
 
 def _terms(word: str) -> list[str]:
-    """The terms of one word; of a long Chinese word only the whole, not its pieces."""
+    """Return the terms of a word; for a long Chinese word only the whole, not its pieces."""
     found = segment.terms(word)
     return [word] if word in found else found

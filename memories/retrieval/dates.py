@@ -1,4 +1,4 @@
-"""Days and months that a question names, and whether a moment lies in them."""
+"""Find the days and months that a question names, and check whether a moment lies in them."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _PATTERNS = tuple(
 
 @dataclass(frozen=True)
 class Date:
-    """A day, a month or a year; what was not said is None."""
+    """A day, a month or a year; parts that were not given are None."""
 
     year: int | None = None
     month: int | None = None
@@ -53,7 +53,7 @@ class Date:
 
 
 def mentioned(text: str) -> tuple[Date, ...]:
-    """The dates in a text, each stretch of it read once, by the fullest pattern that fits."""
+    """Return the dates in a text; each part of it is read once, by the most complete pattern."""
     dates: list[Date] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
@@ -64,7 +64,7 @@ def mentioned(text: str) -> tuple[Date, ...]:
 
 
 def matches(dates: Sequence[Date], moments: Sequence[datetime | None]) -> Floats:
-    """1 for each moment that lies in one of the dates, else 0."""
+    """Return 1 for each moment that lies in one of the dates, otherwise 0."""
     hit = [at is not None and any(date.holds(at) for date in dates) for at in moments]
     return np.array(hit, dtype=float)
 

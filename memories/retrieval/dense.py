@@ -1,4 +1,4 @@
-"""The query's side of dense retrieval; comparing with what is stored is the store's work."""
+"""The query side of dense retrieval; the stores compare the vectors."""
 
 from functools import cache
 from pathlib import Path
@@ -11,33 +11,49 @@ from memories.retrieval.query import Query
 
 Vector = NDArray[np.float32]
 
-_MAP = Path(__file__).parent / "data" / "question_map.npz"
+_DATA = Path(__file__).parent / "data"
 _LEARNED_FOR = "usem3"
 
 
 def query_vector(query: Query, *, embedder: Embedder) -> Vector:
-    """The unit vector of what the query asks, shape (dimensions,)."""
+    """Return the unit vector of the query's `dense_text`, shape (dimensions,)."""
     asks = embedder.embed_questions if isinstance(embedder, QuestionEmbedder) else embedder.embed
     vector: Vector = asks([query.dense_text])[0]
     return vector
 
 
 def towards_statements(vector: Vector, *, model: str) -> Vector:
-    """The unit vector moved from a question to the short statements that would answer it.
+    """Move the unit vector from a question towards the short statements that would answer it.
 
-    A linear map of rank 64, learned by `bench/train_statements.py` for the bundled embedder; the
-    vectors of other models come back as they are.
+    This is a linear map of rank 64, learned by `bench/train_statements.py` for the bundled
+    embedder; vectors of other models are returned unchanged.
     """
+    return _moved(vector, "question_map.npz", model=model)
+
+
+def towards_memories(vector: Vector, *, model: str) -> Vector:
+    """Move the unit vector from a prompt towards the memories that help to answer it.
+
+    "Ideas for the bake sale?" needs the child's allergy, which no word of it names. This is an
+    affine map, learned by `python -m training prompts` for the bundled embedder; vectors of other
+    models are returned unchanged.
+    """
+    return _moved(vector, "prompt_map.npz", model=model)
+
+
+def _moved(vector: Vector, file: str, *, model: str) -> Vector:
     if model != _LEARNED_FOR:
         return vector
-    into, out = _map()
-    moved = vector + vector @ into @ out
+    into, out, shift = _map(file)
+    moved = vector + vector @ into @ out + shift
     unit: Vector = (moved / max(float(np.linalg.norm(moved)), 1e-9)).astype(np.float32)
     return unit
 
 
 @cache
-def _map() -> tuple[Vector, Vector]:
-    """Shapes (dimensions, 64) and (64, dimensions)."""
-    with np.load(_MAP) as file:
-        return file["into"].astype(np.float32), file["out"].astype(np.float32)
+def _map(file: str) -> tuple[Vector, Vector, Vector]:
+    """Return arrays of shapes (dimensions, rank), (rank, dimensions) and (dimensions,)."""
+    with np.load(_DATA / file) as found:
+        into, out = found["into"].astype(np.float32), found["out"].astype(np.float32)
+        shift = found["shift"] if "shift" in found else np.zeros(out.shape[1])
+        return into, out, shift.astype(np.float32)

@@ -1,4 +1,4 @@
-"""How likely a text is about the question, by itself: not only better than its neighbours."""
+"""The probability that a text is relevant to the question, judged independently of the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,12 @@ _USUAL_LENGTH = 1.8
 
 @dataclass(frozen=True)
 class Signs:
-    """What speaks for each text: cosine, share of the question's words, a rare word, its date.
+    """The evidence for each text: cosine, share of the question's words, a rare word, its date.
 
-    `concept` is the share of the question's concepts that it speaks of, `beside` is 1 where it has
-    some and the text speaks of none of them, `personal` is 1 where the question is about the one
-    who asks; these three are 0 where not looked at. `length` says how much longer than usual it is.
+    `concept` is the share of the question's concepts that the text is about. `beside` is 1 if the
+    question has concepts and the text is about none of them. `personal` is 1 if the question is
+    about the asking user. These three are 0 if they weren't computed. `length` is the log length
+    above the usual one.
     """
 
     dense: Floats
@@ -44,7 +45,7 @@ def signs(
     corpus: Corpus,
     with_concepts: bool = False,
 ) -> Signs:
-    """A unit that has no vector yet is taken for unrelated: its words alone can find it."""
+    """Compute the signs. A unit without a vector counts as unrelated: only words can find it."""
     cosine = [0.0 if unit.cosine is None else unit.cosine for unit in units]
     concept = _spoken_of(query, units) if with_concepts else np.zeros(len(units))
     return Signs(
@@ -60,12 +61,12 @@ def signs(
 
 
 def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights) -> Floats:
-    """0-1 for each text: the logistic function of its weighted signs.
+    """Return 0-1 for each text: the logistic function of its weighted signs.
 
-    0.5 is the floor; `docs/retrieval.md` says how much of what bears on a question passes it, on
-    what it was learned on and on fresh questions. Each text is judged by
-    itself: what else stands in the pool can't raise it, and it stays low where nothing is
-    related. Only how rare a word is comes from all the texts.
+    0.5 is the floor; `docs/retrieval.md` gives the share of relevant texts above it, for the
+    training data and for fresh questions. Each text is judged by itself: the rest of the pool can't
+    raise its value, and it stays low if nothing is related. Only the rarity of words depends on all
+    texts.
     """
     odds: Floats = np.sum(list(_odds(query, signs, scale=scale, weights=weights).values()), axis=0)
     likely: Floats = 1 / (1 + np.exp(-odds))
@@ -75,9 +76,10 @@ def evidence(query: Query, signs: Signs, *, scale: CosineScale, weights: Evidenc
 def parts(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """What each sign adds to the evidence: with the 0.5 of even odds they add up to it.
+    """Return the contribution of each sign; together with the 0.5 of even odds they add up.
 
-    The logistic function is no sum, so the distance from 0.5 is shared out as the log-odds are.
+    The logistic function isn't additive, so the distance from 0.5 is divided in proportion to the
+    log-odds.
     """
     odds = _odds(query, signs, scale=scale, weights=weights)
     total: Floats = np.sum(list(odds.values()), axis=0)
@@ -89,7 +91,7 @@ def parts(
 def _odds(
     query: Query, signs: Signs, *, scale: CosineScale, weights: EvidenceWeights
 ) -> dict[str, Floats]:
-    """The summands of the log-odds."""
+    """Return the summands of the log-odds."""
     shift = scale.chinese if query.language == "zh" else 0.0
     relation = (signs.dense - shift - scale.unrelated) / (scale.related - scale.unrelated)
     return {
@@ -111,6 +113,6 @@ def _spoken_of(query: Query, units: Sequence[Unit]) -> Floats:
 
 
 def _length(counts: Counts) -> Floats:
-    """Log words above the usual memory's, at most 1 either way; 0 where not known."""
+    """Return the log word count above the usual memory's, within ±1; 0 if it is unknown."""
     above = np.log1p(counts.length) - _USUAL_LENGTH
     return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""Bringing scores of different kinds onto one scale."""
+"""Bring scores of different kinds to one scale."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,10 +7,10 @@ Floats = NDArray[np.float64]
 
 
 def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
-    """The pool's lowest becomes 0 and its highest 1; where all are the same, `alike`.
+    """Scale the scores to 0-1 over the pool; if all are equal, return `alike` for each.
 
-    Adding such scores by weight beat reciprocal rank fusion in all eight pairs measured, by 2 to
-    10 points of recall: ranks throw away how much better the best one is.
+    Adding such scores by weight beat reciprocal rank fusion in all eight pairs measured, by 2 to 10
+    points of recall: ranks lose how much better the best score is.
     """
     if not scores.size:
         return scores
@@ -21,7 +21,7 @@ def scaled(scores: Floats, *, alike: float = 0.0) -> Floats:
 
 
 def standardised(values: Floats, *, limit: float = 2.0) -> Floats:
-    """Distance from the pool's mean in standard deviations, at most `limit` either way."""
+    """Return the distance from the pool's mean in standard deviations, clipped to ±`limit`."""
     deviation = float(values.std()) if values.size else 0.0
     if deviation < 1e-12:
         return np.zeros_like(values)
@@ -30,7 +30,7 @@ def standardised(values: Floats, *, limit: float = 2.0) -> Floats:
 
 
 def best_mean_of_group(scores: Floats, *, groups: NDArray[np.int64], best: int = 3) -> Floats:
-    """For each member the mean of its group's `best` highest scores (of fewer, if it has fewer)."""
+    """Return the mean of the `best` highest scores (or fewer) of each member's group."""
     order = np.lexsort((-scores, groups))
     ordered = groups[order]
     starts = np.searchsorted(ordered, ordered)

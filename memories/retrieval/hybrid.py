@@ -1,11 +1,11 @@
-"""From a pool of units to a ranking, dense and lexical together."""
+"""Rank a pool of units by dense and lexical evidence together."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval import messages, statements
+from memories.retrieval import messages, statement_ranking
 from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query
 from memories.retrieval.units import Ranked, Unit
@@ -25,18 +25,18 @@ def rank(
     least: float = 0.0,
     always: Collection[str] = (),
 ) -> list[Ranked]:
-    """The units by relevance, best first; at most `limit` of them.
+    """Rank the units by relevance, best first, and return at most `limit`.
 
-    Those of less than `least` are left out, but for the ids that are to come `always`.
+    Units below `least` are dropped, except for the ids in `always`.
 
-    `units` are the candidates of one user: all of them, or the nearest by cosine together with
-    the lexical matches and, for messages, their neighbours. `corpus` tells of the rest, where the
-    pool isn't all there is. Equal relevance keeps the order given.
+    `units` are the candidates of a user: all texts, or the nearest by cosine together with the
+    lexical matches and, for messages, their neighbours. `corpus` has the statistics of all texts if
+    the pool isn't complete. Units of equal relevance keep their order.
     """
     ranked: list[tuple[float, int, Ranked]] = []
     for kind, places in _grouped(units).items():
         members = [units[place] for place in places]
-        judged = (messages if kind else statements).relevance(
+        judged = (messages if kind else statement_ranking).relevance(
             query, members, corpus=corpus, scale=scale, weights=weights
         )
         best = [
@@ -61,7 +61,7 @@ def rank(
 
 
 def _grouped(units: Sequence[Unit]) -> dict[str, list[int]]:
-    """The places of each type that stands in a sequence, and under "" those of all the others."""
+    """Return the positions of the units by type if they have a sequence, the others under ""."""
     groups: dict[str, list[int]] = {}
     for place, unit in enumerate(units):
         kind = "" if unit.position is None else unit.type

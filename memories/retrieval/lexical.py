@@ -14,7 +14,7 @@ B = 0.4
 
 @dataclass(frozen=True)
 class Corpus:
-    """What BM25 must know of all the texts of a user, not only of those in the pool."""
+    """The BM25 statistics of all texts of a user, not only of those in the pool."""
 
     total: int
     average_length: float
@@ -23,7 +23,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each query term stands in each document: `frequency` is documents x terms."""
+    """The counts of each query term in each document: `frequency` is documents x terms."""
 
     terms: tuple[str, ...]
     frequency: Floats
@@ -33,7 +33,7 @@ class Counts:
 def count_terms(
     terms: Sequence[str], documents: Sequence[Sequence[str]], *, lengths: Sequence[int] = ()
 ) -> Counts:
-    """`lengths` says how long each document is where `documents` hold only its matching terms."""
+    """Count the terms. `lengths` gives full lengths if `documents` hold only matching terms."""
     wanted = tuple(dict.fromkeys(terms))
     place = {term: column for column, term in enumerate(wanted)}
     frequency = np.zeros((len(documents), len(wanted)))
@@ -47,7 +47,7 @@ def count_terms(
 
 
 def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
-    """The statistics of a pool that is all there is, or those known, completed by the pool's."""
+    """Return the statistics of a complete pool, or known ones, completed by those of the pool."""
     documents = counts.length.size
     found = (counts.frequency > 0).sum(axis=0).tolist()
     frequency = known.document_frequency if known else {}
@@ -63,7 +63,7 @@ def corpus_of(counts: Counts, *, known: Corpus | None = None) -> Corpus:
 
 
 def idf(terms: Sequence[str], *, corpus: Corpus) -> Floats:
-    """Lucene's: never below 0, so that a word in most texts can't count against one."""
+    """Return Lucene's IDF: never below 0, so that a word in most texts never lowers a score."""
     found = np.array([corpus.document_frequency.get(term, 0) for term in terms], dtype=float)
     total = max(float(corpus.total), float(found.max(initial=0.0)))
     weight: Floats = np.log1p((total - found + 0.5) / (found + 0.5))
@@ -71,7 +71,7 @@ def idf(terms: Sequence[str], *, corpus: Corpus) -> Floats:
 
 
 def bm25(counts: Counts, *, corpus: Corpus) -> Floats:
-    """One score for each document (Robertson and Zaragoza 2009)."""
+    """Return the BM25 score of each document (Robertson and Zaragoza 2009)."""
     norm = K1 * (1 - B + B * counts.length / (corpus.average_length or 1.0))
     saturated = counts.frequency * (K1 + 1) / (counts.frequency + norm[:, None])
     scores: Floats = saturated @ idf(counts.terms, corpus=corpus)
@@ -79,10 +79,10 @@ def bm25(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
-    """How much of the question each document has, 0-1, a rare word counting for more.
+    """Return the share of the question that each document has, 0-1, weighted by rarity.
 
-    Words that stand in no text at all count half: nothing could have matched them, but a question
-    full of them is about something else.
+    Words that occur in no text count half: nothing could have matched them, but a question full of
+    them is about something else.
     """
     weight = idf(counts.terms, corpus=corpus)
     absent = [not corpus.document_frequency.get(term) for term in counts.terms]
@@ -95,7 +95,7 @@ def matched_share(counts: Counts, *, corpus: Corpus) -> Floats:
 
 
 def rare_match(counts: Counts, *, corpus: Corpus, terms: Collection[str]) -> Floats:
-    """1 for a document with one of the `terms` that no other has; less the more others have it."""
+    """Return 1 for a document with a unique term of `terms`; less, the more others share it."""
     weight = idf(counts.terms, corpus=corpus)
     only_one = np.log1p((max(corpus.total, 1) - 0.5) / 1.5)
     wanted = np.array([term in terms for term in counts.terms], dtype=bool)

@@ -1,4 +1,4 @@
-"""Ranking messages and episodes, which lean on what was said around them."""
+"""Rank messages and episodes, which depend on their surrounding messages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weig
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-# Looked for as plain substrings: a pattern took ten times as long as all the rest of the ranking.
+# Matched as plain substrings: a pattern took ten times as long as the rest of the ranking.
 _TIME_WORDS = (
     *(
         "yesterday",
@@ -57,17 +57,18 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ALL = tuple(one.name for one in fields(MessageWeights))
-# Neighbours are mixed in at .4 each. The vectors themselves aren't here, so the length of the mix
-# is reckoned with the mean cosine of neighbouring turns, about .25; the exact one ranks no better.
+# Neighbours are mixed in with weight .4 each. The vectors aren't available here, so the length of
+# the mix is computed with the mean cosine of neighbouring turns, about .25; the exact one ranks no
+# better.
 _MIX = 0.4
 _NEIGHBOURS_ALIKE = 0.25
 
 
 @dataclass(frozen=True)
 class _Around:
-    """For each message the place of the one before and after it, and its session's number.
+    """The positions of each message's neighbours, and the number of its session.
 
-    The place of a neighbour that isn't in the pool is one past the end (see `_at`).
+    The position of a neighbour outside the pool is one past the end (see `_at`).
     """
 
     before: Places
@@ -83,10 +84,10 @@ def relevance(
     scale: CosineScale,
     weights: Weights,
 ) -> Judged:
-    """The weighted sum of the features, corrected by trees, times the pool's best evidence.
+    """Return the weighted sum of the features, corrected by trees, times the pool's best evidence.
 
-    Sum and trees say which message is better than which, the evidence whether any is good: scaled
-    over the pool, the best message has the relevance of the best evidence in it, the worst has 0.
+    Sum and trees rank the messages, the evidence tells whether any is good: after scaling over the
+    pool, the best message has the relevance of the pool's best evidence, the worst has 0.
     """
     features, found = features_of(query, units, corpus=corpus)
     weighed = _weighted(features, names=_ALL, weights=weights.message)
@@ -105,7 +106,7 @@ def _added(
     weights: MessageWeights,
     looked: SecondLook,
 ) -> dict[str, Floats]:
-    """What each feature added to the total: by its weight, and by the trees."""
+    """Return the contribution of each feature to the total: by its weight, and by the trees."""
     width = _width(weighed)
     by_weight = {name: getattr(weights, name) / width if width else 0.0 for name in _ALL}
     added = {name: by_weight[name] * features[name] for name in _ALL}
@@ -115,9 +116,9 @@ def _added(
 
 
 def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dict[str, Floats]:
-    """The same, stretched as the total was.
+    """Scale the contributions like the total.
 
-    `pool` is what the pool's worst message and its best evidence make of it.
+    `pool` is the offset due to the pool's worst message and its best evidence.
     """
     width = _width(total)
     stretch = float(judged.max(initial=0.0)) / width if width else 0.0
@@ -126,7 +127,7 @@ def _parts(added: Mapping[str, Floats], judged: Floats, *, total: Floats) -> dic
 
 
 def _width(values: Floats) -> float:
-    """From the lowest to the highest; 0 where all are alike (see `scaled`)."""
+    """Return the range of the values; 0 if all are equal (see `scaled`)."""
     width = float(values.max(initial=-np.inf) - values.min(initial=np.inf)) if values.size else 0.0
     return width if width >= 1e-12 else 0.0
 
@@ -134,7 +135,7 @@ def _width(values: Floats) -> float:
 def features_of(
     query: Query, units: Sequence[Unit], *, corpus: Corpus | None = None
 ) -> tuple[dict[str, Floats], Signs]:
-    """What `MessageWeights` weighs, by the same names, a value for each unit; and the signs."""
+    """Return the features that `MessageWeights` weighs, by name, and the signs."""
     around = _around(units)
     counts = lexical.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
@@ -162,7 +163,7 @@ def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> d
 
 
 def _session_words(counts: Counts, *, around: _Around) -> Floats:
-    """For each message the BM25 of its whole session, read as one text."""
+    """Return for each message the BM25 of its whole session, read as one text."""
     size = int(around.session.max(initial=-1)) + 1
     frequency = np.zeros((size, len(counts.terms)))
     np.add.at(frequency, around.session, counts.frequency)
@@ -187,7 +188,7 @@ def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str
 
 
 def _pass_on(features: dict[str, Floats], *, around: _Around) -> None:
-    """Add what the recipe's score of a message is worth to its neighbours and to its session."""
+    """Add features for the neighbours and for the session, from the recipe's score."""
     said = ("lexical", "lexical_previous", "dense", "dense_mix", "on_date")
     total = _weighted(features, names=said, weights=RECIPE)
     features["neighbour"] = _at(total, around.before) + _at(total, around.after)
@@ -226,13 +227,13 @@ def _session(unit: Unit) -> str:
 
 
 def _at(values: Floats, places: Places) -> Floats:
-    """The values at those places, 0 where the place is one past the end."""
+    """Return the values at these positions, 0 for a position one past the end."""
     taken: Floats = np.append(values, 0.0)[places]
     return taken
 
 
 def _with_previous(counts: Counts, *, around: _Around) -> Counts:
-    """An answer often lacks the words of its question: read each message with the one before."""
+    """Count each message with the one before it: an answer often lacks its question's words."""
     frequency = np.vstack([counts.frequency, np.zeros((1, len(counts.terms)))])
     return Counts(
         terms=counts.terms,
@@ -242,7 +243,7 @@ def _with_previous(counts: Counts, *, around: _Around) -> Counts:
 
 
 def _mixed(cosine: Floats, *, around: _Around) -> Floats:
-    """About the cosine of (message + .4 of each neighbour), from the three cosines alone."""
+    """Return about the cosine of (message + .4 of each neighbour), from the three cosines alone."""
     absent = cosine.size
     both = (around.before < absent) & (around.after < absent)
     neighbours = (around.before < absent).astype(float) + (around.after < absent)
@@ -253,7 +254,7 @@ def _mixed(cosine: Floats, *, around: _Around) -> Floats:
 
 
 def _by_the_named(query: Query, units: Sequence[Unit]) -> Floats:
-    """Only where the question names exactly one speaker: two names tell nothing apart."""
+    """Return 1 for the named speaker's messages, if the question names exactly one speaker."""
     if len(query.named) != 1:
         return np.zeros(len(units))
     name = query.named[0].strip().casefold()

@@ -1,10 +1,10 @@
-"""What a question asks for, worked out once before anything is searched."""
+"""Analyse a question once, before anything is searched."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memories.retrieval import concepts, dates
 from memories.retrieval.concepts import Asked
 from memories.retrieval.dates import Date
@@ -21,7 +21,7 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 
-# A question about the one who asks ("Which car do I have?"); chatter hardly is both.
+# A question about the user ("Which car do I have?"); chatter rarely matches both patterns.
 _ONES_OWN = re.compile(
     r"\b(?:my|mine|our)\b"
     r"|\b(?:do|did|am|was|have|can|could|should|may|would|will|must) (?:i|we)\b"
@@ -35,10 +35,12 @@ _QUESTION_MARKS = "?？ "
 
 @dataclass(frozen=True)
 class Query:
-    """`terms` are looked for; `unusual` are those rare in the language itself; `named` are the
-    speakers that the question names. `dense_text` is what to embed: the question without those
-    names and without its question mark, so that it reads more like the statement it looks for.
-    (Without its stop words too it finds less once words and neighbours count as well.)
+    """An analysed question.
+
+    `terms` are searched; `unusual` has the terms that are rare in the language itself; `named` has
+    the speakers that the question names. `dense_text` is embedded: the question without those names
+    and without its question mark, so that it resembles the statement it looks for. (Removing the
+    stop words too finds less once words and neighbours count as well.)
     """
 
     text: str
@@ -55,7 +57,7 @@ class Query:
 
     @property
     def sought(self) -> tuple[str, ...]:
-        """The terms, and those that memories use for the concepts that the question is about."""
+        """Return the terms, and the terms that memories use for the question's concepts."""
         kin = sorted({word for one in self.concepts for word in one.words})
         return tuple(dict.fromkeys((*self.terms, *kin)))
 
@@ -90,7 +92,7 @@ def _without(text: str, *, names: Sequence[str]) -> str:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """The name as a word of its own; Chinese has no gaps between words."""
+    """Return a pattern for the name as a whole word; Chinese has no gaps between words."""
     bare = re.escape(name.strip())
     if name.isascii():
         bare = rf"\b{bare}(?:['’]s)?\b"

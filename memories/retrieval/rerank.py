@@ -1,4 +1,4 @@
-"""The second look at the best messages: what trees make of the features that the sum can't."""
+"""Rerank the best messages with trees, which use feature interactions that the sum can't."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +15,21 @@ from memories.retrieval.trees import Forest
 
 Floats = NDArray[np.float64]
 
-LOOKED_AT = 200  # as many as the trees were learned from, so that the cost is bounded too
-SHARPNESS = 8.0  # the trees' scores are in units of the scaled sum's eighth
+LOOKED_AT = 200  # as many as the trees were trained on; also bounds the cost
+SHARPNESS = 8.0  # the trees' scores are in eighths of the scaled sum
 _TREES = Path(__file__).parent / "data" / "message_trees.npz"
 
 
-QUESTION = "question_kind"  # what the trees add because of the kind of question, as one part
+QUESTION = "question_kind"  # the trees' contribution due to the kind of question, as one part
 
 
 @dataclass(frozen=True)
 class SecondLook:
-    """`total` is the scaled sum with what the trees `added`, by feature; 0 where not looked at."""
+    """The result of reranking.
+
+    `total` is the scaled sum plus what the trees `added`, by feature; 0 for messages that were not
+    reranked.
+    """
 
     total: Floats
     added: Mapping[str, Floats]
@@ -38,10 +42,10 @@ def second_look(
     asked: Mapping[str, float],
     forest: Forest | None = None,
 ) -> SecondLook:
-    """The best by the weighted sum, put into a new order; the others stay as they are, below them.
+    """Reorder the best messages by the weighted sum; the others keep their order below them.
 
-    `features` (with `standing`) and `asked` have what the forest asks about; the forest is the
-    product's own unless one is given.
+    `features` (with `standing`) and `asked` have the values that the forest tests; the bundled
+    forest is used unless one is given.
     """
     forest = forest or learned()
     best = np.argsort(-weighed, kind="stable")[:LOOKED_AT]
@@ -62,7 +66,7 @@ def second_look(
 
 
 def kind_of(query: Query) -> dict[str, float]:
-    """What the trees know of the question itself, the same for all messages."""
+    """Return the features of the question itself, the same for all messages."""
     return {
         "names": float(len(query.named)),
         "words": float(len(query.terms)),
@@ -74,7 +78,7 @@ def kind_of(query: Query) -> dict[str, float]:
 
 
 def standing(weighed: Floats) -> dict[str, Floats]:
-    """What the first look said, as features: the scaled sum, and the place (1 for the first)."""
+    """Return the result of the weighted sum as features: the scaled sum, and the rank score."""
     place = np.empty(weighed.size)
     place[np.argsort(-weighed, kind="stable")] = np.arange(weighed.size)
     return {"sum": scaled(weighed), "place": 1 / (1 + place / 10)}
@@ -82,5 +86,5 @@ def standing(weighed: Floats) -> dict[str, Floats]:
 
 @cache
 def learned() -> Forest:
-    """Made by `bench/train_ranking.py`."""
+    """Return the bundled forest, trained by `bench/train_ranking.py`."""
     return trees.load(_TREES)

@@ -1,4 +1,4 @@
-"""Small regression trees over features, asked all at once, with what each feature adds."""
+"""Small regression trees over features, evaluated together, with each feature's contribution."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Forest:
-    """Oblivious trees: every node of a level asks the same, so a leaf is a number in binary.
+    """Oblivious trees: all nodes of a level have the same test, so a leaf is a binary number.
 
-    (The weak learner of CatBoost, Prokhorenkova et al. 2018.) `feature` and `threshold` are trees
-    x depth: the column that a level asks about, and above what a row goes right. `values` has an
-    array for each level, trees x 2**level: what a tree says on average of the rows that come to
-    that node, in the last level of its leaves. The roots say 0.
+    (The weak learner of CatBoost, Prokhorenkova et al. 2018.) `feature` and `threshold` are trees x
+    depth: the column that a level tests, and the value above which a row goes right. `values` has
+    an array for each level, trees x 2**level: the tree's mean prediction for the rows that reach
+    that node; the last level has its leaves. The roots predict 0.
     """
 
     names: tuple[str, ...]
@@ -33,10 +33,10 @@ class Forest:
         return len(self.values) - 1
 
     def shares(self, table: Floats) -> Floats:
-        """What each column adds to each row's sum over all trees: shaped as `table`, exact.
+        """Return each column's share of each row's sum over all trees; exact, shaped as `table`.
 
-        Each step down a tree changes what it says; the change is put down to the column that the
-        step asks about (Saabas, "Interpreting random forests", 2014).
+        Each step down a tree changes its prediction; the change is attributed to the column that
+        the step tests (Saabas, "Interpreting random forests", 2014).
         """
         trees = np.arange(self.feature.shape[0])
         right = table[:, self.feature] > self.threshold
@@ -51,12 +51,12 @@ class Forest:
         return shares
 
     def _asks(self, level: int) -> Floats:
-        """Trees x columns: 1 where this level of the tree asks about the column."""
+        """Return trees x columns: 1 where this level of the tree tests the column."""
         return np.eye(len(self.names))[self.feature[:, level]]
 
 
 def load(path: Path) -> Forest:
-    """As `save` wrote it; nothing but arrays is read."""
+    """Load a forest written by `save`; only arrays are read."""
     with np.load(path, allow_pickle=False) as file:
         levels = sum(name.startswith("level") for name in file.files)
         return Forest(

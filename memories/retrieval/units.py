@@ -1,4 +1,4 @@
-"""What retrieval is given and what it gives back: plain values, one user's at a time."""
+"""The input and output of retrieval: plain values, of one user at a time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Something that can be found.
+    """A text that can be found.
 
-    `terms` are those of `segment.terms(text)`. A caller may send only those that the query has
-    too, or none, but then the number of all in `length`, which counts as a sign by itself.
+    `terms` are those of `segment.terms(text)`. A caller may pass only the terms that the query has
+    too, or none, but must then pass the total number in `length`, which is a feature by itself.
     `cosine` is to the vector of `Query.dense_text` (None while there is no vector). The last four
-    are for what stands in a sequence, messages and episodes: `position` counts them in their
-    conversation, `session` groups what was said on one day of it (made from `at` where empty),
-    `speaker` is a name where the product gave one.
+    are for messages and episodes, which have a sequence: `position` counts them in their
+    conversation, `session` groups a conversation's messages of a day (derived from `at` if empty),
+    and `speaker` is a name if the product provides one.
     """
 
     type: str  # memory | message | episode | summary | note
@@ -35,9 +35,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A unit with its relevance (0-1) and the features it was made of, as they are shown.
+    """A unit with its relevance (0-1) and the features behind it, as they are displayed.
 
-    `parts` is what each of them added: their sum is the relevance.
+    `parts` has the contribution of each feature: their sum is the relevance.
     """
 
     unit: Unit
@@ -47,14 +47,14 @@ class Ranked:
 
     @property
     def components(self) -> dict[str, float]:
-        """Both together, the parts as `part_…`."""
+        """Return features and parts together, the parts as `part_…`."""
         added = {f"part_{name}": value for name, value in self.parts.items()}
         return {**self.features, **added}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A value for each unit of a pool. The `parts` add up to the `relevance`."""
+    """The values for each unit of a pool. The `parts` add up to the `relevance`."""
 
     relevance: NDArray[np.float64]
     features: Mapping[str, NDArray[np.float64]]

@@ -1,16 +1,18 @@
-"""The numbers of retrieval, in one place, with where each comes from.
+"""The constants of retrieval, in one place, with the source of each.
 
-Message weights began as the hand recipe of the published measurements and were set again on
-MemoryBank (103 questions, Chinese and English, whose answers were marked by reading): a turn's
-own BM25 hurt at .3 and a date's match helped more than at .15; two dialogues of LoCoMo were looked
-at as a check and agreed. The named speaker's is the recipe's: MemoryBank's questions name nobody.
-What ranks messages in the end was then learned on dialogues of our own and MemoryBank
-(`data/message_weights.json`, made by `bench/train_ranking.py`); the recipe is where that learning
-began, and what neighbours and sessions pass on.
-The evidence weights of statements are a logistic regression in both languages over the questions
-of `bench/data/retrieval/floor-*.txt` and the samples of the tests (`data/statement_weights.json`,
-made by `bench/train_statements.py`), a related memory counting 20 times, since what is left out of
-a prompt costs more than one too many; those of messages are an earlier one.
+Message weights began as the manual recipe of the published measurements and were tuned on
+MemoryBank (103 questions, Chinese and English, whose answers were marked by reading): a turn's own
+BM25 hurt at .3 and a date's match helped more than at .15; two dialogues of LoCoMo served as a
+check and agreed. The named speaker's weight is the recipe's: MemoryBank's questions name nobody.
+The weights that finally rank messages were then learned on our own dialogues and MemoryBank
+(`data/message_weights.json`, made by `bench/train_ranking.py`); the recipe is the start of that
+training, and the score that is passed on to neighbours and sessions.
+
+The evidence weights of statements are a logistic regression in both languages over the questions of
+`bench/data/retrieval/floor-*.txt` and the samples of the tests (`data/statement_weights.json`, made
+by `bench/train_statements.py`). A related memory counts 20 times, since a memory missing from a
+prompt costs more than a superfluous one. The evidence weights of messages are from an earlier
+regression.
 """
 
 import json
@@ -20,7 +22,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class MessageWeights:
-    """What each feature, scaled to 0-1 over the pool, adds to a message's score."""
+    """The weight of each feature, scaled to 0-1 over the pool, in a message's score."""
 
     lexical: float = 0.05
     lexical_previous: float = 0.2
@@ -46,10 +48,10 @@ LEARNED = MessageWeights(**json.loads(_LEARNED.read_text(encoding="utf-8"))["wei
 
 @dataclass(frozen=True)
 class CosineScale:
-    """Which cosine an unrelated (0) and a related (1) question and statement have, as medians.
+    """The median cosines of an unrelated (0) and a related (1) pair of question and statement.
 
-    `chinese` is added to both where the question is Chinese. `towards_statements` is the scale of
-    questions that were mapped (`dense.towards_statements`), where it is another.
+    `chinese` is added to both for a Chinese question. `towards_statements` is the scale of mapped
+    questions (`dense.towards_statements`), if it differs.
     """
 
     unrelated: float
@@ -69,17 +71,22 @@ class EvidenceWeights:
     bias: float = -3.73
     cosine: float = 6.76
     share: float = 2.97
-    rare: float = 5.0  # chosen: such a word outweighs .27 of cosine (USE), and is enough alone
+    rare: float = 5.0  # chosen: such a word outweighs .27 of cosine (USE), and suffices alone
     on_date: float = 0.8  # chosen
     concept: float = 5.51
-    # Of statements only:
+    # For statements only:
     personal: float = 0.0
     beside: float = 0.0
     length: float = 0.0
 
 
-_FOR_STATEMENTS = Path(__file__).parent / "data" / "statement_weights.json"
-STATEMENT = EvidenceWeights(**json.loads(_FOR_STATEMENTS.read_text(encoding="utf-8")))
+def _read(name: str) -> EvidenceWeights:
+    path = Path(__file__).parent / "data" / f"{name}_weights.json"
+    return EvidenceWeights(**json.loads(path.read_text(encoding="utf-8")))
+
+
+STATEMENT = _read("statement")  # that a statement answers a question
+PROMPT = _read("prompt")  # that a memory helps with a prompt, learned with `towards_memories`
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Weights:
 
 DEFAULT = Weights()
 
-# By `Embedder.model`. Another embedder's scale must be measured before its floor means anything.
+# By `Embedder.model`. The scale of another embedder must be measured before its floor is valid.
 COSINE_SCALES = {
     "usem3": CosineScale(
         *(0.13, 0.50, 0.03),
@@ -101,8 +108,15 @@ COSINE_SCALES = {
 }
 USUAL_SCALE = CosineScale(unrelated=0.15, related=0.55)
 
-# Half-way between letting all of what is related pass and nothing of what isn't: `evidence.py`.
+# Half-way between passing all related texts and passing no unrelated one: `evidence.py`.
 RELEVANCE_FLOOR = 0.5
+
+
+def of_prompts(model: str) -> tuple[CosineScale, Weights]:
+    """Return scale and weights for recalling memories for a prompt, which may ask nothing."""
+    if model == "usem3":
+        return CosineScale(unrelated=0.0, related=1.0), Weights(statement=PROMPT)
+    return scale_of(model), DEFAULT
 
 
 def scale_of(model: str) -> CosineScale:

@@ -1,5 +1,5 @@
-"""Secrets in people's words: where they stand, in any spelling.
+"""Finds the places of secrets in users' texts, in any spelling.
 
-Plain values in, plain values out: it knows neither Django nor models. Every pattern that meets a
-person's text runs on RE2, whose time grows linearly with the text.
+It takes and returns plain values and knows neither Django nor models. Every pattern that is applied
+to a user's text runs on RE2, whose time grows linearly with the text.
 """

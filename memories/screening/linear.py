@@ -1,4 +1,4 @@
-"""Patterns for people's text: RE2 runs them in time that grows linearly with the text."""
+"""Compile patterns for users' text with RE2, whose time grows linearly with the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Match: TypeAlias = "re2._Match[str]"
 
 
 def compile(pattern: str) -> Pattern:
-    """RE2 keeps quiet where it falls back on its slower automaton, which is linear as well."""
+    """Compile a pattern; RE2 doesn't log a fallback to its slower, also linear automaton."""
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)

@@ -1,10 +1,10 @@
-"""Digits that were written as words: "four seven one nine", 幺三洞拐, 八个八."""
+"""Digits written as words: "four seven one nine", 幺三洞拐, 八个八."""
 
 from __future__ import annotations
 
 from memories.screening import linear
-from memories.screening.folding import Folded
 from memories.screening.linear import Match
+from memories.screening.spelling import Folded
 
 _ONES = "zero one two three four five six seven eight nine"
 _UP_TO_TWENTY = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
@@ -37,11 +37,11 @@ _CHINESE = linear.compile(rf"{_ONE}(?:[、\-·， ]?{_ONE})*")
 _PIECE = linear.compile(rf"(?:(?P<times>[{_NUMERAL}\d]{{1,2}})个)?(?P<digit>[{_NUMERAL}\d])")
 _FEWEST = 3  # digits
 _MOST_TIMES = 12
-_LONGEST = 200  # signs; a longer run of numerals is no number that anybody tells
+_LONGEST = 200  # characters; a longer run of numerals is no number that people tell
 
 
 def spell_out(folded: Folded) -> Folded:
-    """With digits in place of number words, wherever at least three come together."""
+    """Replace number words by digits, wherever at least three digits are adjacent."""
     parts = [*_english(folded.text), *_chinese(folded.text)]
     return folded.replaced(sorted(parts)) if parts else folded
 

@@ -11,9 +11,9 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from conversations.models import Conversation, Message
-from memcenter.lib import quotes
-from memcenter.lib.richtext import as_html
-from memories.browsing.standing import Standing, standing_for
+from memcenter.lib.text import richtext
+from memcenter.lib.text.richtext import as_html
+from memories.pages.status_line import Standing, standing_for
 
 register = template.Library()
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
@@ -21,16 +21,18 @@ _MARK = re.compile(r" ?<!-- mem_\w+ -->")
 
 @register.simple_tag(takes_context=True)
 def memory_standing(context: Context) -> Standing:
-    """Whether memory is on and how much there is; reads, so render inside `as_user`."""
+    """Show whether memory is on and how much there is. It reads rows, so render it inside
+    `as_user`.
+    """
     return standing_for(context["request"])
 
 
-register.filter("inner", quotes.inner)
+register.filter("inner", richtext.inner)
 
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """ "5 minutes ago", in one unit; "just now" for the last minute."""
+    """Return "5 minutes ago" in one unit, and "just now" for the last minute."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(moment, depth=1)}
@@ -38,7 +40,7 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def day(moment: datetime | date) -> str:
-    """ "3 Nov", with the year where it is another one; of a moment the person's own day."""
+    """Return "3 Nov", with the year if it isn't this one, in the user's time zone."""
     local = timezone.localtime(moment) if isinstance(moment, datetime) else moment
     this_year = local.year == timezone.localtime().year
     near, far = pgettext("date without year", "j M"), pgettext("date with year", "j M Y")
@@ -53,7 +55,7 @@ def day_and_time(moment: datetime) -> str:
 
 @register.filter
 def days_left(moment: datetime) -> str:
-    """How long until then, in whole days: what was thrown away just now has all of its days."""
+    """Return the whole days until then, rounded up."""
     left = moment - timezone.now()
     if left < timedelta(days=1):
         return _("less than a day left")
@@ -68,34 +70,34 @@ def percent(share: float) -> str:
 
 @register.filter
 def surely(confidence: float) -> str:
-    """How sure we are, in words."""
+    """Return the confidence in words."""
     if confidence >= 0.85:
-        return _("I am sure of it.")
+        return _("I’m sure about this.")
     if confidence >= 0.6:
-        return _("I am fairly sure.")
-    return _("I am not sure of it.")
+        return _("I’m fairly sure about this.")
+    return _("I’m not sure about this.")
 
 
 @register.filter
 def prose(text: str) -> SafeString:
-    """Markdown as safe HTML below a page's title; what names memories in it is left out."""
+    """Render Markdown as safe HTML below a page's title, without the marks of memories."""
     return as_html(unmarked(text), under=1)
 
 
 @register.filter
 def unmarked(text: str) -> str:
-    """Without the marks that say which memory a line of a file is."""
+    """Remove the marks that link lines of a file to memories."""
     return _MARK.sub("", text)
 
 
 @register.simple_tag
 def gap() -> str:
-    """What stands between two sentences: a space, which Chinese has no use for."""
+    """Return the space between two sentences; Chinese has none."""
     return "" if (get_language() or "").startswith("zh") else " "
 
 
 @register.simple_tag
 def chat_url(conversation: Conversation, message: Message | None = None) -> str:
-    """The conversation in the chat, at a message of it."""
+    """Return the URL of the conversation in the chat, at a message of it."""
     address = reverse("conversation", args=[conversation.public_id])
     return f"{address}#{message.public_id}" if message else address

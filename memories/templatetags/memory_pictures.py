@@ -3,8 +3,8 @@ from dataclasses import dataclass
 from django import template
 from django.template import Context
 
-from memories.browsing.standing import standing_for
 from memories.models import Kind
+from memories.pages.status_line import standing_for
 
 register = template.Library()
 
@@ -19,7 +19,7 @@ class KindCount:
 
 @register.simple_tag(takes_context=True)
 def memory_kinds(context: Context) -> list[KindCount]:
-    """How many memories there are of each kind, most first; render inside `as_user`."""
+    """Return the number of memories of each kind, largest first. Render it inside `as_user`."""
     kinds = standing_for(context["request"]).survey.kinds
     return [
         KindCount(one.value, str(Kind(one.value).label), one.count, one.count / kinds[0].count)

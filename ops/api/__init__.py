@@ -1,0 +1,1 @@
+"""The REST endpoints of operations, keys, settings and webhooks."""

@@ -1,4 +1,4 @@
-"""Who may read an operation: the key that asked for it, a key that names its user, a token."""
+"""Who may read an operation: the key that requested it, a key that names its user, or a token."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rest_framework.request import Request
 
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import Asked
-from memcenter.rest.people import reachable
-from memcenter.rest.permissions import HasScope
+from memcenter.rest.requests.people import reachable
+from memcenter.rest.requests.permissions import HasScope
 from ops import selectors
 from ops.access import as_system
+from ops.accounts import keys
 from ops.models import ApiKey, Operation, Scope, User
-from ops.services import keys
 
 if TYPE_CHECKING:  # the framework's views import permissions
     from rest_framework.views import APIView
@@ -25,7 +25,7 @@ TOKEN = "receipt_token"
 
 
 class MayWatch(HasScope):
-    """As everywhere; also whoever is signed in, for the pages: it only reads."""
+    """Like all endpoints, and for signed-in users of the pages, since it only reads."""
 
     def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
         signed_in = request.auth is None and _signed_in(request) is not None
@@ -38,11 +38,11 @@ def _signed_in(request: Request) -> User | None:
 
 
 def check(asked: Asked, *, by_id: bool = False) -> None:
-    """Raises `NotFound` for strangers. Gives nobody: operations outlive the person they name.
+    """Check access to an operation. Raises `NotFound` for strangers.
 
-    A key that is bound to nobody reads what it asked for itself. Of other operations, and to
-    change one, it must name the person (`Invalid`), as in every other call, unless the protocol
-    goes `by_id`.
+    It returns no user, since operations outlive the user they are about. An unbound key reads the
+    operations that it requested. For others, and to change one, it must name the user (`Invalid`),
+    as in every call, unless the protocol goes `by_id`.
     """
     with as_system():
         operation = selectors.operation_by(asked.ids["op_id"])

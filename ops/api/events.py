@@ -1,4 +1,4 @@
-"""How an operation goes on, as server-sent events."""
+"""The progress of an operation as server-sent events."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from memcenter.rest.renderers import as_json
-from memcenter.rest.sharing import Place
+from memcenter.rest.thread_limits import Place
 from ops import selectors
 from ops.access import as_system
-from ops.api import shown
+from ops.api import rendering
 from ops.models import Operation, Status
 
 SECONDS = 15.0  # a connection; the browser asks again by itself, saying what it saw last
@@ -22,14 +22,14 @@ def is_over(operation: Operation) -> bool:
 
 
 def id_of(operation: Operation) -> str:
-    """Another one after each change."""
+    """Return an event id that differs after each change."""
     return f"{operation.updated_at.timestamp():.6f}"
 
 
 class Events:
-    """One event a change until the operation has ended or 15 s are over.
+    """Yield one event for each change until the operation has ended or 15 s are over.
 
-    It holds no transaction while it waits, and gives its place back when it is closed.
+    It holds no transaction while it waits, and releases its slot when it is closed.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Events:
         while True:
             with as_system():
                 operation = selectors.operation_by(self._op_id)
-                text = as_json(shown.operation(operation))
+                text = as_json(rendering.operation(operation))
             if id_of(operation) != self._seen:
                 self._seen = id_of(operation)
                 yield b"id: %s\nevent: operation\ndata: %s\n\n" % (self._seen.encode(), text)

@@ -1,4 +1,4 @@
-"""What comes in, and the shapes of what goes out (for the schema; `shown.py` builds them)."""
+"""Inputs, and the shapes of the answers for the OpenAPI schema; `rendering.py` builds them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, SomeOf, Text
+from memcenter.rest.requests.fields import Flag, Moment, OneOf, Personal, Prose, SomeOf, Text
 from ops.models import Kind, Scope, Status, Theme
-from ops.services.events import Event
+from ops.webhooks.webhook_events import Event
 
 
 class SettingsInput(Personal):
@@ -81,7 +81,7 @@ class OneOperationQuery(Personal):
     receipt_token = Text(required=False, max_length=200)
 
 
-# --- going out --------------------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------
 
 
 class Settings(serializers.Serializer[Any]):
@@ -177,7 +177,7 @@ class ImportReport(serializers.Serializer[Any]):
 
 
 class ForgetOutcome(serializers.Serializer[Any]):
-    """What became of "forget that …" in a turn, by ids only."""
+    """The result of "forget that …" in a turn, as ids only."""
 
     status = serializers.ChoiceField(choices=("forgotten", "needs_choice", "nothing_found"))
     memory_ids = serializers.ListField(child=serializers.CharField())

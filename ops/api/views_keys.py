@@ -1,4 +1,4 @@
-"""API keys, made and revoked by a key that has the scope `admin`."""
+"""API keys, created and revoked by a key with the scope `admin`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from rest_framework.response import Response
 
 from memcenter.lib.errors import NotAllowed
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memcenter.rest.fields import Personal
-from memcenter.rest.idempotency import Passing
+from memcenter.rest.description.schema import page_of
+from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.pagination import Order
-from memcenter.rest.schema import page_of
-from ops.api import serializers, shown
+from memcenter.rest.requests.fields import Personal
+from memcenter.rest.requests.idempotency import Passing
+from ops.accounts import keys
+from ops.api import rendering, serializers
 from ops.models import Scope
-from ops.services import keys
 
 _NEWEST = Order("id")
 
 
 class KeysView(MemcenterView):
-    """A key that is bound to nobody and names nobody sees to the product's own keys."""
+    """An unbound key that names no user manages the keys of the whole product."""
 
     @endpoint(
         summary="List the keys of the product, or of a user, newest first",
@@ -28,9 +28,10 @@ class KeysView(MemcenterView):
         scope=Scope.ADMIN,
         all_users_for=Scope.ADMIN,
         paged=True,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(call.page.of(keys.of(call.user), order=_NEWEST, show=shown.key))
+        return Response(call.page.of(keys.of(call.user), order=_NEWEST, show=rendering.key))
 
     @endpoint(
         summary="Make a key for the product, or bound to a user; its text is shown this once",
@@ -50,8 +51,8 @@ class KeysView(MemcenterView):
             expires_at=call.data.get("expires_at"),
             requires_user=call.data.get("requires_user", False),
         )
-        # Kept to be given again, the key would lie in our database.
-        return Passing({**shown.key(made), "key": text}, status=201)
+        # Storing the answer for repeated calls would leave the key in our database.
+        return Passing({**rendering.key(made), "key": text}, status=201)
 
 
 class KeyView(MemcenterView):
@@ -63,7 +64,7 @@ class KeyView(MemcenterView):
         all_users_for=Scope.ADMIN,
     )
     def get(self, call: Call, key_id: str) -> Response:
-        return Response(shown.key(keys.find(key_id, user=call.user)))
+        return Response(rendering.key(keys.find(key_id, user=call.user)))
 
     @endpoint(
         summary="Give a key another name, other scopes or another end",
@@ -77,7 +78,7 @@ class KeyView(MemcenterView):
         _check_not_more(call, call.data.get("scopes", ()), requires_user=requires_user)
         changes = {name: value for name, value in call.data.items() if name != "user_id"}
         key = keys.change(keys.find(key_id, user=call.user), changes=changes)
-        return Response(shown.key(key))
+        return Response(rendering.key(key))
 
     @endpoint(
         summary="Revoke a key: from now on it opens nothing",
@@ -95,7 +96,7 @@ class KeyView(MemcenterView):
 def _check_not_more(
     call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
 ) -> None:
-    """Whoever makes keys gives nobody more than they may do themselves."""
+    """Refuse to create a key with more permissions than the calling key has."""
     key = call.asked.key
     if key is not None and key.requires_user and call.user is None and not requires_user:
         raise NotAllowed("This key requires a user and can't make one that doesn't.")

@@ -12,14 +12,14 @@ from rest_framework.response import Response
 
 from memcenter.lib.errors import Conflict
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import Call, endpoint
-from memcenter.rest.fields import Personal
+from memcenter.rest.description.schema import page_of
+from memcenter.rest.endpoint import EMPTY, Call, endpoint
 from memcenter.rest.pagination import Order
-from memcenter.rest.schema import page_of
-from memcenter.rest.sharing import long_answers
+from memcenter.rest.requests.fields import Personal
+from memcenter.rest.thread_limits import long_answers
 from ops import selectors
-from ops.api import access, events, serializers, shown
-from ops.services import outbox
+from ops.api import access, events, rendering, serializers
+from ops.queue import outbox
 
 _NEWEST = Order("id")
 _share = long_answers()
@@ -36,11 +36,12 @@ class OperationsView(MemcenterView):
         answers={200: page_of(serializers.Operation)},
         paged=True,
         while_forgetting=True,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
         status, kind = call.data.get("status", ""), call.data.get("kind", "")
         rows = selectors.operations_of(call.user, status=status, kind=kind)
-        return Response(call.page.of(rows, order=_NEWEST, show=shown.operation))
+        return Response(call.page.of(rows, order=_NEWEST, show=rendering.operation))
 
 
 class OperationView(MemcenterView):
@@ -52,7 +53,7 @@ class OperationView(MemcenterView):
         without_key=access.TOKEN,
     )
     def get(self, call: Call, op_id: str) -> Response:
-        return Response(shown.operation(selectors.operation_by(op_id)))
+        return Response(rendering.operation(selectors.operation_by(op_id)))
 
 
 class OperationReceiptView(MemcenterView):
@@ -65,7 +66,7 @@ class OperationReceiptView(MemcenterView):
     )
     def get(self, call: Call, op_id: str) -> Response:
         operation = selectors.operation_by(op_id)
-        return Response(shown.receipt(selectors.receipt_of(operation), op_id=op_id))
+        return Response(rendering.receipt(selectors.receipt_of(operation), op_id=op_id))
 
 
 class OperationEventsView(MemcenterView):
@@ -97,7 +98,7 @@ class OperationRetryView(MemcenterView):
     )
     def post(self, call: Call, op_id: str) -> Response:
         outbox.retry(selectors.operation_by(op_id))
-        return Response(shown.operation(selectors.operation_by(op_id)))
+        return Response(rendering.operation(selectors.operation_by(op_id)))
 
 
 class OperationCancelView(MemcenterView):
@@ -112,4 +113,4 @@ class OperationCancelView(MemcenterView):
         if not selectors.can_be_cancelled(operation):
             raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
         outbox.cancel(operation)
-        return Response(shown.operation(selectors.operation_by(op_id)))
+        return Response(rendering.operation(selectors.operation_by(op_id)))

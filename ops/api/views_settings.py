@@ -5,10 +5,10 @@ from __future__ import annotations
 from rest_framework.response import Response
 
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memcenter.rest.fields import Personal
-from ops.api import serializers, shown
-from ops.services import users
+from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
+from memcenter.rest.requests.fields import Personal
+from ops.accounts import users
+from ops.api import rendering, serializers
 
 
 class SettingsView(MemcenterView):
@@ -16,9 +16,10 @@ class SettingsView(MemcenterView):
         summary="The switches and preferences of a user",
         takes=Personal,
         answers={200: serializers.Settings},
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(shown.settings(users.settings_of(call.user), user=call.user))
+        return Response(rendering.settings(users.settings_of(call.user), user=call.user))
 
     @endpoint(
         summary="Change what is named",
@@ -42,4 +43,4 @@ class SettingsView(MemcenterView):
 def _change(call: Call) -> Response:
     changes = {name: value for name, value in call.data.items() if name != "user_id"}
     row = users.change_settings(user=call.user, changes=changes)
-    return Response(shown.settings(row, user=call.user))
+    return Response(rendering.settings(row, user=call.user))

@@ -1,4 +1,4 @@
-"""Sign-in links: how a chat product sends its people over to us."""
+"""Sign-in links, by which a chat product sends its users to our pages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from rest_framework.response import Response
 
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memcenter.rest.idempotency import Passing
+from memcenter.rest.requests.idempotency import Passing
+from ops.accounts import signin_links
 from ops.api import serializers
 from ops.models import Scope
-from ops.services import signin_links
 
 
 class SignInLinksView(MemcenterView):
@@ -29,5 +29,5 @@ class SignInLinksView(MemcenterView):
             language=call.data.get("language", ""),
         )
         url = settings.PUBLIC_URL.rstrip("/") + reverse("sign_in_by_link", args=[made.token])
-        # Kept to be given again, the link would lie in our database.
+        # Storing the answer for repeated calls would leave the link in our database.
         return Passing({"url": url, "expires_at": made.link.expires_at}, status=201)

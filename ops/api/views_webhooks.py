@@ -1,4 +1,4 @@
-"""Webhooks: who is told what, and how telling went."""
+"""Webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from rest_framework.response import Response
 
 from memcenter.lib.errors import Invalid
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memcenter.rest.fields import Personal
-from memcenter.rest.idempotency import Passing
+from memcenter.rest.description.schema import page_of
+from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.pagination import Order
-from memcenter.rest.schema import page_of
-from ops.api import serializers, shown
+from memcenter.rest.requests.fields import Personal
+from memcenter.rest.requests.idempotency import Passing
+from ops.api import rendering, serializers
 from ops.models import Scope
-from ops.services import webhooks
+from ops.webhooks import webhooks
 
 _NEWEST = Order("id")
 
@@ -24,7 +24,7 @@ def _look_at(call: Call) -> None:
 
 
 class WebhooksView(MemcenterView):
-    """A key that is bound to nobody and names nobody speaks for the whole product."""
+    """An unbound key that names no user manages the webhooks of the whole product."""
 
     @endpoint(
         summary="List the webhooks, newest first",
@@ -32,9 +32,10 @@ class WebhooksView(MemcenterView):
         answers={200: page_of(serializers.Webhook)},
         all_users_for=Scope.READ,
         paged=True,
+        unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(call.page.of(webhooks.of(call.user), order=_NEWEST, show=shown.webhook))
+        return Response(call.page.of(webhooks.of(call.user), order=_NEWEST, show=rendering.webhook))
 
     @endpoint(
         summary="Have an address told of events, by ids only, each message signed",
@@ -52,8 +53,8 @@ class WebhooksView(MemcenterView):
             secret=call.data.get("secret", ""),
             key=call.asked.key,
         )
-        # The secret is shown this once, and the answer isn't kept to be given again.
-        return Passing({**shown.webhook(made), "secret": made.secret}, status=201)
+        # The secret is shown only once, so the answer isn't stored for repeated calls.
+        return Passing({**rendering.webhook(made), "secret": made.secret}, status=201)
 
     @endpoint(
         summary="Take a webhook away, with its log",
@@ -76,7 +77,7 @@ class WebhookView(MemcenterView):
         all_users_for=Scope.READ,
     )
     def get(self, call: Call, webhook_id: str) -> Response:
-        return Response(shown.webhook(webhooks.find(webhook_id, user=call.user)))
+        return Response(rendering.webhook(webhooks.find(webhook_id, user=call.user)))
 
     @endpoint(
         summary="Change a webhook, or switch it off with is_active",
@@ -88,7 +89,7 @@ class WebhookView(MemcenterView):
     def patch(self, call: Call, webhook_id: str) -> Response:
         changes = {name: value for name, value in call.data.items() if name != "user_id"}
         webhook = webhooks.find(webhook_id, user=call.user)
-        return Response(shown.webhook(webhooks.change(webhook, changes=changes)))
+        return Response(rendering.webhook(webhooks.change(webhook, changes=changes)))
 
     @endpoint(
         summary="Take a webhook away, with its log",
@@ -116,7 +117,7 @@ class DeliveriesView(MemcenterView):
     )
     def get(self, call: Call, webhook_id: str) -> Response:
         rows = webhooks.log_of(webhooks.find(webhook_id, user=call.user))
-        return Response(call.page.of(rows, order=_NEWEST, show=shown.delivery))
+        return Response(call.page.of(rows, order=_NEWEST, show=rendering.delivery))
 
 
 class WebhookTestView(MemcenterView):
@@ -128,4 +129,4 @@ class WebhookTestView(MemcenterView):
     )
     def post(self, call: Call, webhook_id: str) -> Response:
         delivery = webhooks.try_out(webhooks.find(webhook_id, user=call.user))
-        return Response(shown.delivery(delivery), status=202)
+        return Response(rendering.delivery(delivery), status=202)

@@ -1,4 +1,4 @@
-"""Waiting for one operation at a terminal."""
+"""Run or await one operation at a terminal."""
 
 import time
 
@@ -6,15 +6,15 @@ from django.core.management.base import CommandError
 
 from ops.access import as_system
 from ops.models import Operation, Status
-from ops.services import worker
+from ops.queue import worker
 
 _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 def do_here(operation: Operation, *, undone: str = "Not done yet") -> None:
-    """By this process, as far as what is due leads to it; what goes before it is done too.
+    """Run the operation in this process, with every due operation before it.
 
-    Raises `CommandError` where it isn't done after that.
+    Raises `CommandError` if it isn't done then.
     """
     while _refreshed(operation).status not in _OVER and worker.drain(limit=1):
         continue
@@ -29,9 +29,9 @@ def _refreshed(operation: Operation) -> Operation:
 
 
 def finish(operation: Operation) -> None:
-    """Until it is done, by a worker or, where none is faster, by this process.
+    """Wait until a worker has done the operation, or run it in this process.
 
-    Raises `CommandError` with what went wrong.
+    Raises `CommandError` with the error.
     """
     while True:
         operation.refresh_from_db()

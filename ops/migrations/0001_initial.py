@@ -197,7 +197,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveSmallIntegerField()),
                 ('started_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('outcome', models.CharField(blank=True, choices=[('succeeded', 'succeeded'), ('retried', 'to be tried again'), ('failed', 'failed'), ('expired', 'the lease ran out')], max_length=16, null=True)),
+                ('outcome', models.CharField(blank=True, choices=[('succeeded', 'succeeded'), ('retried', 'will be retried'), ('failed', 'failed'), ('expired', 'the worker stopped responding')], max_length=16, null=True)),
                 ('error', models.CharField(blank=True, max_length=500)),
                 ('operation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='ops.operation')),
             ],

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.mentions import FUNCTIONS, index_of_mentions
+from memcenter.lib.database.mentions import (FUNCTIONS, index_of_mentions)
 
 _COLUMNS = {
     "ops_modelcall": {

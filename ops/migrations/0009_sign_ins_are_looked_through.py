@@ -2,8 +2,8 @@
 
 from django.db import migrations
 
-from memcenter.lib.mentions import index_of_mentions
-from memcenter.lib.statistics import without_statistics
+from memcenter.lib.database.mentions import index_of_mentions
+from memcenter.lib.database.column_storage import without_statistics
 
 
 class Migration(migrations.Migration):

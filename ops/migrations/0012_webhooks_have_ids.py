@@ -3,7 +3,7 @@ from typing import Any
 from django.db import migrations, models
 
 import memcenter.lib.ids
-from memcenter.lib.statistics import without_statistics
+from memcenter.lib.database.column_storage import without_statistics
 
 
 def fill(apps: Any, schema_editor: Any) -> None:

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.row_security import rows_of_one_person
+from memcenter.lib.database.row_security import rows_of_one_person
 
 _TABLES = ("ops_usersettings", "ops_signinlink", "ops_signin", "ops_export", "ops_import")
 _OR_THE_PRODUCTS = ("ops_apikey", "ops_webhook", "ops_idempotencyrecord")

@@ -5,9 +5,9 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from memcenter.lib.mentions import index_of_mentions
-from memcenter.lib.row_security import rows_of_one_person
-from memcenter.lib.statistics import without_statistics
+from memcenter.lib.database.mentions import index_of_mentions
+from memcenter.lib.database.row_security import rows_of_one_person
+from memcenter.lib.database.column_storage import without_statistics
 
 
 class Migration(migrations.Migration):

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from memcenter.lib.uncompressed import uncompressed
+from memcenter.lib.database.column_storage import uncompressed
 
 _COLUMNS = {
     "ops_user": ["display_name"],

@@ -1,4 +1,4 @@
-"""Who did what: events are appended as they happen, and chained by hashes a little later."""
+"""The audit log: events are appended at once and sealed into a hash chain shortly after."""
 
 from django.db import models
 
@@ -55,7 +55,7 @@ class AuditSeal(models.Model):
 
 
 class UnsealedEvent(models.Model):
-    """An event that isn't in the chain yet. Sealing it takes this row away."""
+    """An event that isn't sealed yet. Sealing deletes this row."""
 
     personal_data = False
 
@@ -72,7 +72,7 @@ class UnsealedEvent(models.Model):
 
 
 class AuditHead(models.Model):
-    """The newest link of the chain, in the one row there is: a chain cut off at the end shows."""
+    """The newest link of the chain, in a single row, so that a truncated chain is detected."""
 
     personal_data = False
 

@@ -1,4 +1,4 @@
-"""What holds for the whole instance."""
+"""State of the whole instance."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from django.db.models import Q
 
 
 class Instance(models.Model):
-    """The one row about this instance.
+    """The single row about this instance.
 
-    While `deliveries_held_at` is set nothing is sent to addresses outside: a backup was restored,
-    and the owner has not yet said that this instance is the one that speaks.
+    While `deliveries_held_at` is set nothing is sent outside: a backup was restored, and the owner
+    has not yet confirmed that this instance is live.
     """
 
     personal_data = False

@@ -1,4 +1,4 @@
-"""What the models cost."""
+"""Accounting of model calls."""
 
 from django.db import models
 

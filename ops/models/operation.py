@@ -1,4 +1,4 @@
-"""The outbox: what has to be done, who is doing it, and what was answered before."""
+"""The outbox: operations, their attempts, and stored answers of idempotent calls."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memcenter import logs
 from memcenter.lib import ids
-from memcenter.lib.rows import one_of
+from memcenter.lib.database.rows import one_of
 from ops.models.user import ApiKey, User
 
 
@@ -42,7 +42,7 @@ class Kind(models.TextChoices):
 
 
 class Status(models.TextChoices):
-    """Each transition is a guarded UPDATE on status and attempt; 0 rows: somebody else moved it.
+    """Each transition is an UPDATE guarded by status and attempt; 0 rows mean that it lost a race.
 
     enqueue -> PENDING            claim    PENDING -> RUNNING
     succeed RUNNING -> SUCCEEDED  fail     RUNNING -> PENDING (later) | FAILED
@@ -65,12 +65,11 @@ class Priority(models.IntegerChoices):
 
 
 class Operation(models.Model):
-    """One thing to be done in the background; written in the transaction that makes it due.
+    """A background task, inserted in the transaction that makes it necessary.
 
-    It names the person by `subject` only and its payload holds ids only, so that it may
-    outlive the account and says nothing about it. `request_id` names the request that led to it,
-    by however many operations. `hidden_at` is never set here: operations
-    are what a person may always see.
+    It names the person by `subject` only and its payload holds ids only, so it may outlive the
+    account. `request_id` names the original request, also through several operations. `hidden_at`
+    is never set, since a person may always see operations.
     """
 
     personal_data = False
@@ -146,20 +145,20 @@ class Operation(models.Model):
 
     @property
     def forget_outcome(self) -> dict[str, Any]:
-        """What became of a turn's request to forget, by ids; empty where it asked for nothing."""
+        """Return the outcome of a turn's request to forget, by ids; empty without a request."""
         found: dict[str, Any] = self.payload.get("forget") or self.result.get("forget") or {}
         return found
 
 
 class Outcome(models.TextChoices):
     SUCCEEDED = "succeeded", _("succeeded")
-    RETRIED = "retried", _("to be tried again")
+    RETRIED = "retried", _("will be retried")
     FAILED = "failed", _("failed")
-    EXPIRED = "expired", _("the lease ran out")
+    EXPIRED = "expired", _("the worker stopped responding")
 
 
 class Attempt(models.Model):
-    """One try at an operation, and how it ended (null while it runs)."""
+    """One attempt at an operation, and its end (null while it runs)."""
 
     personal_data = False
 
@@ -180,10 +179,10 @@ class Attempt(models.Model):
 
 
 class IdempotencyRecord(models.Model):
-    """What a write answered to a key and an `Idempotency-Key`, for a day.
+    """The stored answer to an API key and an `Idempotency-Key`, kept for a day.
 
     `status_code` is null while the first call runs. A forget of the person blanks `body`
-    (`body_erased`); a repeat then gets a 409 instead of what was forgotten.
+    (`body_erased`); a repeated call then gets a 409 instead of the forgotten answer.
     """
 
     personal_data = True

@@ -1,4 +1,4 @@
-"""What was forgotten: ids and counts only, chained into the audit log by hashes."""
+"""Receipts of forgets: ids and counts only, chained into the audit log."""
 
 from django.db import models
 
@@ -10,8 +10,8 @@ class Receipt(models.Model):
     """What one finished forget erased: counts per store, never content.
 
     `hash` covers every other column and `previous_hash`, the hash of the audit event before it.
-    `chosen` is who chose what goes: "person" was asked, "only_match" asked nobody; empty where
-    exactly this was named in the request.
+    `chosen` is "person" if the person chose from a list, "only_match" if a single match needed no
+    question, and empty if the request named the rows exactly.
     """
 
     personal_data = False

@@ -1,4 +1,4 @@
-"""What a forget keeps of what it erases until it succeeds: hashes and ids, to find what is left."""
+"""Hashes and ids of erased rows, kept until the forget succeeds, to find residue."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -7,7 +7,7 @@ from ops.models.operation import Operation
 
 
 class ErasureKey(models.Model):
-    """The random key of one forget. Without it its hashes mean nothing; it goes with them."""
+    """The random key of one forget's hashes, deleted with them."""
 
     personal_data = False
 
@@ -22,9 +22,9 @@ class ErasureKey(models.Model):
 
 
 class ErasedText(models.Model):
-    """One text that is being erased: keyed hashes of its shingles (`size` characters each).
+    """The keyed hashes of an erased text's shingles (`size` characters each).
 
-    `digest` is the keyed hash of the whole text, so that a text is kept once.
+    `digest` is the keyed hash of the whole text, so that each text is stored once.
     """
 
     personal_data = False
@@ -46,7 +46,7 @@ class ErasedText(models.Model):
 
 
 class ErasedRows(models.Model):
-    """Rows of one table that are being erased: their keys, and the ids that others know them by."""
+    """Erased rows of one table: their primary keys and public ids."""
 
     personal_data = False
     keeps_ids = True
@@ -61,10 +61,9 @@ class ErasedRows(models.Model):
 
 
 class DiskKey(models.Model):
-    """A random key of the hashes that are looked for in the raw files.
+    """A random key of the hashes that the scan of raw files looks for.
 
-    It is open while forgets begin to keep hashes under it. The run that looks for them closes it,
-    and it goes with the last of them.
+    New forgets use the open key. The scan closes it, and it is deleted with its last hash.
     """
 
     personal_data = False
@@ -78,11 +77,11 @@ class DiskKey(models.Model):
 
 
 class DiskTrace(models.Model):
-    """Hashes of texts that a forget erased, until the raw files hold none of them.
+    """Hashes of texts that a forget erased, kept until the raw files contain none of them.
 
-    `hashes` are 64 bits each, text after text; `counts` says how many each text has (32 bits).
-    `lengths` are those of texts shorter than a window, `left_out` counts texts that are too short
-    to be told from chance.
+    `hashes` holds 64 bits each, text after text; `counts` holds the number for each text (32
+    bits). `lengths` is for texts shorter than a window; `left_out` counts texts too short to
+    distinguish from chance.
     """
 
     personal_data = False

@@ -7,9 +7,9 @@ from ops.models.user import User
 
 
 class SignIn(models.Model):
-    """One browser in which a person is signed in; it goes when its session is ended.
+    """One browser in which a person is signed in; deleted with its session.
 
-    `device` is what the browser says it is, in two words of ours ("Firefox · Linux").
+    `device` names browser and system ("Firefox · Linux").
     """
 
     personal_data = True
@@ -30,10 +30,10 @@ class SignIn(models.Model):
 
 
 class SecondFactor(models.Model):
-    """A person's second step at the door: codes of an app (TOTP, RFC 6238).
+    """A person's second factor: codes of an authenticator app (TOTP, RFC 6238).
 
-    `last_step` is the half minute of the newest code that opened: none opens twice. `recovery`
-    are digests of codes for the day on which the device is lost; each goes as it is used.
+    `last_step` is the 30-second step of the last used code, so that no code works twice.
+    `recovery` holds digests of recovery codes; a used one is removed.
     """
 
     personal_data = True
@@ -51,9 +51,9 @@ class SecondFactor(models.Model):
 
 
 class Identity(models.Model):
-    """Who a person is to the provider that signs them in here (OpenID Connect).
+    """A person's account at an OpenID Connect provider.
 
-    `sub` is the provider's own name for the person, which never changes there.
+    `sub` is the provider's permanent id of the person.
     """
 
     personal_data = True

@@ -1,4 +1,4 @@
-"""Data on its way out or in."""
+"""Exports and imports."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from ops.models.user import User
 
 
 class Export(models.Model):
-    """A file made for one person; erased when it expires and by any forget that touches it."""
+    """A file made for one person; erased when it expires and by any forget that concerns it."""
 
     personal_data = True
     words = ()
@@ -32,7 +32,7 @@ class Export(models.Model):
 
 
 class Import(models.Model):
-    """A file brought in for one person, and the report of what was skipped."""
+    """A file imported for one person, with a report of skipped parts."""
 
     personal_data = True
     words = ("report",)

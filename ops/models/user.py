@@ -1,4 +1,4 @@
-"""Who is who: people, what they decided, their keys and their sign-in links."""
+"""People, their settings, API keys and sign-in links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from memcenter.lib.rows import one_of
+from memcenter.lib.database.rows import one_of
 
 
 class UserManager(BaseUserManager["User"]):
@@ -32,14 +32,13 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """One person whose memory is kept, or a member of the staff.
+    """A person with memories, or a member of the staff.
 
-    `external_id` is the chat product's own name for the person; whoever registers on the web
-    has none, and no unbound key can reach them. `subject` names the person in operations and
-    receipts and means nothing once this row is gone. `hidden_at` is set while everything of
-    the person is being forgotten. A new `session_epoch` ends every session. `password_version`
-    counts the changes of the password. `forgets` counts what
-    was asked to be forgotten: who read before it must not write what they read after it.
+    `external_id` is the chat product's own id of the person. People who register on the web have
+    none, and no unbound key can reach them. `subject` names the person in operations and receipts
+    and is meaningless once this row is deleted. `hidden_at` is set while the person is being
+    forgotten. A new `session_epoch` ends every session. `password_version` counts password
+    changes. `forgets` counts requests to forget: data read before one must not be written after.
     """
 
     personal_data = True
@@ -84,7 +83,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.username or self.external_id or f"user {self.pk}"
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Sessions carry it: it changes with the password, as Django's own, and the epoch."""
+        """Return the session hash, which changes with the password (as Django's) and the epoch."""
         own = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
         if self.session_epoch is None:
             return str(own)
@@ -103,7 +102,7 @@ class Theme(models.TextChoices):
 
 
 class UserSettings(models.Model):
-    """The switches and preferences of one person; missing means all defaults."""
+    """The settings of one person; a missing row means all defaults."""
 
     personal_data = True
     words = ()
@@ -137,10 +136,10 @@ class Scope(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """A key by which a program speaks for one person (`user`) or, unbound, for the product.
+    """An API key bound to one person (`user`) or, unbound, for the whole product.
 
-    Only its SHA-256 is kept; `prefix` is what a page may show to tell keys apart. With
-    `requires_user` an unbound key refuses the calls of mem0's protocol that name no person.
+    Only its SHA-256 is stored; `prefix` may be shown to distinguish keys. With `requires_user` an
+    unbound key refuses calls of mem0's protocol that name no person.
     """
 
     personal_data = True
@@ -168,7 +167,7 @@ class ApiKey(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs one API-made person in, once, before `expires_at`."""
+    """A link that signs in one person created by the API, once, before `expires_at`."""
 
     personal_data = True
     words = ()

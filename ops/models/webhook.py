@@ -1,4 +1,4 @@
-"""Who is told when something changed, by ids only."""
+"""Webhooks and their deliveries, which contain only ids."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,14 +8,14 @@ from ops.models.user import ApiKey, User
 
 
 class Webhook(models.Model):
-    """An address that is told about events of one person (`user`) or of all (null).
+    """An address that receives events of one person (`user`) or of all (null).
 
-    `version` counts its changes, so that a restored backup can be told from what it was since.
+    `version` counts changes, to compare a restored backup with later states.
     """
 
     personal_data = True
     words = ("url",)
-    # Somebody else's, or the product's, may well lead to the same place.
+    # Other people's webhooks or the product's may have the same address.
     vouches = ("url",)
     codes = ("public_id", "events", "secret")
 
@@ -37,9 +37,9 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """One event on its way to one address, and how that went: the body is ids only.
+    """The delivery of one event to one address and its result; the body holds ids only.
 
-    It names the person by `subject` only, so that an address can be told that somebody is gone.
+    It names the person by `subject`, so that the erase of a person can be delivered too.
     """
 
     personal_data = False

@@ -1,7 +1,7 @@
 from django import template
 from django.utils.translation import gettext as _
 
-from ops.services.events import TEST, Event
+from ops.webhooks.webhook_events import TEST, Event
 
 register = template.Library()
 

@@ -10,11 +10,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from conversations.importing import detect, values
-from conversations.importing.types import ImportedPerson, Skipped
+from conversations.importing import dialogues
+from conversations.importing.formats import detect, values
+from conversations.importing.formats.types import ImportedPerson, Skipped
 from conversations.management import learning, touches
 from conversations.management.terminal import Terminal
-from conversations.services import importing
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system
 from ops.models import User
@@ -27,7 +27,7 @@ _STOPPED = 130
 
 @dataclass(frozen=True)
 class Source:
-    """A person of a file, and the product user they become; the example's also get a login."""
+    """A person of a file and their product user; the example people also get a login."""
 
     person: ImportedPerson
     external_id: str
@@ -57,7 +57,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self._terminal = Terminal(self.stdout)
         began = timezone.now()
-        # Everything is read before anything is written.
+        # Read everything before writing anything.
         sources = list(self._sources(options["paths"]))
         people: list[User] = []
         stopped = False
@@ -106,7 +106,7 @@ class Command(BaseCommand):
     def _load(self, source: Source) -> User:
         name = source.person.name or source.external_id
 
-        def show(progress: importing.Progress) -> None:
+        def show(progress: dialogues.Progress) -> None:
             where = f"{progress.conversation}/{progress.conversations}"
             self._terminal.progress(
                 f"Recording 写入  {name} {where}",
@@ -117,8 +117,8 @@ class Command(BaseCommand):
 
         began = time.monotonic()
         try:
-            user = importing.account_of(source.person, external_id=source.external_id)
-            loaded = importing.load_person(source.person, user=user, on_progress=show)
+            user = dialogues.account_of(source.person, external_id=source.external_id)
+            loaded = dialogues.load_person(source.person, user=user, on_progress=show)
         except ApplicationError as error:
             raise CommandError(f"{name}: {error.message}") from error
         self._terminal.say(_summary(name, loaded, seconds=time.monotonic() - began))
@@ -153,7 +153,7 @@ class Command(BaseCommand):
             )
 
 
-def _summary(name: str, loaded: importing.Loaded, *, seconds: float) -> str:
+def _summary(name: str, loaded: dialogues.Loaded, *, seconds: float) -> str:
     new = f"{loaded.turns} turns, {loaded.messages} messages" if loaded.messages else "nothing new"
     repeated = f", {loaded.repeated} messages were there" if loaded.repeated else ""
     skipped = f", {len(loaded.skipped)} messages left out" if loaded.skipped else ""
@@ -166,7 +166,7 @@ def _id_from(path: Path) -> str:
 
 
 def _give_login(user: User, username: str) -> str:
-    """The new password of a person who had no login; empty when they have one."""
+    """Return a new password for a person without a login, or an empty string."""
     if user.username and user.has_usable_password():
         return ""
     password = secrets.token_urlsafe(12)
@@ -178,6 +178,6 @@ def _give_login(user: User, username: str) -> str:
 
 
 def _free(username: str) -> str:
-    """Somebody else may have registered under this name."""
+    """Return a free login name, since another user may have registered this one."""
     taken = User.objects.filter(username__startswith=username).values_list("username", flat=True)
     return values.unique(username, [name for name in taken if name])

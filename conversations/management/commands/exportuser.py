@@ -6,8 +6,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_user
+from ops.accounts import users
 from ops.management.operating import finish
-from ops.services import exporting, stored_files, users
+from ops.transfer import export_requests, stored_files
 
 
 class Command(BaseCommand):
@@ -16,7 +17,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the user's external id")
         parser.add_argument("output", type=Path, help="the file to write; it must not exist")
-        parser.add_argument("--format", choices=exporting.FORMATS, default="zip")
+        parser.add_argument("--format", choices=export_requests.FORMATS, default="zip")
 
     def handle(self, *args: Any, **options: Any) -> None:
         output: Path = options["output"]
@@ -25,7 +26,7 @@ class Command(BaseCommand):
         try:
             user = users.find(options["user"])
             with as_user(user):
-                export = exporting.request(
+                export = export_requests.request(
                     user=user, format=options["format"], actor="operator", surface="command"
                 )
         except ApplicationError as error:

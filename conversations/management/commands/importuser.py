@@ -3,13 +3,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from conversations.importing.opening import Format
-from conversations.services import bringing_in
+from conversations.importing import file_import
+from conversations.importing.formats.file_rows import Format
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system, as_user
+from ops.accounts import users
 from ops.management.operating import finish
 from ops.models import Import
-from ops.services import users
 
 
 class Command(BaseCommand):
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         with as_system():
             user = users.find_or_create(users.check_external_id(options["user"]))
         with options["path"].open("rb") as file, as_user(user):
-            return bringing_in.request(
+            return file_import.request(
                 user=user,
                 file=file,
                 size=options["path"].stat().st_size,

@@ -1,1 +1,1 @@
-"""What an unmodified mem0 client calls, answered from our memories."""
+"""The endpoints that an unmodified mem0 client calls, answered from our memories."""

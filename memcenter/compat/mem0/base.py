@@ -1,4 +1,4 @@
-"""What the views for mem0's client share: raw input, plain answers, no transaction of their own."""
+"""The base of the views for mem0's client: raw input, plain answers, no own transaction."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class NotOffered(APIException):
 
 
 class AnyKey(BasePermission):
-    """Whoever has a key, whatever it may do."""
+    """Allow every valid key, whatever its permissions."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.auth, ApiKey)
 
 
 class Mem0View(MemcenterView):
-    """Handlers are called as `post(asked)`, outside any transaction: some call several people's.
+    """Call handlers as `post(asked)`, outside any transaction, since some act for several users.
 
-    What they don't know of a body is ignored: the client sends much that is for its platform.
+    Handlers ignore unknown fields: the client sends many that only its own platform uses.
     """
 
     schema = None  # described by mem0, not by us

@@ -1,4 +1,4 @@
-"""`users`, `delete_users` and, made of both, `reset`: who there are memories of."""
+"""`users`, `delete_users` and, made of both, `reset`: the entities that have memories."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 from rest_framework.response import Response
 
-from memcenter.compat.mem0 import forgetting, people, values
+from memcenter.compat.mem0 import forget_by_filter, people, values
 from memcenter.compat.mem0.base import Mem0View, NotOffered, key_id
 from memcenter.compat.mem0.filters import Joined, parse
 from memcenter.lib.errors import NotFound
 from memcenter.rest.endpoint import Asked, endpoint
 from memories.models import Memory
 from ops.access import as_system, as_user
+from ops.accounts import roles
+from ops.forgetting import person_forgets
 from ops.models import Operation, Scope, User
-from ops.services import forgetting as user_forgetting
 
 _KINDS = ("agent", "app", "run")
 _REACHABLE = Q(external_id__isnull=False, is_staff=False, is_active=True, hidden_at__isnull=True)
@@ -28,7 +29,8 @@ class EntitiesView(Mem0View):
         bound = asked.key.user_id if asked.key else None
         with as_system():
             whose = User.objects.filter(Q(pk=bound) if bound else _REACHABLE)
-            # People last: `reset` deletes in this order, and a key goes with its person.
+            # Users come last: `reset` deletes in this order, and deleting a user deletes their
+            # keys.
             results = [*(one for kind in _KINDS for one in _named(kind, whose)), *_users(whose)]
         totals = {f"total_{kind}s": 0 for kind in ("user", *_KINDS)}
         for one in results:
@@ -58,15 +60,16 @@ class EntityView(Mem0View):
 def _forget_user(asked: Asked, name: str) -> Operation:
     user = people.entity(asked, name)
     with as_user(user, changing=True):
-        operation, _ = user_forgetting.forget_user(user=user, requested_by_key=key_id(asked))
+        roles.check_may_go(user)
+        operation, _ = person_forgets.forget_user(user=user, requested_by_key=key_id(asked))
     return operation
 
 
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
-    """With every person that the key reaches; None where there is nothing (any longer)."""
+    """Forget for every user that the key reaches; return None if nothing is left to forget."""
     tree = parse({f"{kind}_id": name})
     begun = [
-        forgetting.forget(user, tree, key_id=key_id(asked))
+        forget_by_filter.forget(user, tree, key_id=key_id(asked))
         for user in _people_of(asked, kind, name, tree)
     ]
     return next((one for one in begun if one is not None), None)

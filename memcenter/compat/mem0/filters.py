@@ -1,4 +1,4 @@
-"""mem0's filters: read into a tree, from which a query over one person's memories is made."""
+"""Parse mem0's filters into a tree and turn it into a query over one user's memories."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """AND: all hold; OR: one does; NOT: none does. Nothing at all holds for everything."""
+    """A combination: AND, OR or NOT (none of the parts holds). An empty one matches everything."""
 
     how: str
     parts: tuple[Node, ...]
@@ -56,7 +56,7 @@ Node = Condition | Joined
 
 
 def parse(given: Any, *, depth: int = 0) -> Joined:
-    """Raises `Invalid` naming the key that can't be read."""
+    """Return the tree of a filter. Raises `Invalid` naming the unreadable key."""
     if given is None:
         return Joined("AND", ())
     if not isinstance(given, dict) or depth > _DEEPEST:
@@ -93,14 +93,14 @@ def _conditions(key: str, value: Any) -> Iterator[Condition]:
 
 
 def _condition(key: str, operator: str, value: Any) -> Condition:
-    """Checked by making its query once; whose it is doesn't matter for that."""
+    """Return a condition, checked by building its query once for an arbitrary user."""
     made = Condition(key, operator, value)
     _query_of(made, "")
     return made
 
 
 def conditions(node: Node) -> Iterator[Condition]:
-    """Those that must hold or may hold: nothing under a NOT."""
+    """Return the conditions that are required or possible, leaving out those under a NOT."""
     if isinstance(node, Condition):
         yield node
     elif node.how != "NOT":
@@ -109,7 +109,7 @@ def conditions(node: Node) -> Iterator[Condition]:
 
 
 def named(node: Node, key: str) -> list[str]:
-    """The names that are asked for under this key, each once; `ANY` for all."""
+    """Return the distinct names that the filter asks for under this key; `ANY` means all."""
     found: list[str] = []
     for one in conditions(node):
         if one.key == key and one.operator in ("eq", "in"):
@@ -119,12 +119,12 @@ def named(node: Node, key: str) -> list[str]:
 
 
 def names_somebody(node: Node) -> bool:
-    """Whether it names a user, agent, app or run: without, it would mean all there is."""
+    """Tell whether it names a user, agent, app or run. Otherwise it would match all memories."""
     return any(named(node, key) for key in ENTITIES)
 
 
 def plain_entities(node: Node) -> Mapping[str, str] | None:
-    """The entities of a filter that asks for nothing else, None where it asks for more."""
+    """Return the entities of a filter without other conditions, or None if it has others."""
     if isinstance(node, Condition):
         plain = node.key in ENTITIES and node.operator == "eq" and node.value != ANY
         return {node.key: str(node.value)} if plain else None
@@ -138,7 +138,7 @@ def plain_entities(node: Node) -> Mapping[str, str] | None:
 
 
 def query(node: Node, *, user_name: str) -> Q:
-    """What of the memories of this person, by the name that callers use, matches."""
+    """Return the query for this user's matching memories, given the user's external name."""
     if isinstance(node, Condition):
         return _query_of(node, user_name)
     parts = [query(part, user_name=user_name) for part in node.parts]
@@ -214,7 +214,7 @@ def _of_time(one: Condition, column: str) -> Q:
 
 
 def _span(one: Condition) -> tuple[datetime, datetime]:
-    """A date alone is the whole day; a moment begins and ends at once."""
+    """Return the period: a date covers the whole day, a time only itself."""
     whole = values.day(one.value)
     if whole is not None:
         return whole

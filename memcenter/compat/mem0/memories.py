@@ -1,4 +1,4 @@
-"""`add`, `get_all`, `search`, `delete_all`, and one memory."""
+"""`add`, `get_all`, `search`, `delete_all`, and single memories."""
 
 from __future__ import annotations
 
@@ -10,18 +10,26 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from conversations.models import Told
-from conversations.services import threads, turns
-from conversations.services.turns import MessageInput
-from memcenter.compat.mem0 import finding, forgetting, people, reading, showing, values
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
+from memcenter.compat.mem0 import (
+    add_input,
+    forget_by_filter,
+    memory_search,
+    people,
+    rendering,
+    values,
+)
+from memcenter.compat.mem0.add_input import Given
 from memcenter.compat.mem0.base import Mem0View, key_id
-from memcenter.compat.mem0.reading import Given
 from memcenter.lib.errors import Invalid
 from memcenter.rest.endpoint import Asked, endpoint
 from memories import selectors
+from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
-from memories.services import curating, kinds, remembering, search
-from memories.services import forgetting as memory_forgetting
-from memories.services.remembering import MemoryInput
+from memories.recall import search
+from memories.writing import curation, direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import Operation, Scope, User
 
@@ -32,7 +40,7 @@ _BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
 class AddView(Mem0View):
     @endpoint(summary="Remember what was said", answers={}, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        given = reading.added(asked.data)
+        given = add_input.added(asked.data)
         user = people.writer(asked, given.ids.user)
         if given.infer:
             operation = _record(given, user=user)
@@ -44,7 +52,7 @@ class AddView(Mem0View):
                 "message": "Memories stored as they are.",
                 "status": "SUCCEEDED",
                 "event_id": stored[0].public_id,  # done already: nothing runs any more
-                "results": [showing.stored(one) for one in stored],
+                "results": [rendering.stored(one) for one in stored],
             }
         )
 
@@ -65,15 +73,15 @@ class MemoriesView(Mem0View):
             default=_PAGE,
             most=_LARGEST_PAGE,
         )
-        what = finding.wanted(asked.data)
+        what = memory_search.wanted(asked.data)
         whose = people.readers(asked, what.tree)
-        count, found = finding.page(whose, what, number=number, size=size)
+        count, found = memory_search.page(whose, what, number=number, size=size)
         return Response(
             {
                 "count": count,
                 "next": _link(request._request, number + 1) if number * size < count else None,
                 "previous": _link(request._request, number - 1) if number > 1 else None,
-                "results": [showing.found(one) for one in found],
+                "results": [rendering.found(one) for one in found],
             }
         )
 
@@ -85,20 +93,20 @@ class SearchView(Mem0View):
         if not isinstance(text, str) or not text.strip():
             raise Invalid.field("query", "Say what to search for.")
         limit = values.number(asked.data.get("top_k"), field="top_k", default=_BEST, most=_MOST)
-        what = finding.wanted(asked.data)
+        what = memory_search.wanted(asked.data)
         whose = people.readers(asked, what.tree)
         prepared = search.prepare_query(text.strip())
         threshold = _threshold(asked.data.get("threshold"))
-        found = finding.best(prepared, whose, what, limit=limit, threshold=threshold)
-        return Response({"results": [showing.hit(one) for one in found]})
+        found = memory_search.best(prepared, whose, what, limit=limit, threshold=threshold)
+        return Response({"results": [rendering.hit(one) for one in found]})
 
 
 class DeleteAllView(Mem0View):
     @endpoint(summary="Forget the memories of a user, agent, app or run", answers={})
     def delete(self, asked: Asked) -> Response:
-        what = finding.every(asked.data)
+        what = memory_search.every(asked.data)
         whose = people.readers(asked, what.tree)
-        begun = [forgetting.forget(user, what.tree, key_id=key_id(asked)) for user in whose]
+        begun = [forget_by_filter.forget(user, what.tree, key_id=key_id(asked)) for user in whose]
         first = next((one for one in begun if one is not None), None)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
@@ -110,20 +118,20 @@ class MemoryView(Mem0View):
         user = people.of_memory(asked, asked.ids["memory_id"])
         with as_user(user):
             row = selectors.memory_of(user, asked.ids["memory_id"], with_bin=False)
-        return Response(showing.memory(row, user=user))
+        return Response(rendering.memory(row, user=user))
 
     @endpoint(summary="Change a memory", answers={}, idempotent=False)
     def put(self, asked: Asked) -> Response:
         user = people.of_memory(asked, asked.ids["memory_id"])
         row = change(asked.ids["memory_id"], asked.data, user=user)
-        return Response(showing.memory(row, user=user))
+        return Response(rendering.memory(row, user=user))
 
     @endpoint(summary="Forget a memory", answers={})
     def delete(self, asked: Asked) -> Response:
         user = people.of_memory(asked, asked.ids["memory_id"])
         with as_user(user, changing=True):
             row = selectors.memory_of(user, asked.ids["memory_id"])
-            memory_forgetting.forget_memory(user=user, memory=row, requested_by_key=key_id(asked))
+            memory_forgets.forget_memory(user=user, memory=row, requested_by_key=key_id(asked))
         return Response({"message": "Memory deleted successfully!", "cascade_count": 0})
 
 
@@ -134,17 +142,17 @@ class HistoryView(Mem0View):
         with as_user(user):
             row = selectors.memory_of(user, asked.ids["memory_id"])
             versions = list(selectors.versions_of(row).order_by("number"))
-        return Response(showing.history(row, versions, user=user))
+        return Response(rendering.history(row, versions, user=user))
 
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
-    """Apply `text`, `metadata`, `timestamp` and `expiration_date`, those that are given."""
+    """Apply those of `text`, `metadata`, `timestamp` and `expiration_date` that are given."""
     changes = _changes(given)
     with as_user(user):
         row = selectors.memory_of(user, memory_id, with_bin=False)
-    edit = curating.prepare_edit(changes, memory=row, actor=Origin.API)
+    edit = curation.prepare_edit(changes, memory=row, actor=Origin.API)
     with as_user(user, changing=True):
-        return curating.edit(edit, user=user, memory=row, actor=Origin.API)
+        return curation.edit(edit, user=user, memory=row, actor=Origin.API)
 
 
 def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,12 +173,12 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(given: Given, *, user: User) -> Operation:
-    """The messages as turns; what is learned from them follows by the operation given back."""
+    """Record the messages as turns; the returned operation learns from them."""
     labels = given.labels()
     learning: list[Operation] = []
     with as_user(user):
-        remembering.check_on(user)
-        thread = threads.find_or_create(user=user, reference=given.ids.thread)
+        direct_writes.check_on(user)
+        thread = conversation_names.find_or_create(user=user, reference=given.ids.thread)
         for said, reply in _inputs(given):
             recorded = turns.record_turn(
                 user=user,
@@ -185,11 +193,11 @@ def _record(given: Given, *, user: User) -> Operation:
 
 
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
-    """Clients send what was said before along: only the last turn of a call is told now.
+    """Return the turns; only the last one of a call is new, since clients repeat earlier messages.
 
-    With a `timestamp` all of it was said then.
+    With a `timestamp` all of them were said at that time.
     """
-    pairs = reading.pairs(given.messages)
+    pairs = add_input.pairs(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
         told = Told.TO_US if place == len(pairs) else Told.UNDATED
         told = Told.DATED if given.at is not None else told
@@ -198,10 +206,10 @@ def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
 
 def _store(given: Given, *, user: User) -> list[Memory]:
     prepared = [
-        remembering.prepare(
+        direct_writes.prepare(
             MemoryInput(
                 content=text,
-                kind=kinds.kind_of(text),
+                kind=direct_writes.kind_of(text),
                 occurred_at=given.at,
                 valid_until=given.until,
                 agent_id=given.ids.agent,
@@ -214,7 +222,7 @@ def _store(given: Given, *, user: User) -> list[Memory]:
         for _, text in given.messages
     ]
     with as_user(user, changing=True):
-        return [remembering.store(one, user=user) for one in prepared]
+        return [direct_writes.store(one, user=user) for one in prepared]
 
 
 def _threshold(value: Any) -> float:

@@ -1,7 +1,7 @@
-"""Whose memories a call means. A key that is bound to one person reaches nobody else.
+"""Find the user whose memories a call means. A bound key reaches only its own user.
 
-mem0's calls by id carry no user, and its other calls may name an agent, app or run only: then the
-person is the one whose the id is, or the default. A key that `requires_user` refuses both.
+mem0's calls by id carry no user, and other calls may name only an agent, app or run. They mean the
+owner of the id or the default user. A key with `requires_user` refuses both.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from django.conf import settings
 
 from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
 from memcenter.lib.errors import Invalid, NotFound
-from memcenter.rest import people, throttling
 from memcenter.rest.endpoint import CREATE, Asked, Endpoint
+from memcenter.rest.requests import people, throttling
 from memories import owners
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 
 _MOST = 100
 
 
 def name_of(user: User) -> str:
-    """What callers call the person: whoever registered here has a login only."""
+    """Return the external name; users who registered here have only a login name."""
     return user.external_id or user.username or str(user.subject)
 
 
@@ -32,7 +32,7 @@ def default_owner() -> str:
 
 
 def writer(asked: Asked, name: str | None) -> User:
-    """The person to write for, made on first write. Raises `NotFound`, `Conflict`."""
+    """Return the user to write for, created on first use. Raises `NotFound`, `Conflict`."""
     bound = _bound(asked)
     if bound is not None:
         if name not in (None, name_of(bound)):
@@ -47,9 +47,9 @@ def writer(asked: Asked, name: str | None) -> User:
 
 
 def readers(asked: Asked, tree: Joined) -> Sequence[User]:
-    """The people whom a filter names, those that are there; else whoever is meant by default.
+    """Return the existing users that a filter names, or the default user.
 
-    Raises `Invalid` when it names nothing at all, or everybody by an unbound key.
+    Raises `Invalid` if an unbound key names nobody or everybody.
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
@@ -76,7 +76,7 @@ def find(name: str) -> User | None:
 
 
 def of_memory(asked: Asked, memory_id: str) -> User:
-    """Whose memory it is, if the key reaches them. Raises `NotFound`."""
+    """Return the owner of the memory if the key reaches them. Raises `NotFound`."""
     bound = _bound(asked)
     if bound is None:
         check_named(asked)
@@ -85,7 +85,7 @@ def of_memory(asked: Asked, memory_id: str) -> User:
 
 
 def entity(asked: Asked, name: str) -> User:
-    """The person of this name, also while being forgotten. Raises `NotFound`."""
+    """Return the user of this name, even while being forgotten. Raises `NotFound`."""
     bound = _bound(asked)
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
@@ -94,13 +94,13 @@ def entity(asked: Asked, name: str) -> User:
 
 
 def check_named(asked: Asked) -> None:
-    """Raises `Invalid` for a key that refuses calls which name no person."""
+    """Raise `Invalid` if the key requires a user and the call names none."""
     if asked.key is not None and asked.key.requires_user and asked.key.user is None:
         raise Invalid.field("user_id", "This key refuses calls that name no user.")
 
 
 def _unnamed(asked: Asked) -> str:
-    """Who is meant where an unbound key names nobody. Raises `Invalid`."""
+    """Return the user that an unbound key means if it names none. Raises `Invalid`."""
     check_named(asked)
     return default_owner()
 
@@ -115,7 +115,7 @@ def _bound(asked: Asked) -> User | None:
 
 
 def check_reach(asked: Asked, user: User) -> None:
-    """Raises `NotFound` where the key can't reach this person."""
+    """Raise `NotFound` if the key doesn't reach this user."""
     bound = _bound(asked)
     if bound is None:
         check_named(asked)

@@ -1,4 +1,4 @@
-"""Single values as mem0's client sends them. All raise `Invalid` naming the field."""
+"""Parse single values as mem0's client sends them. All raise `Invalid` naming the field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DATE_CHARS = len("2026-01-31")
 
 
 def name(value: Any, *, field: str) -> str:
-    """A user's, agent's, app's or run's name."""
+    """Return the name of a user, agent, app or run."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not 1 <= len(text) <= MAX_NAME or not text.strip() or not text.isprintable():
         raise Invalid.field(field, f"Give a name of 1 to {MAX_NAME} printable characters.")
@@ -23,7 +23,9 @@ def name(value: Any, *, field: str) -> str:
 
 
 def literal(text: str, *, field: str) -> dict[str, Any]:
-    """An object in a query: as JSON or, since the client sends `str({...})`, as Python's repr."""
+    """Return an object from a query string: JSON, or Python's repr, since the client sends
+    `str({...})`.
+    """
     if len(text) > _LONGEST:
         raise Invalid.field(field, "This is too long.")
     try:
@@ -39,7 +41,7 @@ def literal(text: str, *, field: str) -> dict[str, Any]:
 
 
 def moment(value: Any, *, field: str) -> datetime:
-    """Unix seconds or ISO 8601; without a zone it is UTC."""
+    """Return the time of Unix seconds or ISO 8601; UTC unless it has a time zone."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, tz=UTC)
@@ -50,7 +52,7 @@ def moment(value: Any, *, field: str) -> datetime:
 
 
 def day(value: Any) -> tuple[datetime, datetime] | None:
-    """The beginning of a day that is given as a date alone, and of the next; in UTC."""
+    """Return the beginnings of a given date and of the next day, in UTC."""
     if not isinstance(value, str) or len(value) != _DATE_CHARS:
         return None
     try:
@@ -61,7 +63,7 @@ def day(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def expiry(value: Any) -> datetime | None:
-    """A date holds to its end, in UTC; it is shown as that date again."""
+    """Return the end of the given date in UTC; it is shown as that date again."""
     if value is None:
         return None
     whole = day(value)

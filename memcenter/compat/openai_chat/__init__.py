@@ -1,1 +1,1 @@
-"""OpenAI's API in front of the configured model: recall, forward untouched, record."""
+"""OpenAI's API in front of the configured model: recall, forward unchanged, record."""

@@ -1,4 +1,4 @@
-"""What the three endpoints share: keys and rates as everywhere, errors in OpenAI's shape."""
+"""The base of the three endpoints: our keys and rate limits, errors in OpenAI's shape."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from django.http import StreamingHttpResponse
 from rest_framework.response import Response
 
 from memcenter.lib.errors import ApplicationError, Invalid
-from memcenter.rest import people, throttling
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Endpoint
-from memcenter.rest.parsers import parse_object
+from memcenter.rest.requests import people, throttling
+from memcenter.rest.requests.parsers import parse_object
 from ops.models import ApiKey, Scope, User
 
 USER_HEADER = "X-Memcenter-User"
@@ -21,7 +21,7 @@ _TYPE_OF = {400: "invalid_request_error", 401: "authentication_error", 429: "rat
 
 
 class OpenAIView(MemcenterView):
-    """Handlers are called as `post(asked)`, outside any transaction: they wait for models."""
+    """Call handlers as `post(asked)`, outside any transaction, since they wait for models."""
 
     schema = None  # described by OpenAI, not by us
     surface = "openai"
@@ -41,7 +41,7 @@ class OpenAIView(MemcenterView):
 
 
 def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
-    """The body as it came and as it reads; pictures in it may make it large."""
+    """Return the raw and the parsed body; pictures may make it large."""
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = asked.request._request.read(limit + 1)
     if len(raw) > limit:
@@ -50,7 +50,7 @@ def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
 
 
 def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
-    """Whose turn it is: by the header, the body's `user`, or the key that is bound to one."""
+    """Return the user of the turn: from the header, the body's `user`, or the bound key."""
     named = asked.request.headers.get(USER_HEADER, body.get("user"))
     if named == "":
         raise Invalid.field("user", "The text must not be empty.")

@@ -12,17 +12,22 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
 from conversations.models import ConversationKind
-from memcenter.compat.openai_chat import demo, memory
+from memcenter.compat.openai_chat import demo_answers, memory
+from memcenter.compat.openai_chat.answer_stream import Hearing, Streamed, Whole
 from memcenter.compat.openai_chat.base import OpenAIView, body_of, person, streaming
-from memcenter.compat.openai_chat.hearing import Hearing, Streamed, Whole
+from memcenter.compat.openai_chat.chat_request import (
+    messages_of,
+    said_in,
+    with_block,
+    without_first,
+)
 from memcenter.compat.openai_chat.memory import Exchange, Recalled
-from memcenter.compat.openai_chat.reading import messages_of, said_in, with_block, without_first
 from memcenter.lib.errors import Invalid, ProviderError
 from memcenter.providers.forwarding import Forwarded, forward
 from memcenter.rest.endpoint import Asked, endpoint
-from memcenter.rest.sharing import Place, long_answers
-from memories.services import providers
-from ops.services import users
+from memcenter.rest.thread_limits import Place, long_answers
+from memories import language_steps
+from ops.accounts import users
 
 CONVERSATION_HEADER = "X-Memcenter-Conversation"
 KIND_HEADER = "X-Memcenter-Conversation-Kind"
@@ -39,7 +44,7 @@ class ChatCompletionsView(OpenAIView):
         messages = messages_of(body)
         exchange = _exchange(asked, body)
         if not settings.MODEL_BASE_URL:
-            return demo.answer(exchange, body)
+            return demo_answers.answer(exchange, body)
         place = _share.take()
         try:
             known = memory.recalled(exchange) if exchange is not None else Recalled()
@@ -48,7 +53,7 @@ class ChatCompletionsView(OpenAIView):
                 body = {**body, "messages": with_block(rest, known.block)}
                 raw = orjson.dumps(body)
             raw = raw if body.get("model") else orjson.dumps({**body, "model": settings.MODEL_NAME})
-            answer = forward("chat/completions", endpoint=providers.endpoint(), body=raw)
+            answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=raw)
         except BaseException:
             place.close()
             raise
@@ -59,7 +64,7 @@ class ChatCompletionsView(OpenAIView):
 
 
 def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
-    """None where no person says anything in words: then there is nothing to recall or keep."""
+    """Return None if there is no user text: then there is nothing to recall or record."""
     headers = asked.request.headers
     brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
     kept = body.get("store") is not False
@@ -91,9 +96,9 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: Place) -> Ht
 
 
 class Passing:
-    """A stream passed on as it comes; at its end, however it ends, the turn is kept.
+    """A stream that is passed on unchanged; when it ends for any reason, the turn is recorded.
 
-    Whoever hangs up early, even before the first word, still has the answer heard to its end.
+    If the client disconnects, even before the first chunk, the answer is still read to its end.
     """
 
     def __init__(self, answer: Forwarded, exchange: Exchange | None, place: Place) -> None:

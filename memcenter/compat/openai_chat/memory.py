@@ -1,4 +1,4 @@
-"""Recall before the model and record after it; neither ever fails the chat."""
+"""Recall before the model call and record after it; neither ever fails the chat."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from django.db import Error, connection
 from redis.exceptions import RedisError
 
 from conversations import selectors
+from conversations.block import context, temporary_context
+from conversations.block.context import Context, Wanted
 from conversations.models import Conversation, ConversationKind, Message, Role
-from conversations.services import context, temporary, temporary_context, threads, turns
-from conversations.services.context import Context, Wanted
-from conversations.services.temporary import TemporaryConversation
-from conversations.services.turns import MessageInput
-from memcenter.compat.openai_chat.reading import Said
+from conversations.recording import conversation_names, temporary, turns
+from conversations.recording.temporary import TemporaryConversation
+from conversations.recording.turns import MessageInput
+from memcenter.compat.openai_chat.chat_request import Said
 from memcenter.lib.errors import ApplicationError, ProviderError
-from memories.services import search
-from memories.services.pool import PreparedQuery
+from memories.recall import search
+from memories.recall.candidate_pool import PreparedQuery
 from ops.access import as_user
 from ops.models import User
 
@@ -34,7 +35,7 @@ _NOT_RECORDED = "A chat completion was not recorded: %s"
 
 @dataclass(frozen=True)
 class Exchange:
-    """Whose turn it is and where it belongs; `brief`: a temporary chat; `kept`: is recorded."""
+    """A turn's user and conversation. `brief` marks a temporary chat, `kept` a recorded one."""
 
     user: User
     thread: str
@@ -46,21 +47,23 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The memory block; the request's first `covered` messages are told by its summary."""
+    """The memory block. Its summary covers the request's first `covered` messages."""
 
     block: str = ""
     covered: int = 0
 
 
 def thread_id(said: Said, *, user: User) -> str:
-    """The conversation's id where the client gives none: all its requests begin alike."""
+    """Return a conversation id for clients that send none, from the constant beginning of its
+    requests.
+    """
     return f"chat-{_mark(user, said.first)}"
 
 
 def recalled(exchange: Exchange) -> Recalled:
-    """What the model is given, or nothing: recall that fails or takes too long is left out.
+    """Return the block for the model, or nothing if recall fails or takes too long.
 
-    The bound is `MEMCENTER_RECALL_PATIENCE` seconds, for embedding and for each statement.
+    The limit is `MEMCENTER_RECALL_PATIENCE` seconds, for embedding and for each statement.
     """
     if exchange.user.pk is None:  # nobody yet, and a temporary chat makes nobody appear
         return Recalled()
@@ -79,8 +82,10 @@ def recalled(exchange: Exchange) -> Recalled:
 
 
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
-    """Keep the turn, once: a request that is sent again adds nothing. An answer that broke off
-    is kept as what it is, and no turn is made of it."""
+    """Record the turn once: a repeated request adds nothing.
+
+    A truncated answer is stored as such, and no turn is made of it.
+    """
     if not exchange.kept or not answer.strip():
         return
     try:
@@ -107,9 +112,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 
 
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
-    """How many of the request's first messages left the window and stand in the block's summary.
+    """Return how many of the request's first messages left the window and are in the summary.
 
-    Only whole turns that were recorded from requests that began as this one does.
+    Only whole turns count that were recorded from requests with the same beginning.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(one.type != "summary" for one in found.items):
@@ -124,14 +129,14 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
 
 
 def _temporary(exchange: Exchange) -> TemporaryConversation:
-    """The temporary conversation, without making it appear."""
+    """Return the temporary conversation without listing it."""
     return temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
         user=exchange.user, external_id=exchange.thread, kind=exchange.kind
     )
 
 
 def _record(exchange: Exchange, answer: str, *, finished: bool) -> None:
-    conversation = threads.find_or_create(
+    conversation = conversation_names.find_or_create(
         user=exchange.user, reference=exchange.thread, kind=exchange.kind
     )
     said, reply = _inputs(exchange, answer, finished=finished)
@@ -170,7 +175,7 @@ def _inputs(
 
 @cache
 def _embedding() -> ThreadPoolExecutor:
-    """An embedder somewhere else may be slow: what waits for it here can go on without."""
+    """Return this process's threads for embedding: a slow remote embedder can be abandoned."""
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
 
 
@@ -181,7 +186,7 @@ def _give_up_after(seconds: float) -> None:
 
 
 def _marks(exchange: Exchange) -> list[str]:
-    """What each turn of the request is known by, up to the newest."""
+    """Return the marks that identify each turn of the request, up to the newest."""
     said = exchange.said
     mark = _keyed(exchange.user, exchange.thread)
     found = []
@@ -193,7 +198,7 @@ def _marks(exchange: Exchange) -> list[str]:
 
 
 def _mark(user: User, *texts: str) -> str:
-    """Keyed, so that the id gives no way to try out what was said."""
+    """Return a keyed hash, so that the id can't be used to guess what was said."""
     return _keyed(user, *texts).hexdigest()[:32]
 
 

@@ -33,7 +33,7 @@ class Command(makemessages.Command):
 
 
 def said_by_services() -> Iterator[str]:
-    """The messages of errors, in all apps; those with values in them can't be translated."""
+    """Find error messages in all apps; those with inserted values can't be translated."""
     for app in _APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
             if not _FOR_PROGRAMS & set(path.relative_to(settings.BASE_DIR).parts):

@@ -1,4 +1,4 @@
-"""The tools over stdin and stdout, for an agent that starts its servers itself."""
+"""MCP over stdin and stdout, for agents that start their servers themselves."""
 
 import sys
 from typing import Any
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
 
 def _living(text: str) -> ApiKey:
-    """Looked up for each call: a key that is revoked meanwhile does nothing any more."""
+    """Look up the key for each call, so that a revoked key stops working."""
     key = key_of(text)
     if key is None:
         raise Trouble("unauthenticated", "This API key is not valid any more.")

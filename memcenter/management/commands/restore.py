@@ -15,9 +15,10 @@ from memcenter import backup
 from memcenter.embedded.folder import DataFolder, FolderBusy
 from memcenter.embedded.schema import migrate_if_needed
 from memcenter.embedded.tools import where_it_is
+from memcenter.lib import places
 from ops.access import as_system
 from ops.models import SignInLink
-from ops.services import held_deliveries
+from ops.webhooks import held_deliveries
 
 
 class Command(BaseCommand):
@@ -45,12 +46,14 @@ class Command(BaseCommand):
         if told["secret_key_differs"]:
             self.stdout.write(_take_key(where.data, told["secret_key"]))
         self.stdout.write(f"restored what was there at {told['made_at']}")
-        self.stdout.write("Nothing is sent to webhooks until you run: manage.py resumedeliveries")
+        self.stdout.write(
+            f"Nothing is sent to webhooks until you run: {places.program()} resumedeliveries"
+        )
 
 
 @contextlib.contextmanager
 def _nothing_runs(data: Path) -> Iterator[None]:
-    """Of the one-command run; who runs the programs one by one stops them."""
+    """Refuse while the supervisor runs; separately started programs must be stopped by hand."""
     if not (data / "secrets.json").exists():
         yield
         return
@@ -59,7 +62,7 @@ def _nothing_runs(data: Path) -> Iterator[None]:
 
 
 def _take_key(data: Path, key: str) -> str:
-    """Sessions and marks were made with it."""
+    """Restore the secret key, with which sessions and hashes were made."""
     file = data / "secrets.json"
     if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:
         folder = DataFolder(data)

@@ -7,16 +7,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import django
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connection
+from django.db import connection, connections
+from django.urls import get_resolver
 
 from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.embedded.instance import Instance
 from memcenter.embedded.schema import migrate_if_needed
 from memcenter.embedded.supervisor import Address, Supervisor
 from memcenter.lib import env
+from memories.preloading import preload
 
 _LINES = """
   Memory Center  {address}
@@ -41,9 +44,7 @@ class Command(BaseCommand):
             folder = DataFolder(settings.DATA_DIR)
             Supervisor(
                 folder,
-                address=Address(
-                    env.text("MEMCENTER_HOST", "127.0.0.1"), env.integer("PORT", 8000, least=1)
-                ),
+                address=Address.configured(),
                 embedded=_is_embedded(folder),
                 prepare=lambda: _prepare(folder),
                 announce=lambda: self._say(_announcement(folder)),
@@ -57,7 +58,7 @@ class Command(BaseCommand):
 
 
 def _is_embedded(folder: DataFolder) -> bool:
-    """Whether manage.py pointed us at the folder's own databases."""
+    """Tell whether the command line set the folder's own databases."""
     if not env.text("REDIS_URL"):
         raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
@@ -66,9 +67,12 @@ def _is_embedded(folder: DataFolder) -> bool:
 def _prepare(folder: DataFolder) -> None:
     migrate_if_needed(meanwhile=lambda: _collect_static(folder))
     _make_first_login(folder)
-    # A data folder that was copied back is older than the ledger beside it.
+    # A restored copy of the data folder is older than the ledger.
     call_command("reapply_forgets", at_start=True)
-    connection.close()
+    get_resolver().url_patterns  # noqa: B018  imports all views
+    preload()
+    # The programs are copies of this process, which may have no connection open.
+    connections.close_all()
 
 
 def _collect_static(folder: DataFolder) -> None:
@@ -81,8 +85,9 @@ def _collect_static(folder: DataFolder) -> None:
 
 
 def _static_fingerprint() -> str:
-    """Changes when a file of ours does or, with the pinned requirements, one of a package's."""
-    files = [settings.BASE_DIR / "requirements.txt"]
+    """Return a fingerprint that changes with our static files or the installed packages."""
+    # Their names hold the versions.
+    files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:
         files += sorted(path for path in Path(folder).rglob("*") if path.is_file())
     seen = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
@@ -95,7 +100,7 @@ def _make_first_login(folder: DataFolder) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         call_command("firstrun", stdout=printed)
-    # A supervisor has no business holding a session open for days.
+    # The supervisor must not keep a database session open for days.
     connection.close()
     login = json.loads(printed.getvalue())
     if login:

@@ -1,0 +1,1 @@
+"""The verdict on a candidate, by the pair head of the reader."""

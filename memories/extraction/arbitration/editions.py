@@ -1,8 +1,8 @@
-"""Whether one document is a newer edition of another: agents write the same page again and again.
+"""Recognise a newer edition of the same document, since agents write the same page repeatedly.
 
-Sentences that stand in both are counted by their letters (containment, as Broder defines it for
-near copies in "On the resemblance and containment of documents", 1997); a title that says enough
-to be one subject's stands in for them where a page was written anew.
+Sentences in both texts are counted by their letters (containment, as Broder defines it for near
+copies in "On the resemblance and containment of documents", 1997). A sufficiently specific title
+replaces that test if a page was rewritten.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memories.extraction.types import Verdict
 
-# Shares of letters, from reading pairs of real project notes side by side.
+# Shares of letters, found by reading pairs of real project notes side by side.
 _NEARLY_ALL = 0.9
 _HALF = 0.5
 _SOME = 0.2
-# A title of so many words that count names one subject: "Weekly notes" doesn't.
+# A title with this many content words names one subject; "Weekly notes" doesn't.
 _TELLING_TITLE = 3
 _ON_ONE_SUBJECT = 0.6
 _LONGEST_TITLE = 120
+_MOST_WORDS = 200  # of a short page, which is compared word by word
 _SENTENCE = re.compile(r"(?<=[.!?。！？；;])\s+|\n+|(?<=[。！？；])")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
 _BARE = re.compile(r"[\W_]+")
@@ -30,7 +32,7 @@ _BARE = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True)
 class Finding:
-    """How one known memory stands to the candidate; `verdict` None: they don't touch."""
+    """The relation of a known memory to the candidate; None as `verdict` means unrelated."""
 
     verdict: Verdict | None
     reason: str = ""
@@ -42,13 +44,13 @@ NEWER = Finding(Verdict.REPLACE, "newer_edition")
 
 @dataclass(frozen=True)
 class Document:
-    """A text of several lines or sentences, as it is compared."""
+    """A text of several lines or sentences, prepared for comparison."""
 
     text: str
 
     @cached_property
     def title(self) -> str:
-        """Its heading, or a short first line that others follow; empty where it has neither."""
+        """Return the heading, or a short first line with others below it; else empty."""
         first, _, rest = self.text.strip().partition("\n")
         heading = _HEADING.match(first)
         title = heading["title"].rstrip(" \t#") if heading else first.strip()
@@ -56,7 +58,9 @@ class Document:
 
     @cached_property
     def pieces(self) -> Counter[str]:
-        """Its sentences below the title without signs and spaces, each as often as it is there."""
+        """Return the sentences below the title without punctuation and spaces, with their
+        counts.
+        """
         body = self.text.strip().partition("\n")[2] if self.title else self.text
         return Counter(bare for one in _SENTENCE.split(body) if (bare := _bare(one)))
 
@@ -66,10 +70,10 @@ class Document:
 
 
 def edition_of(new: Document, old: Document, *, similarity: float) -> Finding | None:
-    """How the new document stands to the old one where they are one; None where they aren't.
+    """Return how the new document relates to the old one if they are editions of one, else None.
 
-    `similarity` is the cosine of the two. What an edition of the same title leaves out is gone on
-    purpose: the old text stays as a version. A mere quotation says nothing new.
+    `similarity` is their cosine. What an edition with the same title leaves out was removed on
+    purpose; the old text stays as a version. A mere quotation adds nothing.
     """
     both = new.pieces & old.pieces
     shared = sum(len(one) * count for one, count in both.items())
@@ -81,7 +85,22 @@ def edition_of(new: Document, old: Document, *, similarity: float) -> Finding | 
         return NEWER
     if titled and (of_old >= _SOME or (_tells(new.title) and similarity >= _ON_ONE_SUBJECT)):
         return NEWER
+    if titled and _are_worded_alike(new, old):
+        return NEWER
     return None
+
+
+def _are_worded_alike(new: Document, old: Document) -> bool:
+    """Tell whether half of the words below the title are the same, in the same order."""
+    ours, theirs = (_words(one) for one in (new, old))
+    if max(len(ours), len(theirs)) > _MOST_WORDS:
+        return False
+    return SequenceMatcher(None, ours, theirs, autojunk=False).ratio() >= _HALF
+
+
+def _words(document: Document) -> list[str]:
+    words = segment.words(document.text.strip().partition("\n")[2].casefold())
+    return [word for word in words if any(map(str.isalnum, word))]
 
 
 def _bare(text: str) -> str:

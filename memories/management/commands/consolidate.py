@@ -6,11 +6,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, ProviderError
-from memories.services import consolidation, providers
-from memories.services.consolidation import Proposal
+from memories import language_steps
+from memories.writing import consolidation
+from memories.writing.consolidation import Proposal
 from ops.access import as_system, as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 
 
 class Command(BaseCommand):
@@ -43,7 +44,7 @@ class Command(BaseCommand):
     def _report(self, user: User, *, texts: bool) -> int:
         with as_user(user):
             groups = consolidation.groups_of(user, now=timezone.now())
-        proposals = consolidation.propose(groups, consolidator=providers.consolidator())
+        proposals = consolidation.propose(groups, consolidator=language_steps.consolidator())
         for proposal in proposals:
             self._print(user, proposal, texts=texts)
         return sum(len(proposal.memories) for proposal in proposals)

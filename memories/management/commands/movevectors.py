@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from memories.services import moving
+from memories.indexing import milvus_move
 from ops.management.operating import do_here
 
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        operation = moving.request(afresh=options["afresh"], lost=options["lost"])
+        operation = milvus_move.request(afresh=options["afresh"], lost=options["lost"])
         print(operation.public_id)
         if options["wait"]:
             do_here(operation)

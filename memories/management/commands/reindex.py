@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ProviderError
-from memories.services import reindexing
+from memories.indexing import reindexing
 from ops.management.operating import do_here
 
 

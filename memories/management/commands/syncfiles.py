@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ApplicationError
-from memories.services import file_copies, file_syncing
+from memories.files import file_copies, file_sync
 from ops.access import as_system
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         failed = 0
         for user in self._people(options["user"]):
-            synced = file_syncing.sync(user)
+            synced = file_sync.sync(user)
             where = file_copies.folder_of(user.pk) or user.subject
             for path, counts in synced.edits.items():
                 told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)

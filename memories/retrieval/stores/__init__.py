@@ -1,0 +1,1 @@
+"""The vector stores: PostgreSQL with pgvector, and Milvus."""

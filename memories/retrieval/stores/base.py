@@ -1,4 +1,4 @@
-"""What a vector store must do. The user stands in every call."""
+"""The interface of a vector store. Every call names the user."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -6,13 +6,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memcenter.lib.statements import Sql
+from memcenter.lib.database.statements import Sql
 
 UnitVector = NDArray[np.float32]
 
 
 class VectorStore(Protocol):
-    """Finds one user's nearest targets of one kind in one space."""
+    """Finds the nearest targets of a user, of one kind, in one space."""
 
     def nearest(
         self,
@@ -25,9 +25,8 @@ class VectorStore(Protocol):
         limit: int,
         many: bool = False,
     ) -> Mapping[int, float]:
-        """Target id -> cosine (-1 to 1) of the nearest `limit`, nearest first.
+        """Return target id -> cosine (-1 to 1) of the `limit` nearest, nearest first.
 
-        `vector` has shape (dimensions,) and length one; `eligible` is a query of target ids.
-        `many` says that the user has so many that an approximate index may answer, where there
-        is one.
+        `vector` has shape (dimensions,) and unit length; `eligible` is a query of target ids.
+        `many` allows an approximate index, if there is one, as the user has very many targets.
         """

@@ -1,4 +1,4 @@
-"""Vectors in Milvus as well: it says which are near, PostgreSQL which may be seen and how near."""
+"""Vector search in Milvus: it finds near ids, PostgreSQL checks eligibility and ranks them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import orjson
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
 from memcenter.lib.errors import ProviderError
-from memcenter.lib.statements import Sql
 from memcenter.providers.breaker import CircuitBreaker
 from memories.retrieval.stores.base import UnitVector, VectorStore
 from memories.retrieval.stores.milvus_server import MOST, MilvusServer
 
 logger = logging.getLogger(__name__)
-_MORE = 2  # times as many are asked for, since some may not be eligible
+_MORE = 2  # requested factor above the limit, since some ids may not be eligible
 
-# What changed and Milvus wasn't told yet is compared here, so that it lags behind for nobody.
+# Changes that are not yet in Milvus are compared here, so that no result is outdated.
 _COMPARED = """
 SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
  WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
@@ -33,7 +33,10 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 
 @dataclass(frozen=True)
 class MilvusStore:
-    """`instead` answers while Milvus can't, and where too few of its nearest are eligible."""
+    """Searches Milvus.
+
+    `instead` answers while Milvus can't, or if too few of its results are eligible.
+    """
 
     server: MilvusServer
     breaker: CircuitBreaker

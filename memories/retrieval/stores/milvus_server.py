@@ -1,4 +1,4 @@
-"""A Milvus server as we use it: one collection for each space, one entity for each target."""
+"""A Milvus server with one collection per space and one entity per target."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
 AT_ONCE = 500
-MOST = 16_384  # of more than that Milvus tells nobody at once
+MOST = 16_384  # the most results that Milvus returns for a request
 _ID = 40  # "fragment:" and a bigint
 _NOT_LOADED = 101
-# Who was away is found again at once; left to itself gRPC waits for up to two minutes.
+# Reconnect quickly after an outage; by default gRPC waits for up to two minutes.
 _SOON_AGAIN = {
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.min_reconnect_backoff_ms": 100,
@@ -32,7 +32,7 @@ _SOON_AGAIN = {
 
 @dataclass(frozen=True)
 class Entity:
-    """One vector; `name` is the target's kind and number, as `memory:12`."""
+    """A vector; `name` is the target's kind and number, as in `memory:12`."""
 
     name: str
     user_id: int
@@ -46,10 +46,10 @@ def name_of(kind: str, target_id: int) -> str:
 
 @dataclass(frozen=True)
 class MilvusServer:
-    """Raises `ProviderError` (retryable) where it can't be reached or refuses.
+    """A server; all calls raise `ProviderError` (retryable) if it is unreachable or refuses.
 
     `prefix` begins the names of our collections, so that several instances may share a server;
-    `timeout` is in seconds, for each request.
+    `timeout` is in seconds, per request.
     """
 
     uri: str
@@ -58,14 +58,14 @@ class MilvusServer:
     timeout: float
 
     def spaces(self) -> set[int]:
-        """The spaces that have a collection."""
+        """Return the ids of the spaces that have a collection."""
         names = self._ask(lambda client: client.list_collections(timeout=self.timeout))
         start = f"{self.prefix}_space_"
         ours = (name.removeprefix(start) for name in names if name.startswith(start))
         return {int(one) for one in ours if one.isdigit()}
 
     def make(self, space_id: int, *, dimensions: int) -> None:
-        """Nothing happens where it is there. What was written is seen by whoever asks next."""
+        """Create the collection of a space, unless it exists. Reads see all earlier writes."""
         if space_id in self.spaces():
             return
 
@@ -87,7 +87,7 @@ class MilvusServer:
         self._ask(lambda client: client.drop_collection(name, timeout=self.timeout))
 
     def put(self, space_id: int, entities: Sequence[Entity]) -> None:
-        """Whatever these targets had before is replaced."""
+        """Write entities, replacing the previous ones of these targets."""
         rows = [
             {"id": one.name, "user_id": one.user_id, "kind": one.kind, "embedding": one.vector}
             for one in entities
@@ -96,7 +96,7 @@ class MilvusServer:
         self._ask(lambda client: client.upsert(name, rows, timeout=self.timeout), space_id)
 
     def remove(self, space_id: int, names: Collection[str]) -> int:
-        """Gives how many of them were there."""
+        """Delete entities; return how many of them existed."""
         there = sorted(self.held(space_id, names))
         name = self._name(space_id)
         if there:
@@ -106,7 +106,7 @@ class MilvusServer:
     def near(
         self, vector: UnitVector, *, space_id: int, user_id: int, kind: str, limit: int
     ) -> list[int]:
-        """The keys of the nearest of this person's targets of this kind, nearest first."""
+        """Return the keys of the user's nearest targets of this kind, nearest first."""
         asked = [[float(one) for one in vector]]
         [found] = self._ask(
             lambda client: client.search(
@@ -123,7 +123,7 @@ class MilvusServer:
         return [int(one["id"].partition(":")[2]) for one in found]
 
     def held(self, space_id: int, names: Collection[str]) -> set[str]:
-        """Which of these are there."""
+        """Return the names that exist."""
         every = sorted(names)
         found: set[str] = set()
         for start in range(0, len(every), AT_ONCE):
@@ -132,11 +132,11 @@ class MilvusServer:
         return found
 
     def some_of(self, space_id: int, user_id: int) -> set[str]:
-        """A few of what is there of this person."""
+        """Return the names of up to 20 entities of a user."""
         return set(self._query(space_id, f"user_id == {int(user_id)}", limit=20))
 
     def everything(self, space_id: int, *, user_id: int | None) -> Iterator[list[str]]:
-        """The names of all that is there, of one person or of everybody, part by part."""
+        """Yield the names of all entities, of one user or of all users, in batches."""
         condition = f"user_id == {int(user_id)}" if user_id is not None else 'id != ""'
         parts = self._ask(
             lambda client: client.query_iterator(
@@ -169,8 +169,8 @@ class MilvusServer:
         return f"{self.prefix}_space_{int(space_id)}"
 
     def _ask(self, asked: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
-        """With a space, its collection is loaded first where the server came back without it."""
-        # Loaded where it is used: who has their vectors in PostgreSQL alone needs none of it.
+        """Run a request; with `space_id`, load a collection that the server lost on a restart."""
+        # Imported here: installations with vectors only in PostgreSQL don't need it.
         try:
             from grpc import RpcError
             from pymilvus import MilvusException
@@ -185,12 +185,12 @@ class MilvusServer:
                 self._client().load_collection(self._name(space_id), timeout=self.timeout)
                 return asked(self._client())
         except (MilvusException, RpcError) as error:
-            # Its message may quote what was sent.
+            # The error's message may quote the request.
             text = f"Milvus can't be reached or refused ({type(error).__name__})."
             raise ProviderError(text, retryable=True) from error
 
     def _client(self) -> MilvusClient:
-        """One for each process: a forked one can't use its parent's connection."""
+        """Return the client of this process: a fork can't use its parent's connection."""
         from pymilvus import MilvusClient
 
         key = (os.getpid(), self.uri, self.token)
@@ -208,7 +208,7 @@ class MilvusServer:
 
 
 def _log_as_we_do() -> None:
-    """It gives itself a handler of its own when it is loaded, and quotes what it was sent."""
+    """Silence pymilvus, which installs a log handler on import and logs requests."""
     own = logging.getLogger("pymilvus")
     own.handlers.clear()
     own.setLevel(logging.CRITICAL)
@@ -219,7 +219,7 @@ def _schema(client: MilvusClient, dimensions: int) -> Any:
 
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field("id", DataType.VARCHAR, max_length=_ID, is_primary=True)
-    # Each person's vectors lie in one partition, so that a search passes the others by.
+    # Each user's vectors are in one partition, so that a search skips the other users'.
     schema.add_field("user_id", DataType.INT64, is_partition_key=True)
     schema.add_field("kind", DataType.VARCHAR, max_length=10)
     schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=dimensions)

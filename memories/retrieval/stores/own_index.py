@@ -1,9 +1,9 @@
-"""An approximate index of one person's own, for those with very many memories.
+"""An approximate index of a single user's memories, for users with very many of them.
 
-A partial HNSW index (Malkov and Yashunin 2018) over that person's memories in one space. It can't
-lose them behind other people's, as one over everybody does, and others' inserts don't pay for it.
-PostgreSQL keeps it in step with the table: what is erased leaves it with the vacuum that ends
-every forget.
+A partial HNSW index (Malkov and Yashunin 2018) over the user's memories in one space. Unlike an
+index over all users, it can't lose the user's memories behind those of others, and inserts of other
+users don't pay for it. PostgreSQL keeps it in sync with the table: erased vectors leave it with the
+vacuum that ends every forget.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
 
-# How many neighbours a search keeps in sight; docs/performance.md says what it finds.
+# The number of neighbours that a search tracks; docs/performance.md has the recall.
 EF_SEARCH = 400
 _PREFIX = "vector_own_"
 
@@ -35,7 +35,7 @@ class OwnIndex:
 
 @dataclass(frozen=True)
 class State:
-    """Which indexes people should have, and which there are; a build that broke off is `broken`."""
+    """The indexes that users should have, and those that exist; `broken` builds were aborted."""
 
     wanted: frozenset[OwnIndex]
     built: frozenset[OwnIndex]
@@ -43,7 +43,7 @@ class State:
 
 
 def dimensions(index: OwnIndex) -> int | None:
-    """The index's dimensions where it is there and complete."""
+    """Return the index's dimensions if it exists and is complete."""
     found = statements.rows(
         "SELECT s.dimensions FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
         "  JOIN memories_embeddingspace s ON s.id = %s"
@@ -54,7 +54,7 @@ def dimensions(index: OwnIndex) -> int | None:
 
 
 def state(*, at_least: int) -> State:
-    """Wanted by whoever has `at_least` memories, and kept until they have half as many."""
+    """Return the indexes: wanted from `at_least` memories on, and kept down to half as many."""
     counted = statements.rows(
         "SELECT v.user_id, v.space_id, count(*) FROM memories_vector v"
         "  JOIN memories_embeddingspace s ON s.id = v.space_id AND s.active"
@@ -73,7 +73,7 @@ def state(*, at_least: int) -> State:
 
 
 def of(user_id: int) -> list[OwnIndex]:
-    """This person's, whether built or broken."""
+    """Return this user's indexes, built or broken."""
     start = f"{_PREFIX}{user_id}_"
     found = statements.rows(
         "SELECT relname FROM pg_class WHERE relkind = 'i' AND starts_with(relname, %s)", [start]
@@ -88,8 +88,10 @@ def _named(name: str) -> OwnIndex:
 
 @contextmanager
 def as_owner(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Only who owns the table may give it an index, and outside a transaction, so that nobody's
-    writing waits for it."""
+    """Connect as the table's owner, who alone may create an index.
+
+    Autocommit, since the index is built outside a transaction so that writers don't wait for it.
+    """
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET maintenance_work_mem = '512MB'")
         yield connection

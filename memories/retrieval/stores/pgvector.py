@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: the user's btree and an exact scan, so that nothing is missed."""
+"""Vectors in PostgreSQL: the user's btree index and an exact scan, so that nothing is missed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import orjson
 
-from memcenter.lib import statements
-from memcenter.lib.statements import Sql
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
 from memories.retrieval.stores import own_index
 from memories.retrieval.stores.base import UnitVector
 from memories.retrieval.stores.own_index import OwnIndex
 
 # "IS TRUE" keeps the planner from making it a join: it looks each id up in a hash of the eligible
-# ones, however many or few it expects.
+# ids, however many it expects.
 _EXACT = """
 SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
  WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = %s
@@ -22,9 +22,8 @@ SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector
 """
 
 
-# The numbers stand in the text, for only so the planner sees that the partial index serves. The
-# scalar subquery looks each id up by its key, as the index gives it, and stops when enough are
-# eligible.
+# The numbers are literals, since only then does the planner use the partial index. The scalar
+# subquery looks each id up by its key, in index order, and stops when enough are eligible.
 _APPROXIMATE = """
 SELECT v.target_id, v.embedding::halfvec({size}) <#> %s::halfvec({size}) AS distance
   FROM memories_vector v
@@ -39,10 +38,10 @@ _PATIENT = (
 
 
 class PgVectorStore:
-    """Costs 1-2 microseconds per vector of this user, whatever the others have.
+    """Exact search; it costs 1-2 microseconds per vector of the user, whatever others have.
 
-    There is no HNSW index over everybody: the planner would choose it and lose a user's own
-    memories behind other people's (measured: 0.6-0.75 of the true neighbours found).
+    There is no HNSW index over all users: the planner would choose it and lose a user's own
+    memories behind other users' (measured: 0.6-0.75 of the true neighbours found).
     """
 
     def nearest(

@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system
+from ops.accounts import keys, users
 from ops.models import Scope
-from ops.services import keys, users
 
 _DEFAULT = "read,write,forget,export,signin"
 

@@ -3,8 +3,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ops.access import as_system
+from ops.accounts import second_factors
+from ops.audit import acting_user
 from ops.models import User
-from ops.services import acting, second_factors
 
 
 class Command(BaseCommand):
@@ -14,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_system(), acting.acting("operator", "command"):
+        with as_system(), acting_user.acting("operator", "command"):
             user = User.objects.filter(username=options["username"]).first()
             if user is None or not second_factors.turn_off(user):
                 raise CommandError(f"There is no login {options['username']} with a second step.")

@@ -3,8 +3,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ops.access import as_system
+from ops.disk import cluster, disk_erasure
 from ops.management.operating import do_here
-from ops.services.disk import cluster, erasure
 
 
 class Command(BaseCommand):
@@ -14,7 +14,7 @@ class Command(BaseCommand):
         if not cluster.is_here():
             raise CommandError("The database's files are not in the data folder.")
         with as_system():
-            operation = erasure.request()
+            operation = disk_erasure.request()
         do_here(operation)
         told = operation.result
         self.stdout.write(

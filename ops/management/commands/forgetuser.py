@@ -5,8 +5,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system, as_user
+from ops.accounts import users
+from ops.forgetting import person_forgets
 from ops.management.operating import do_here
-from ops.services import forgetting, users
 
 
 class Command(BaseCommand):
@@ -23,7 +24,7 @@ class Command(BaseCommand):
             with as_system():
                 user = users.find(options["user"])
             with as_user(user, changing=True):
-                operation, token = forgetting.forget_user(user=user)
+                operation, token = person_forgets.forget_user(user=user)
         except ApplicationError as error:
             raise CommandError(error.message) from error
         print(f"{operation.public_id} {token}")

@@ -3,8 +3,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ops.access import as_system
+from ops.accounts import access_ledger
+from ops.forgetting import reapplied_forgets
 from ops.models import Operation, Status
-from ops.services import decisions, held_deliveries, reapplying, worker
+from ops.queue import worker
+from ops.webhooks import held_deliveries
 
 
 class Command(BaseCommand):
@@ -18,11 +21,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        is_older = reapplying.is_older_than_ledger()
+        is_older = reapplied_forgets.is_older_than_ledger()
         if options["at_start"] and not is_older:
             return
-        decided = decisions.reapply()
-        operations = list(reapplying.reapply())
+        decided = access_ledger.reapply()
+        operations = list(reapplied_forgets.reapply())
         if is_older or decided or operations:
             with as_system():
                 held_deliveries.hold()

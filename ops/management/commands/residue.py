@@ -7,11 +7,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system
+from ops.accounts import users
 from ops.models import ErasureKey, Operation, User
-from ops.services import remembering, residue, users
-from ops.services.fingerprints import Fingerprints, Plain
-from ops.services.remembering import Erased
-from ops.services.residue import Scan, Whose
+from ops.residue import erased_hashes, residue_scan
+from ops.residue.erased_hashes import Erased
+from ops.residue.fingerprints import Fingerprints, Plain
+from ops.residue.residue_scan import Scan, Whose
 
 
 class Command(BaseCommand):
@@ -57,10 +58,10 @@ class Command(BaseCommand):
 
 
 def _by_text(texts: list[str], user: User | None) -> list[Scan]:
-    """The same scan, with nothing vouched for; what was typed is kept nowhere."""
+    """Scan for a typed text without exceptions; the text is stored nowhere."""
     wanted = Erased(Plain(texts), {}, ())
     whose = Whose(user.pk if user else None, user.subject if user else None)
-    return [residue.scan(whose, wanted, by_hand=True)]
+    return [residue_scan.scan(whose, wanted, by_hand=True)]
 
 
 def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
@@ -72,11 +73,11 @@ def _by_operation(user: User | None, options: dict[str, Any]) -> list[Scan]:
     found = [_of(operation) for operation in kept.order_by("pk")]
     whose = Whose(user.pk if user else None, user.subject if user else None)
     nothing = Erased(Fingerprints(b"", []), {}, ())
-    return found or [residue.scan(whose, nothing)]
+    return found or [residue_scan.scan(whose, nothing)]
 
 
 def _of(operation: Operation) -> Scan:
     subject = operation.subject
     user = User.objects.filter(subject=subject).first() if subject else None
     whose = Whose(user.pk if user else None, operation.subject, since=operation.created_at)
-    return residue.scan(whose, remembering.erased_by(operation))
+    return residue_scan.scan(whose, erased_hashes.erased_by(operation))

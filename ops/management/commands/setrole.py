@@ -3,10 +3,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memcenter.lib.errors import ApplicationError
-from ops import roles
 from ops.access import as_system
+from ops.accounts import roles
+from ops.audit import acting_user
 from ops.models import User
-from ops.services import acting
 
 NOBODY = "none"
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         role = None if options["role"] == NOBODY else roles.Role(options["role"])
         try:
-            with as_system(), acting.acting("operator", "command"):
+            with as_system(), acting_user.acting("operator", "command"):
                 user = User.objects.filter(username=options["username"]).first()
                 if user is None:
                     raise CommandError(f"There is no login {options['username']}.")

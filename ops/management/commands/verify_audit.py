@@ -4,8 +4,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ops.access import as_system
+from ops.audit import audit_chain
 from ops.models import AuditEvent, Receipt
-from ops.services import audit_chain
 
 
 class Command(BaseCommand):

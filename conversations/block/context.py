@@ -1,0 +1,330 @@
+"""Build the memory block of a prompt: recall for one message, assemble, record a trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations import selectors
+from conversations.block import assembly
+from conversations.block.assembly import BlockItem, Limits, Recalled
+from conversations.models import Conversation, ConversationKind, Summary
+from memcenter.lib.errors import Invalid
+from memcenter.lib.text import segment
+from memories.extraction import secret_masking
+from memories.files import daily_notes
+from memories.files.daily_notes import Recent
+from memories.files.text import paths
+from memories.models import DailyNote, Kind, MemoryStatus, Project, TraceKind
+from memories.recall import recall, traces
+from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.recall import RecalledEpisode, RecalledMemory
+from memories.recall.searchable_texts import masked_turn
+from memories.recall.traces import Hit, Stage
+from ops.accounts import users
+from ops.models import User, UserSettings
+
+LEAST_BUDGET, MOST_BUDGET = 100, 32_000
+
+
+@dataclass(frozen=True)
+class WindowMessage:
+    role: str
+    content: str
+    message_id: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """A recalled item; `rank` counts from 1 in the order of the block."""
+
+    type: str
+    id: str
+    text: str
+    score: float
+    rank: int
+    components: Mapping[str, float]
+    in_block: bool = True
+
+
+@dataclass
+class Gathered:
+    """The result of each stage before assembly; `missed` holds the nearest items below the cut."""
+
+    memories: Sequence[RecalledMemory] = ()
+    missed: Sequence[RecalledMemory] = ()
+    noted: Recent = field(default_factory=Recent)
+    summary: Summary | None = None
+    episodes: Sequence[RecalledEpisode] = ()
+    window: selectors.Window = field(default_factory=lambda: selectors.Window((), 0))
+    stages: list[Stage] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Context:
+    request_id: str
+    block: str
+    tokens: int
+    sections: Sequence[assembly.Section]
+    window: Sequence[WindowMessage]
+    items: Sequence[Item]
+    took_ms: float
+    gathered: Gathered = field(default_factory=Gathered)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The caller's options for the block; None means the default of the settings."""
+
+    conversation_kind: str | None = None
+    project: Project | None = None
+    kinds: Sequence[str] = ()
+    token_budget: int | None = None
+    top_k: int | None = None
+    include_window: bool = True
+    language: str | None = None
+    misses: int = 0
+    is_traced: bool = True
+
+
+def build(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    conversation: Conversation | None = None,
+    wanted: Wanted | None = None,
+    own: UserSettings | None = None,
+) -> Context:
+    """Recall for one message, assemble the block within its token budget and record a trace.
+
+    The block contains the notes of today and yesterday, newest first, and the persona layers. In
+    a group conversation no item of the user scope is recalled, and a layer that is switched off
+    contributes nothing. The same state and message give the same block. `own` holds the person's
+    settings if this request has read them already. Raises `Invalid`.
+    """
+    started = time.perf_counter()
+    wanted = wanted or Wanted()
+    _check(wanted)
+    own = own or users.settings_of(user)
+    found = _gather(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
+    recalled = _recalled(found)
+    block = assembly.assemble(
+        recalled,
+        limits=_limits(wanted),
+        language=wanted.language or segment.language(prepared.text),
+    )
+    items = _items(found, block)
+    took = (time.perf_counter() - started) * 1000
+    request_id = ""
+    if wanted.is_traced:
+        used = [one.memory.pk for one in found.memories if _is_used(block, one)]
+        request_id = traces.record(
+            user=user,
+            kind=TraceKind.RECALL,
+            query=prepared.text,
+            hits=[Hit(one.type, one.id, one.score, one.components, one.in_block) for one in items],
+            stages=found.stages,
+            took_ms=took,
+            conversation=conversation,
+            used=used,
+        )
+    window = [WindowMessage(m.role, m.content, m.public_id) for m in found.window.messages]
+    return Context(
+        request_id,
+        block.text,
+        block.tokens,
+        block.sections,
+        window if wanted.include_window else [],
+        [one for one in items if one.in_block],
+        took,
+        found,
+    )
+
+
+def _check(wanted: Wanted) -> None:
+    budget, top_k = wanted.token_budget, wanted.top_k
+    if budget is not None and not LEAST_BUDGET <= budget <= MOST_BUDGET:
+        raise Invalid.field("token_budget", f"Must be {LEAST_BUDGET} to {MOST_BUDGET:,}.")
+    if top_k is not None and not 1 <= top_k <= recall.MAX_TOP_K:
+        raise Invalid.field("top_k", f"Must be 1 to {recall.MAX_TOP_K}.")
+    if wanted.conversation_kind not in (None, *ConversationKind.values):
+        raise Invalid.field("conversation_kind", "Must be main or group.")
+    if unknown := [kind for kind in wanted.kinds if kind not in Kind.values]:
+        raise Invalid.field("kinds", f"{unknown[0]!r} is not one of {', '.join(Kind.values)}.")
+
+
+def _gather(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    conversation: Conversation | None,
+    wanted: Wanted,
+    own: UserSettings,
+) -> Gathered:
+    kind = conversation.kind if conversation else wanted.conversation_kind
+    found = Gathered()
+    if own.longterm_enabled and kind != ConversationKind.GROUP:
+        with _Timer("memories", found.stages) as timer:
+            recalled = recall.recall(
+                prepared,
+                user=user,
+                project=wanted.project,
+                kinds=wanted.kinds,
+                top_k=wanted.top_k,
+                misses=wanted.misses,
+                doubted=not own.confirm_before_remembering,
+            )
+            found.memories, found.missed = recalled.memories, recalled.missed
+            timer.count = len(found.memories)
+        if not wanted.kinds:
+            found.noted = daily_notes.recent(user, zone=ZoneInfo(own.timezone))
+    if conversation is None:
+        return found
+    with _Timer("window", found.stages) as timer:
+        found.window = selectors.window_of(user, conversation)
+        timer.count = len(found.window.messages)
+    if own.summary_enabled:
+        found.summary = selectors.summary_of(user, conversation)
+    if own.episodic_enabled:
+        with _Timer("episodes", found.stages) as timer:
+            found.episodes = recall.recall_episodes(
+                prepared,
+                user=user,
+                conversation=conversation,
+                before_number=found.window.first_number,
+            )
+            timer.count = len(found.episodes)
+    return found
+
+
+class _Timer:
+    """Measure the time of one stage; the caller sets `count`."""
+
+    def __init__(self, name: str, stages: list[Stage]) -> None:
+        self.name, self.stages, self.count = name, stages, 0
+
+    def __enter__(self) -> _Timer:
+        self.began = time.perf_counter()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        took = (time.perf_counter() - self.began) * 1000
+        self.stages.append(Stage(self.name, took, self.count))
+
+
+def _limits(wanted: Wanted) -> Limits:
+    return Limits(
+        budget=wanted.token_budget or settings.BLOCK_TOKENS,
+        top_k=wanted.top_k or settings.TOP_K,
+        episodes=settings.TOP_EPISODES,
+        relevance_floor=settings.RELEVANCE_FLOOR,
+    )
+
+
+def _recalled(found: Gathered) -> Recalled:
+    items = {one.memory.public_id: _memory_item(one) for one in found.memories}
+    by_kind: dict[str, list[BlockItem]] = {"constraints": [], "preferences": [], "memories": []}
+    sections = {Kind.CONSTRAINT.value: "constraints", Kind.PREFERENCE.value: "preferences"}
+    for item in items.values():
+        by_kind[sections.get(item.kind, "memories")].append(item)
+    summary, layers = found.summary, found.noted.layers
+    return Recalled(
+        constraints=by_kind["constraints"],
+        preferences=by_kind["preferences"],
+        memories=by_kind["memories"],
+        user=_lines(layers.get(paths.USER, ())),
+        soul=_lines(layers.get(paths.SOUL, ())),
+        tools=_lines(layers.get(paths.TOOLS, ())),
+        files=_lines(found.noted.notes),
+        summary=(
+            [BlockItem("summary", summary.public_id, secret_masking.masked(summary.text))]
+            if summary
+            else []
+        ),
+        episodes=[_episode_item(one) for one in found.episodes],
+    )
+
+
+def _lines(recent: Sequence[DailyNote]) -> list[BlockItem]:
+    return [BlockItem("note", note.public_id, note.text) for note in recent]
+
+
+def _memory_item(one: RecalledMemory) -> BlockItem:
+    memory = one.memory
+    return BlockItem(
+        type="memory",
+        id=memory.public_id,
+        text=memory.summary or memory.content,
+        kind=memory.kind,
+        score=one.parts.total,
+        pinned=memory.pinned,
+        importance=memory.importance,
+        relevance=None if one.is_always_in else one.relevance,
+        doubted=memory.status == MemoryStatus.CANDIDATE,
+        day=_day(memory.occurred_at) if memory.kind == Kind.EVENT else "",
+    )
+
+
+def _day(moment: datetime | None) -> str:
+    return timezone.localtime(moment).date().isoformat() if moment else ""
+
+
+def _episode_item(one: RecalledEpisode) -> BlockItem:
+    turn = one.episode.turn
+    said, reply = masked_turn(turn)
+    return BlockItem(
+        type="episode",
+        id=one.episode.public_id,
+        text=said,
+        reply=reply,
+        score=one.similarity,
+        relevance=one.similarity,
+        day=_day(turn.created_at),
+    )
+
+
+def _is_used(block: assembly.Block, one: RecalledMemory) -> bool:
+    """Tell whether the item is in the block because of the question."""
+    told = any(one.memory.public_id in section.item_ids for section in block.sections)
+    return told and one.relevance >= settings.RELEVANCE_FLOOR
+
+
+def _items(found: Gathered, block: assembly.Block) -> list[Item]:
+    """Return the items in the order of the block, then recalled items that did not fit."""
+    order = {
+        public_id: place
+        for place, public_id in enumerate(
+            public_id for section in block.sections for public_id in section.item_ids
+        )
+    }
+    rows = [
+        Item("memory", one.memory.public_id, one.memory.content, one.parts.total, 0, one.components)
+        for one in found.memories
+    ]
+    rows += [
+        Item(
+            "episode",
+            one.episode.public_id,
+            masked_turn(one.episode.turn)[0],
+            one.similarity,
+            0,
+            {"relevance": one.similarity},
+        )
+        for one in found.episodes
+    ]
+    noted = chain(*found.noted.layers.values(), found.noted.notes)
+    rows += [Item("note", note.public_id, note.text, 1.0, 0, {}) for note in noted]
+    if found.summary:
+        text = secret_masking.masked(found.summary.text)
+        rows.append(Item("summary", found.summary.public_id, text, 1.0, 0, {}))
+    rows.sort(key=lambda one: order.get(one.id, len(order)))
+    return [
+        replace(one, rank=rank, in_block=one.id in order) for rank, one in enumerate(rows, start=1)
+    ]

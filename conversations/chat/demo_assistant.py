@@ -1,0 +1,242 @@
+"""The demo assistant: answers from memories while no chat model is configured.
+
+It only quotes memories and acknowledges requests to the memory. The chat labels it. It says what
+it is only if the message would need a real answer.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import Literal
+
+from memcenter.lib.text import segment
+
+Language = Literal["zh", "en"]
+# A longer list would hide the answer; the Memory Center shows all.
+SHOWN = 4
+LISTED = 12
+LONGEST_QUOTE = 200
+
+
+class Intent(Enum):
+    """The request that the message makes to the demo assistant."""
+
+    FORGET = "forget"
+    REMEMBER = "remember"
+    LIST = "list"
+    GREETING = "greeting"
+    THANKS = "thanks"
+    QUESTION = "question"
+    TELLING = "telling"
+    OTHER = "other"
+
+
+_ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
+# In this order: "what do you remember about me" is a question, "don't forget" a wish to remember.
+_INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
+    (intent, re.compile(shape, re.IGNORECASE))
+    for intent, shape in (
+        (
+            Intent.LIST,
+            r"\bwhat (?:do|did|have) you (?:\w+ )?(?:know|remember|learn(?:ed|t)?|stored?|saved?)"
+            r"(?: so far)?(?: about (?:me|us)\b|[?.!\s]*$)"
+            r"|\bwho am i\b|\beverything you know about me"
+            r"|\b(?:list|show)(?: me)? (?:all |everything )?(?:my |your |the )?memor(?:y|ies)"
+            r"|\btell me (?:what you know )?about (?:me|myself)\b"
+            r"|你(?:都|还)?(?:知道|记得|记住|了解|记)(?:了|到)?(?:我(?:的)?)?(?:些|哪些|什么|多少)"
+            r"|关于我.{0,6}(?:知道|记得|记住|了解|记了)|(?:知道|记得|记住|了解).{0,4}关于我|我是谁",
+        ),
+        (
+            Intent.REMEMBER,
+            _ASIDE + r"(?:remember\b(?! (?:when|me\?))|(?:don'?t|do not|never) forget\b|note that\b"
+            r"|make a note\b|keep in mind\b)"
+            r"|^(?:请|麻烦)?(?:你|帮我|给我)*(?:要)?(?:记住|记得|记一下|记下|别忘|不要忘)(?!.*(?:吗|？|\?)$)",
+        ),
+        (
+            Intent.FORGET,
+            _ASIDE + r"(?:forget\b|(?:delete|erase|remove) (?:what|that|the memory|everything)"
+            r"|stop remembering\b)"
+            r"|^(?:请|麻烦)?(?:你|帮我|给我|把)*.{0,20}?(?<!我)(?:忘掉|忘记|忘了|别再记|不要再记)(?!.*(?:吗|？|\?)$)",
+        ),
+        (
+            Intent.GREETING,
+            r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|你好|您好|嗨|哈喽|早上好|下午好"
+            r"|晚上好|早安|在吗)(?: there| again)?[\s!,.。！，～~?？]*$",
+        ),
+        (Intent.THANKS, r"^(?:many )?(?:thanks?\b|thx\b|谢谢|多谢|感谢)(?!.*[?？])"),
+        (
+            Intent.QUESTION,
+            r"[?？]\s*$|^(?:what|where|when|who|whom|whose|which|why|how|do|does|did|is|are|can|could"
+            r"|should|would|will|tell me|recommend|suggest|help)\b"
+            r"|[吗呢]\s*[。.!！]*$|什么|怎么|哪|谁|几点|多少|为什么|如何|推荐|帮我|能不能|可不可以",
+        ),
+        (
+            Intent.TELLING,
+            r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|call me)\b|我|咱|本人",
+        ),
+    )
+)
+
+_TEXTS: dict[Language, dict[str, str]] = {
+    "en": {
+        "who": "I'm the built-in demo assistant: no model is connected, so I can only tell you what"
+        " I remember.",
+        "who_empty": "I'm the built-in demo assistant: no model is connected, so I can't answer"
+        " that myself.",
+        "hello": "Hello! I'm the built-in demo assistant. No model is connected, but I can show you"
+        " what I remember.",
+        "hello_known": "These may matter today:",
+        "relevant": "This is what I remember that fits:",
+        "nothing": "I don't remember anything that fits this.",
+        "known": "Here is what I remember about you:",
+        "known_nothing": "I don't remember anything about you yet. Tell me something about"
+        " yourself, and you will find it in Memory Center.",
+        "more": "… and more: Memory Center shows everything.",
+        "remember": "All right, I'm passing that on to be remembered. Memory Center shows what was"
+        " kept.",
+        "learned": "Noted:",
+        "off": "Remembering is off here, so I won't keep this.",
+        "withheld": "All right, I won't keep this.",
+        "forget": "I didn't understand what to forget, so nothing was forgotten. Memory Center"
+        " shows every memory, and forgets the ones you choose.",
+        "forgotten": "Forgotten, for good. The messages that say it stay until you choose"
+        " otherwise.",
+        "needs_choice": "I can't tell for sure which memories you mean, so nothing was forgotten"
+        " yet. Choose below what goes and what stays.",
+        "nothing_found": "I found nothing like that among your memories, so there was nothing to"
+        " forget.",
+        "passing": "I can't tell for sure which memories you mean, so nothing was forgotten."
+        " A temporary chat keeps no list to choose from: ask me in another chat, or choose in"
+        " Memory Center.",
+        "telling": "Thank you for telling me. What is worth keeping will appear in Memory Center.",
+        "also": "It goes with what I remember:",
+        "thanks": "You're welcome!",
+        "other": "I'm the built-in demo assistant: no model is connected. You can tell me"
+        " something about yourself, or ask what I know about you.",
+    },
+    "zh": {
+        "who": "我是内置的演示助手，还没有连接模型，只能告诉你我记得的内容。",
+        "who_empty": "我是内置的演示助手，还没有连接模型，没法自己回答这个问题。",
+        "hello": "你好！我是内置的演示助手。还没有连接模型，不过可以告诉你我记得什么。",
+        "hello_known": "今天也许用得上：",
+        "relevant": "与此相关，我记得：",
+        "nothing": "我没有记住与此相关的内容。",
+        "known": "关于你，我记得这些：",
+        "known_nothing": "我还没有记住关于你的内容。跟我说说你自己吧，记住的内容会出现在记忆中心。",
+        "more": "……还有更多，都在记忆中心里。",
+        "remember": "好的，我已转交去记住。记住了什么，可以在记忆中心看到。",
+        "learned": "记下了：",
+        "off": "这里没有开启记忆，所以我不会保留这些内容。",
+        "withheld": "好的，这条我不会记住。",
+        "forget": "我没有听懂要忘记什么，所以什么都没有忘记。"
+        "记忆中心列出了全部记忆，可以在那里选择要忘记的。",
+        "forgotten": "已经彻底忘记。说过它的消息还在，除非你另作选择。",
+        "needs_choice": "我不能确定你指的是哪些记忆，所以还没有忘记任何内容。"
+        "请在下面选择哪些忘记、哪些保留。",
+        "nothing_found": "你的记忆里没有找到这样的内容，所以没有什么可忘记的。",
+        "passing": "我不能确定你指的是哪些记忆，所以没有忘记任何内容。"
+        "临时聊天不保留可供选择的列表：请在其他对话里告诉我，或到记忆中心选择。",
+        "telling": "谢谢你告诉我。值得保留的内容会出现在记忆中心。",
+        "also": "我还记得：",
+        "thanks": "不客气！",
+        "other": "我是内置的演示助手，还没有连接模型。你可以说说自己的事，或者问问我知道你什么。",
+    },
+}
+
+
+def answer(
+    message: str,
+    *,
+    remembered: Sequence[str],
+    language: str | None = None,
+    learned: Sequence[str] | None = None,
+    forget: str | None = None,
+    remembering: bool = True,
+    withheld: bool = False,
+    passing: bool = False,
+) -> str:
+    """The demo assistant's reply, in the message's language.
+
+    `remembered` holds the recalled memories, most relevant first; the reply claims nothing else
+    about the user. `learned` holds what was learned from this message (None: not known yet,
+    learning runs in the background). `forget` is the outcome of a request to forget (a status of
+    `memories.forgetting.spoken_requests`, or None without a request). `remembering` is False while
+    memory is off, `withheld` is True if the person asks not to keep the message. `passing` marks a
+    temporary chat, which stores no list to choose from. The reply never repeats the message, which
+    may contain something to be forgotten.
+    """
+    text = _TEXTS[_language(message, language)]
+    memories = _quotable(remembered)
+    intent = intent_of(message)
+    if forget is not None:
+        return text["passing" if passing and forget == "needs_choice" else forget]
+    if intent is Intent.FORGET:
+        return text["forget"]
+    if remembering and withheld and intent in (Intent.REMEMBER, Intent.TELLING, Intent.OTHER):
+        return text["withheld"]
+    if intent in (Intent.REMEMBER, Intent.TELLING):
+        told = _told(text, intent=intent, learned=learned, remembering=remembering)
+        new = set(_quotable(learned or ()))
+        beside = [memory for memory in memories if memory not in new]
+        return _joined(told, _quoted(text["also"], beside, text=text, limit=SHOWN - 2))
+    if intent is Intent.LIST:
+        return _quoted(text["known"], memories, text=text, limit=LISTED) or text["known_nothing"]
+    if intent is Intent.THANKS:
+        return text["thanks"]
+    if intent is Intent.GREETING:
+        return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
+    return _about(text, memories, asked=intent is Intent.QUESTION)
+
+
+def intent_of(message: str) -> Intent:
+    plain = " ".join(message.replace("’", "'").split())
+    for intent, shape in _INTENTS:
+        if shape.search(plain):
+            return intent
+    return Intent.OTHER
+
+
+def _language(message: str, language: str | None) -> Language:
+    """Return the message's language, or the user's if the message has no words."""
+    if any(char.isalpha() for char in message):
+        return segment.language(message)
+    return "zh" if (language or "").lower().startswith("zh") else "en"
+
+
+def _about(text: dict[str, str], memories: list[str], *, asked: bool) -> str:
+    if memories:
+        return _joined(text["who"], _quoted(text["relevant"], memories, text=text, limit=SHOWN))
+    return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
+
+
+def _told(
+    text: dict[str, str], *, intent: Intent, learned: Sequence[str] | None, remembering: bool
+) -> str:
+    if not remembering:
+        return text["off"]
+    if learned:
+        return _quoted(text["learned"], _quotable(learned), text=text, limit=LISTED)
+    return text["remember"] if intent is Intent.REMEMBER else text["telling"]
+
+
+def _quotable(memories: Sequence[str]) -> list[str]:
+    """Return each text once, on one line and short enough for a chat."""
+    lines = (" ".join(memory.split()) for memory in memories)
+    cut = (
+        line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1].rstrip()}…"
+        for line in lines
+    )
+    return list(dict.fromkeys(line for line in cut if line))
+
+
+def _quoted(lead: str, memories: list[str], *, text: dict[str, str], limit: int) -> str:
+    if not memories:
+        return ""
+    lines = [lead, *(f"- {memory}" for memory in memories[:limit])]
+    if len(memories) > limit:
+        lines += ["", text["more"]]  # else it would belong to the last line of the list
+    return "\n".join(lines)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,55 @@
+"""Undo what was learned from one turn, without forgetting the turn."""
+
+from __future__ import annotations
+
+from conversations.models import Turn
+from memcenter.lib.errors import Conflict, NotFound
+from memories.indexing import search_index
+from memories.models import Change, Memory, MemoryVersion
+from memories.writing import curation, memory_writes
+from ops.access import as_user
+from ops.models import User
+
+CHANGED_SINCE = "It has changed since then. Its history shows every version."
+
+
+def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
+    """Move a memory that the turn created to the recycle bin, or restore one that it changed.
+
+    Opens its own transactions. Raises `NotFound` if the turn taught no such memory, and `Conflict`
+    if the memory has changed since or its earlier text was forgotten.
+    """
+    with as_user(user, changing=True):
+        memory, taught = _taught(user, turn, memory_id)
+        if taught.change == Change.CREATED:
+            return curation.recycle(user=user, memory=memory)
+        before = _before(memory, taught)
+    vectors, pieces = search_index.embed_memory(before.content)
+    with as_user(user, changing=True):
+        return memory_writes.restore_version(
+            memory,
+            number=before.number,
+            text=before.content,
+            vectors=vectors,
+            pieces=pieces,
+        )
+
+
+def _taught(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
+    """Return the memory, and its present version if that came from the turn."""
+    memory = Memory.objects.filter(user=user, public_id=memory_id).first()
+    versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)
+    taught = versions.order_by("-number").first()
+    if memory is None or taught is None:
+        raise NotFound("There is no such memory.")
+    if taught.number != memory.current_version:
+        raise Conflict(CHANGED_SINCE)
+    return memory, taught
+
+
+def _before(memory: Memory, taught: MemoryVersion) -> MemoryVersion:
+    earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
+    found = earlier.filter(erased_at__isnull=True).order_by("-number").first()
+    if found is None:
+        raise Conflict("The earlier text was forgotten, so it can’t be restored.")
+    return found

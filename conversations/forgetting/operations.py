@@ -1,0 +1,246 @@
+"""Operation handlers that erase messages, conversations and layers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from conversations.forgetting import (
+    forget_choices,
+    layer_deletion,
+    message_erasure,
+    message_forgets,
+)
+from conversations.forgetting.message_erasure import Target
+from conversations.models import Conversation, Summary
+from conversations.recording import summaries
+from memcenter.lib.database import cascades
+from memories.forgetting import erased_texts, memory_erasure, memory_forgets
+from memories.forgetting.erased_texts import Leaving
+from memories.writing import attached_texts
+from ops.access import as_user
+from ops.audit.receipts import Counts
+from ops.forgetting import erasure
+from ops.models import Kind, User
+from ops.queue.worker import Run
+from ops.registry import handles
+from ops.residue import erased_hashes, known_places
+from ops.residue.known_places import Cached
+from ops.transfer import export_requests
+
+
+@handles(Kind.FORGET_MESSAGE, is_long=True)
+def forget_message(run: Run) -> Mapping[str, Any]:
+    """Erase one or both messages of a turn with everything derived from them.
+
+    Safe to run twice: each step looks up existing rows by id, and the messages are deleted last.
+    """
+    user = run.user()
+    if user is None:
+        return erasure.finish(run, user=None, scope="message")
+    pk = run.payload["conversation"]
+    with as_user(user):
+        target = message_erasure.target_of(user, Q(pk__in=run.payload["messages"]), conversation=pk)
+    _erase(run, user, [target], forget_memories=True)
+    return erasure.finish(
+        run, user=user, scope="message", then=lambda: _summarize_again(user, [pk])
+    )
+
+
+def _summarize_again(user: User, conversations: Sequence[int]) -> None:
+    """Enqueue a new summary for existing conversations whose summary was emptied."""
+    there = Conversation.objects.filter(user=user, pk__in=conversations)
+    for pk in there.order_by("pk").values_list("pk", flat=True):
+        if Summary.everything.filter(user=user, conversation=pk, text="").exists():
+            summaries.request(user=user, conversation_id=pk)
+
+
+@handles(Kind.FORGET_CHOICE)
+def forget_choice(run: Run) -> Mapping[str, Any]:
+    """Erase the chosen memories and messages with everything derived from them.
+
+    Safe to run twice: each step looks up existing rows by id, and the messages are deleted last.
+    """
+    user, payload = run.user(), run.payload
+    if user is None:
+        return erasure.finish(run, user=None, scope="choice")
+    with as_user(user):
+        targets = forget_choices.targets_of(user, payload["messages"])
+    _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
+    kept = ("messages",) if not payload["messages"] else ()
+    return erasure.finish(
+        run,
+        user=user,
+        scope="choice",
+        kept=kept,
+        then=lambda: _summarize_again(user, payload["conversations"]),
+    )
+
+
+@handles(Kind.CLEAR_CONVERSATION, is_long=True)
+def clear_conversation(run: Run) -> Mapping[str, Any]:
+    """Erase everything said in a conversation up to the request.
+
+    Safe to run twice: later messages have higher numbers and are never touched.
+    """
+    user = run.user()
+    if user is not None:
+        _erase_whole(run, user)
+    return erasure.finish(run, user=user, scope="clear", kept=_kept(run))
+
+
+@handles(Kind.FORGET_CONVERSATION, is_long=True)
+def forget_conversation(run: Run) -> Mapping[str, Any]:
+    """Erase a conversation. Safe to run twice: the conversation's row is deleted last."""
+    user = run.user()
+    if user is not None:
+        _erase_whole(run, user)
+        pk = run.payload["conversation"]
+        erasure.step(run, user=user, name="conversation", erase=lambda: _erase_row(user, pk))
+    return erasure.finish(run, user=user, scope="conversation", kept=_kept(run))
+
+
+def _erase_row(user: User, pk: int) -> Counts:
+    exports = export_requests.drop_exports_of(user=user, conversation=pk)
+    erased = cascades.delete(Conversation.everything.filter(user=user, pk=pk))
+    return {**erased, "ops_export": exports}
+
+
+@handles(Kind.FORGET_LAYER, is_long=True)
+def forget_layer(run: Run) -> Mapping[str, Any]:
+    """Erase all summaries or episodes up to the request and keep the messages.
+
+    Safe to run twice: later rows have higher keys.
+    """
+    user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
+    if user is not None:
+        rows = layer_deletion.rows_of(user, layer=layer, through=through)
+        erasure.remember(
+            run, user=user, texts=lambda: erased_hashes.words_of(rows), rows=lambda: [rows]
+        )
+        operation = run.operation
+        steps: dict[str, Callable[[], Counts]] = {
+            "index": lambda: layer_deletion.erase_layer(user, layer=layer, through=through),
+            "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),
+            "exports": lambda: erasure.erase_transfers(user),
+        }
+        for name, erase in steps.items():
+            erasure.step(run, user=user, name=name, erase=erase)
+    return erasure.finish(run, user=user, scope=f"{layer}_layer", kept=("messages",))
+
+
+def _erase_whole(run: Run, user: User) -> None:
+    payload = run.payload
+    with as_user(user):
+        target = message_forgets.whole(
+            user, conversation=payload["conversation"], through=payload["through"]
+        )
+    _erase(run, user, [target], forget_memories=payload["forget_memories"])
+
+
+def _erase(
+    run: Run,
+    user: User,
+    targets: Sequence[Target],
+    *,
+    forget_memories: bool,
+    gone: Sequence[int] = (),
+) -> None:
+    """Erase derived rows first and the messages last, since the messages lead to derived rows.
+
+    Memories in `gone` are erased whatever their other sources. Hides again first, since learning
+    may have finished after the request.
+    """
+
+    def hide() -> Counts:
+        for target in targets:
+            message_erasure.hide(user, target)
+            message_forgets.hide_memories(user, target, forget=forget_memories)
+        return {}
+
+    resting = forget_choices.resting_on(targets, gone=gone)
+    erasure.step(run, user=user, name="hide", erase=hide)
+    _remember(run, user, targets, resting=resting if forget_memories else None, gone=gone)
+    if forget_memories:
+        memory_forgets.erase_in_rounds(run, user=user, resting=resting, gone=gone)
+    operation, asked = run.operation, run.operation.created_at
+
+    def of_each(erase: Callable[[User, Target], Counts]) -> Callable[[], Counts]:
+        return lambda: sum((Counter(erase(user, one)) for one in targets), Counter())
+
+    steps: dict[str, Callable[[], Counts]] = {
+        "traces": of_each(partial(message_erasure.erase_traces, until=asked)),
+        "index": of_each(message_erasure.erase_index),
+        "summaries": of_each(message_erasure.erase_summaries),
+        "turns": of_each(message_erasure.erase_turns),
+        "messages": of_each(message_erasure.erase_messages),
+        "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),
+        "exports": lambda: erasure.erase_transfers(user, [one.conversation for one in targets]),
+    }
+    for name, erase in steps.items():
+        erasure.step(run, user=user, name=name, erase=erase)
+
+
+def _remember(
+    run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
+) -> None:
+    """Record the forget in the ledger. `resting` is None if derived memories are kept."""
+    found, elsewhere = Leaving(), list[str]()
+    conversations = [one.conversation for one in targets]
+
+    def look() -> list[str]:
+        nonlocal found, elsewhere
+        if resting is None:
+            found = erased_texts.nothing(
+                user=user, resting=forget_choices.resting_on(targets, gone=())
+            )
+        else:
+            found = erased_texts.of(user=user, resting=resting, gone=gone)
+        said_there = (
+            erased_hashes.words_of(rows)
+            for one in targets
+            for rows in message_erasure.words_of(user, one)
+        )
+        texts = [*found.texts, *chain.from_iterable(said_there)]
+        elsewhere = [
+            *erased_texts.said_elsewhere(user=user, texts=texts, without=found.along),
+            *attached_texts.staying(
+                user=user, texts=texts, leaving=found, conversations=conversations
+            ),
+        ]
+        memory_erasure.blank_questions_about(user=user, texts=texts)
+        return texts
+
+    erasure.remember(
+        run,
+        user=user,
+        texts=look,
+        rows=lambda: [
+            *found.rows,
+            *(rows for one in targets for rows in message_erasure.rows_of(user, one)),
+            *_own_row(run, user),
+        ],
+        staying=lambda: [*found.staying, *elsewhere],
+    )
+
+
+def _own_row(run: Run, user: User) -> list[QuerySet[Conversation]]:
+    if run.operation.kind != Kind.FORGET_CONVERSATION:
+        return []
+    return [Conversation.everything.filter(user=user, pk=run.payload["conversation"])]
+
+
+def _kept(run: Run) -> tuple[str, ...]:
+    return () if run.payload["forget_memories"] else ("memories",)
+
+
+known_places.vouches(message_erasure.vouching)
+known_places.caches(
+    Cached("mc:temporary:", "conversations.recording.temporary", messages=True),
+    Cached("mc:answering:", "conversations.chat.running_answers"),
+)

@@ -1,0 +1,221 @@
+"""Record one person's part of a file, each turn or message in a transaction of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conversations.importing.formats.types import (
+    ImportedConversation,
+    ImportedMessage,
+    ImportedPerson,
+    ImportedTurn,
+)
+from conversations.models import Conversation, Told
+from conversations.recording import conversation_names, turns
+from memcenter.lib.errors import ApplicationError, Invalid
+from ops.access import as_system, as_user
+from ops.accounts import users
+from ops.models import Priority, User
+
+INTERFACE_LANGUAGES = {"zh": "zh-hans", "en": "en"}
+
+
+@dataclass(frozen=True)
+class NotRecorded:
+    """A skipped part, named by the file's own ids; `reason` never quotes its text."""
+
+    conversation: str
+    message: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress after each part: how many messages of the person are done, and the present place."""
+
+    conversation: int
+    conversations: int
+    messages: int
+    total: int
+    conversation_is_done: bool
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The number of new rows, and of messages that existed before."""
+
+    conversations: int
+    messages: int
+    turns: int
+    repeated: int
+    skipped: tuple[NotRecorded, ...]
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def silent(progress: Progress) -> None:
+    """Ignore progress."""
+
+
+def account_of(person: ImportedPerson, *, external_id: str) -> User:
+    """Get or create the user with this external id.
+
+    A new user takes name, language and time zone from the file. Raises `Invalid` for an impossible
+    id and `Conflict` while the user is being forgotten.
+    """
+    users.check_external_id(external_id)
+    with as_system():
+        user = users.find_or_create(external_id)
+        if person.name and not user.display_name:
+            user.display_name = person.name
+            user.save(update_fields=["display_name", "updated_at"])
+        decided = users.settings_of(user)
+        changes = {}
+        if not decided.language:
+            changes["language"] = INTERFACE_LANGUAGES.get(person.language, "")
+        if decided.timezone == "UTC":
+            changes["timezone"] = person.timezone
+        if changes:
+            users.change_settings(user=user, changes=changes)
+    return user
+
+
+def load_person(person: ImportedPerson, *, user: User, on_progress: OnProgress = silent) -> Loaded:
+    """Record everything of the person for `user`, in order, and enqueue the learning as bulk.
+
+    A part is recorded completely or not at all, under the ids of the file, so a second run (or a
+    run after a kill) completes the import and duplicates nothing. Parts that can't be recorded are
+    skipped and listed. Raises `Conflict` (`being_forgotten`) if a forget of the user begins.
+    """
+    loading = _Loading(user, person, on_progress)
+    for conversation in person.conversations:
+        loading.take(conversation)
+    return loading.result()
+
+
+class _Loading:
+    def __init__(self, user: User, person: ImportedPerson, on_progress: OnProgress) -> None:
+        self._user = user
+        self._report = on_progress
+        self._many = len(person.conversations)
+        self._total = sum(len(one.messages) for one in person.conversations)
+        self._begun = self._behind = 0
+        self._conversations = self._messages = self._turns = self._repeated = 0
+        self._skipped: list[NotRecorded] = []
+
+    def take(self, source: ImportedConversation) -> None:
+        self._begun += 1
+        try:
+            with as_user(self._user):
+                conversation = conversation_names.find_or_create(
+                    user=self._user,
+                    reference=source.client_id,
+                    kind=source.kind,
+                    title=source.title,
+                )
+        except ApplicationError as error:
+            self._skip(source, source.messages, error)
+            self._advance(len(source.messages), is_done=True)
+            return
+        self._take_parts(source, conversation)
+
+    def _take_parts(self, source: ImportedConversation, conversation: Conversation) -> None:
+        known = conversation.last_number
+        before = self._messages
+        left = len(source.messages)
+        for part in source.parts():
+            messages = _messages_of(part)
+            try:
+                self._record(part, conversation, known=known)
+            except Invalid:
+                # If one message of a turn can't be recorded, the other one still is.
+                for message in messages:
+                    self._record_alone(message, source, conversation, known=known)
+            except ApplicationError as error:
+                self._skip(source, messages, error)
+            left -= len(messages)
+            self._advance(len(messages), is_done=left == 0)
+        self._conversations += known == 0 and self._messages > before
+
+    def _record(
+        self, part: ImportedTurn | ImportedMessage, conversation: Conversation, *, known: int
+    ) -> None:
+        with as_user(self._user):
+            if isinstance(part, ImportedTurn):
+                turn = turns.record_turn(
+                    user=self._user,
+                    conversation=conversation,
+                    user_message=_input(part.user),
+                    assistant_message=_input(part.assistant),
+                    occurred_at=part.user.created_at,
+                    priority=Priority.BULK,
+                )
+                found, new_turn = [turn.user_message, turn.assistant_message], not turn.repeated
+            else:
+                one = turns.record_message(
+                    user=self._user,
+                    conversation=conversation,
+                    message=_input(part),
+                    priority=Priority.BULK,
+                )
+                found, new_turn = [one.message], one.turn is not None and not one.repeated
+        new = sum(message.number > known for message in found)
+        self._messages += new
+        self._repeated += len(found) - new
+        self._turns += new_turn
+
+    def _record_alone(
+        self,
+        message: ImportedMessage,
+        source: ImportedConversation,
+        conversation: Conversation,
+        *,
+        known: int,
+    ) -> None:
+        try:
+            self._record(message, conversation, known=known)
+        except ApplicationError as error:
+            self._skip(source, (message,), error)
+
+    def _skip(
+        self,
+        source: ImportedConversation,
+        messages: tuple[ImportedMessage, ...],
+        error: ApplicationError,
+    ) -> None:
+        if error.code == "being_forgotten":
+            raise error
+        self._skipped += [
+            NotRecorded(source.client_id, one.client_id, error.message) for one in messages
+        ]
+
+    def _advance(self, count: int, *, is_done: bool) -> None:
+        self._behind += count
+        self._report(Progress(self._begun, self._many, self._behind, self._total, is_done))
+
+    def result(self) -> Loaded:
+        return Loaded(
+            conversations=self._conversations,
+            messages=self._messages,
+            turns=self._turns,
+            repeated=self._repeated,
+            skipped=tuple(self._skipped),
+        )
+
+
+def _messages_of(part: ImportedTurn | ImportedMessage) -> tuple[ImportedMessage, ...]:
+    return (part.user, part.assistant) if isinstance(part, ImportedTurn) else (part,)
+
+
+def _input(message: ImportedMessage) -> turns.MessageInput:
+    return turns.MessageInput(
+        content=message.content,
+        role=message.role,
+        external_id=message.client_id,
+        created_at=message.created_at,
+        speaker=message.speaker,
+        completed=message.completed,
+        told=Told.DATED if message.dated else Told.UNDATED,
+    )

@@ -1,0 +1,1 @@
+"""Readers for files of other programs, which return plain values. No Django, no database."""

@@ -1,0 +1,252 @@
+"""JSON lines: our own plain form, one turn or one message on each line. The demo is in it.
+
+A turn takes the body of `POST /turns`:
+
+    {"user": "maya", "conversation": "rota", "user_message": "I'm off nights now.",
+     "assistant_message": "At last!", "occurred_at": "2026-03-02T18:05:00Z"}
+
+and a single message that of `POST …/messages`:
+
+    {"user": "maya", "conversation": "rota", "role": "user", "content": "Hello?"}
+
+| field | what it is |
+|---|---|
+| `user` / `user_id` | the person's `external_id`; absent: whoever the file is imported for |
+| `name`, `language`, `timezone` | of the person; the first that is given decides |
+| `conversation` / `conversation_id` | the client's own id; absent: one conversation for all |
+| `title`, `kind` / `conversation_kind` | of the conversation; the first that is given decides |
+| `user_message`, `assistant_message` | a string, or `{content, created_at?, speaker?}` |
+| `user_message_id`, `assistant_message_id`, `message_id` | absent: counted in the conversation |
+| `role`, `content`, `completed` | of a single message; `role` is `user` or `assistant` |
+| `speaker` | the name of who said it; on a turn, of the user |
+| `occurred_at` / `created_at` | ISO 8601; without a zone UTC |
+| `days_ago` + `time` | instead: that many days before today in `timezone`, at "HH:MM" |
+
+A line without any time follows the one before it in its conversation by a second. Lines of
+several people and conversations may be mixed: people come out in the order in which each is first
+met, and their messages in the order of the lines. Blank lines and unknown fields mean nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from conversations.importing.formats import values
+from conversations.importing.formats.types import (
+    ASSISTANT,
+    USER,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedPerson,
+    Report,
+    Skipped,
+    Why,
+)
+
+KINDS = ("main", "group")
+LANGUAGES = {"en": "en", "zh": "zh", "zh-hans": "zh", "zh-cn": "zh"}
+DEFAULT_CONVERSATION = "imported"
+REPLY_AFTER = timedelta(seconds=20)
+
+
+@dataclass
+class _Talk:
+    """A conversation while its lines are read."""
+
+    title: str = ""
+    kind: str = ""
+    messages: dict[str, ImportedMessage] = field(default_factory=dict)
+
+    def next_time(self, now: datetime) -> datetime:
+        if not self.messages:
+            # One day back, so that a file without times doesn't end in the future.
+            return now - timedelta(days=1)
+        return next(reversed(self.messages.values())).created_at + timedelta(seconds=1)
+
+    @property
+    def is_dated(self) -> bool:
+        """Tell whether the time of an undated line follows from a line before it."""
+        return bool(self.messages) and next(reversed(self.messages.values())).dated
+
+
+@dataclass(frozen=True)
+class _At:
+    """A time; `dated` is false if the file doesn't contain it."""
+
+    moment: datetime
+    dated: bool
+
+
+@dataclass
+class _Person:
+    name: str = ""
+    language: str = ""
+    timezone: str = ""
+    talks: dict[str, _Talk] = field(default_factory=dict)
+
+
+def matches_line(raw: bytes) -> bool:
+    try:
+        row = values.mapping(values.parse(raw))
+    except values.BadRow:
+        return False
+    return "user_message" in row or {"role", "content"} <= row.keys()
+
+
+def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerson]:
+    people: dict[str, _Person] = {}
+    with path.open("rb") as lines:
+        for number, raw in enumerate(lines, start=1):
+            try:
+                if raw.strip():
+                    _take(people, values.mapping(values.parse(raw)), now=now)
+            except values.BadRow as bad:
+                report(Skipped(f"line {number}", bad.why))
+    for external_id, person in people.items():
+        yield _finished(external_id, person)
+
+
+def _take(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
+    """Add one line, or raise without adding anything."""
+    external_id = _user(row)
+    talk_id = values.client_id(
+        _either(row, "conversation", "conversation_id") or DEFAULT_CONVERSATION
+    )
+    person = people.get(external_id) or _Person()
+    talk = person.talks.get(talk_id) or _Talk()
+    kind = _kind(row)
+    zone = _zone(row.get("timezone") or person.timezone or "UTC")
+    given = _time(row, zone=zone, now=now)
+    at = _At(given or talk.next_time(now), dated=given is not None or talk.is_dated)
+    for message in _messages(row, at=at, talk=talk):
+        talk.messages[message.client_id] = message
+    talk.title = talk.title or values.label(row.get("title"), longest=values.TITLE_LENGTH)
+    talk.kind = talk.kind or kind
+    person.name = person.name or values.label(row.get("name"))
+    person.language = person.language or _language(row)
+    person.timezone = person.timezone or (zone.key if row.get("timezone") else "")
+    person.talks[talk_id] = talk
+    people[external_id] = person
+
+
+def _either(row: Mapping[str, Any], *names: str) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _user(row: Mapping[str, Any]) -> str:
+    given = _either(row, "user", "user_id")
+    return "" if given is None else values.identifier(given, longest=values.EXTERNAL_ID_LENGTH)
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    kind = _either(row, "kind", "conversation_kind")
+    if kind is not None and kind not in KINDS:
+        raise values.BadRow(Why.BAD_KIND)
+    return kind or ""
+
+
+def _language(row: Mapping[str, Any]) -> str:
+    return LANGUAGES.get(values.label(row.get("language")).lower(), "")
+
+
+def _zone(name: object) -> ZoneInfo:
+    try:
+        return ZoneInfo(values.label(name))
+    except (ValueError, LookupError, OSError) as error:
+        raise values.BadRow(Why.BAD_ZONE) from error
+
+
+def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime | None:
+    if "days_ago" in row:
+        return _days_ago(row["days_ago"], row.get("time", "12:00"), zone=zone, now=now)
+    given = _either(row, "occurred_at", "created_at")
+    return None if given is None else values.moment(given)
+
+
+def _days_ago(days: object, clock: object, *, zone: ZoneInfo, now: datetime) -> datetime:
+    if isinstance(days, bool) or not isinstance(days, int) or not isinstance(clock, str):
+        raise values.BadRow(Why.BAD_TIME)
+    try:
+        day = (now.astimezone(zone) - timedelta(days=days)).date()
+        said_at = datetime.combine(day, time.fromisoformat(clock), tzinfo=zone)
+        return said_at.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise values.BadRow(Why.BAD_TIME) from error
+
+
+def _messages(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedMessage]:
+    found = (
+        _turn(row, at=at, talk=talk) if "user_message" in row else [_single(row, at=at, talk=talk)]
+    )
+    ids = [message.client_id for message in found]
+    if len(set(ids)) < len(ids) or any(one in talk.messages for one in ids):
+        raise values.BadRow(Why.REPEATED_ID)
+    return found
+
+
+def _turn(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedMessage]:
+    """Return the user's message, and the reply if there is one."""
+    asked = _side(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
+    if row.get("assistant_message") is None:
+        return [asked]
+    later = _At(asked.created_at + REPLY_AFTER, asked.dated)
+    number = len(talk.messages) + 2
+    return [asked, _side(row, "assistant_message", role=ASSISTANT, at=later, number=number)]
+
+
+def _side(row: Mapping[str, Any], side: str, *, role: str, at: _At, number: int) -> ImportedMessage:
+    given = row[side] if isinstance(row[side], dict) else {"content": row[side]}
+    speaker = given.get("speaker") or (row.get("speaker") if role == USER else None)
+    said_at = given.get("created_at")
+    return ImportedMessage(
+        client_id=values.client_id(row.get(f"{side}_id") or number),
+        role=role,
+        speaker=values.label(speaker),
+        content=values.text(given.get("content")),
+        created_at=at.moment if said_at is None else values.moment(said_at),
+        dated=at.dated or said_at is not None,
+    )
+
+
+def _single(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> ImportedMessage:
+    role = row.get("role")
+    if role not in (USER, ASSISTANT):
+        raise values.BadRow(Why.BAD_ROLE)
+    return ImportedMessage(
+        client_id=values.client_id(row.get("message_id") or len(talk.messages) + 1),
+        role=role,
+        speaker=values.label(row.get("speaker")),
+        content=values.text(row.get("content")),
+        created_at=at.moment,
+        dated=at.dated,
+        completed=row.get("completed") is not False,
+    )
+
+
+def _finished(external_id: str, person: _Person) -> ImportedPerson:
+    return ImportedPerson(
+        name=person.name or external_id,
+        external_id=external_id,
+        language=person.language or _spoken(person),
+        conversations=tuple(_conversation(*item) for item in person.talks.items()),
+        timezone=person.timezone or "UTC",
+    )
+
+
+def _spoken(person: _Person) -> str:
+    said = (m.content for talk in person.talks.values() for m in talk.messages.values())
+    return values.language_of(said)
+
+
+def _conversation(client_id: str, talk: _Talk) -> ImportedConversation:
+    messages = tuple(talk.messages.values())
+    return ImportedConversation(
+        client_id=client_id,
+        title=talk.title,
+        kind=talk.kind or "main",
+        started_at=messages[0].created_at,
+        messages=messages,
+    )

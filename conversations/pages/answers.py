@@ -1,0 +1,190 @@
+"""Send an answer to the page: as a stream for its script, else complete with the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import Throttled
+
+from conversations import selectors
+from conversations.chat import answer_text, running_answers
+from conversations.chat.answer_stream import Answering, End
+from conversations.chat.chat_messages import Kept
+from conversations.chat.temporary_messages import Passing
+from conversations.models import Message
+from conversations.pages import bubbles, chat_page, incomplete_answers
+from conversations.pages.chat_page import Opened
+from conversations.recording.temporary import TemporaryMessage
+from memcenter.lib.errors import Conflict, NotFound
+from memcenter.lib.text.richtext import as_html
+from memcenter.rest.thread_limits import Place, long_answers
+from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
+
+_QUIET_SECONDS = 2.0  # then a sign of life, by which a lost connection is noticed too
+_OFTEN = 0.08
+_SHARE_OF_TIME = 12  # how many times as long as drawing it takes a state is shown
+
+
+def take_place(found: Opened) -> Place | None:
+    """Reserve one of the limited slots for streamed answers of a model.
+
+    Raises `Conflict` if no slot is free, or if this conversation is being answered already.
+    """
+    if found.row is not None and running_answers.is_answering(found.row.public_id):
+        raise Conflict(
+            _(
+                "An answer is still being written, perhaps in another "
+                "window. Your text is still here."
+            )
+        )
+    if not answer_text.model_name():
+        return None
+    try:
+        return long_answers().take()
+    except Throttled:
+        words = _(
+            "Many answers are being written right now. Your text is "
+            "still here: try again in a moment."
+        )
+        raise Conflict(words) from None
+
+
+def give(
+    request: HttpRequest,
+    thread: Kept | Passing,
+    place: Place | None,
+    *,
+    gone: Sequence[str] = (),
+    was_untitled: bool = False,
+) -> HttpResponseBase:
+    """Answer the thread's question. `gone` holds bubbles to remove from the page at once."""
+    with ExitStack() as held:
+        if place is not None:
+            held.callback(place.close)
+        release = place.close if place is not None else lambda: None
+        answering = Answering(thread, release=release)
+        held.pop_all()
+    given = Giving(request, answering, gone=gone, was_untitled=was_untitled)
+    if is_streamed(request):
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingHttpResponse(given, content_type="text/event-stream", headers=headers)
+    answering.finish()
+    if not is_htmx(request):
+        return redirect(f"{given.opened().url}#end")
+    response = HttpResponse(given.fragment())
+    response["HX-Trigger"] = given.changed
+    return response
+
+
+class Giving:
+    """The answer as server-sent events: `begun`, `shown` with the whole text so far, `ended`.
+
+    If the reader leaves, the answer is still read to its end and recorded.
+    """
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        answering: Answering,
+        *,
+        gone: Sequence[str],
+        was_untitled: bool,
+    ) -> None:
+        self._request, self._answering = request, answering
+        self._gone = list(gone)
+        self._had_answer = answering.thread.answer is not None
+        self._surroundings = Surroundings()
+        self.changed = "conversation-changed" + (", title-changed" if was_untitled else "")
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield _event("begun", {"gone": self._gone})
+        yield from self._shown()
+        yield _event("ended", self._ended())
+
+    def close(self) -> None:
+        self._answering.finish()
+
+    def opened(self) -> Opened:
+        """Return the conversation as it is now."""
+        thread = self._answering.thread
+        with own_transaction(self._request):
+            return chat_page.opened(person(self._request), thread.public_id)
+
+    def fragment(self) -> str:
+        """Return the two bubbles, the note on the answer and the panel beside it."""
+        found = self.opened()
+        with own_transaction(self._request):
+            context = self._context(found)
+            response = render(self._request, f"{chat_page.TEMPLATE}#sent", context)
+        return response.content.decode()
+
+    def _shown(self) -> Iterator[bytes]:
+        due = quiet = 0.0
+        drawn = 0
+        for piece in self._answering:
+            now = time.monotonic()
+            if piece and now >= due:
+                drawn = len(self._answering.text)
+                yield self._state()
+                took = time.monotonic() - now
+                due = quiet = now + max(_OFTEN, _SHARE_OF_TIME * took)
+            elif not piece and len(self._answering.text) > drawn:
+                drawn = len(self._answering.text)
+                yield self._state()
+            elif now >= quiet + _QUIET_SECONDS:
+                quiet = now
+                yield b": still waiting\n\n"
+
+    def _ended(self) -> dict[str, Any]:
+        try:
+            with self._surroundings.again():
+                html = self.fragment()
+        except NotFound:  # all of it was forgotten meanwhile
+            return {"how": End.GONE.value, "html": "", "gone": [], "changed": self.changed}
+        gone = self._answering.thread.shown
+        return {"how": self._end().value, "html": html, "gone": gone, "changed": self.changed}
+
+    def _state(self) -> bytes:
+        with self._surroundings.again():
+            return _event("shown", {"html": as_html(self._answering.text)})
+
+    def _end(self) -> End:
+        end = self._answering.end
+        assert end is not None
+        return end
+
+    def _context(self, found: Opened) -> dict[str, Any]:
+        user = person(self._request)
+        context: dict[str, Any] = {"row": found.row, "opened": found}
+        said = self._answering.thread.said
+        if found.kept is None:
+            assert found.passing is not None
+            context["said"] = bubbles.temporary_ones(_temporary(said), is_last=True)
+        else:
+            kept = [one for one in said if isinstance(one, Message)]
+            before = selectors.messages_of(user, found.kept).filter(number__lt=kept[0].number)
+            context["said"] = bubbles.made(
+                user, kept, after=before.order_by("-number").first(), is_last=True
+            )
+            context |= chat_page.beside(user, kept[-1])
+            context["edge"] = chat_page.edge_of(user, found.kept)
+        context["ending"] = incomplete_answers.after(
+            self._end(), self._answering.thread.public_id, had_answer=self._had_answer
+        )
+        return context
+
+
+def _temporary(said: Sequence[Message | TemporaryMessage]) -> list[TemporaryMessage]:
+    return [one for one in said if isinstance(one, TemporaryMessage)]
+
+
+def _event(name: str, value: dict[str, Any]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(value))

@@ -1,0 +1,233 @@
+"""Messages as bubbles: speaker, time, memories used and learned, and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from conversations import selectors
+from conversations.models import Conversation, Message, Role, Turn
+from conversations.pages import forget_cards, forget_receipts, learned, used_memories
+from conversations.pages.forget_cards import Card
+from conversations.pages.forget_receipts import Unfolding
+from conversations.pages.learned import Lessons
+from conversations.recording.temporary import TemporaryMessage
+from memcenter.lib.text.richtext import as_html
+from memories.templatetags.memory_center import day as day_of
+from ops.models import User
+
+PAGE = 20
+PAGE_CHARS = 8_000  # of what was said; the page around it takes the rest of 100 kB
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """One message. `day` is set on the first message of a day.
+
+    `is_last` marks the last exchange, which can be answered again and edited.
+    """
+
+    public_id: str
+    role: str
+    who: str
+    text: str
+    said_at: datetime
+    day: str = ""
+    rating: str = ""
+    comment: str = ""
+    used: int = 0
+    lessons: Lessons | None = None
+    card: Card | None = None
+    receipts: Sequence[Unfolding] = ()
+    is_temporary: bool = False
+    is_whole_turn: bool = False
+    is_completed: bool = True
+    is_stopped: bool = False
+    is_last: bool = False
+
+    @property
+    def side(self) -> str:
+        return "user" if self.role == Role.USER else "assistant"
+
+    @property
+    def html(self) -> SafeString:
+        """Render the Markdown of an answer."""
+        return as_html(self.text)
+
+    @property
+    def can_be_rated(self) -> bool:
+        return self.role == Role.ASSISTANT and not self.is_temporary
+
+    @property
+    def menu(self) -> list[dict[str, Any]]:
+        """Return the actions besides copying."""
+        if self.is_temporary:
+            return []
+        forget = reverse("message_forget", args=[self.public_id])
+        words = _("Delete this turn and forget it…")
+        alone = _("Delete this message and forget it…")
+        gone = words if self.is_whole_turn else alone
+        going = {"label": gone, "icon": "forget", "href": forget, "hx_get": forget, "danger": True}
+        if self.role != Role.USER:
+            return [going]
+        keep = reverse("message_remember", args=[self.public_id])
+        return [
+            {"label": _("Remember this…"), "icon": "memory", "href": keep, "hx_get": keep},
+            going,
+        ]
+
+
+@dataclass(frozen=True)
+class Bubbles:
+    """A part of a conversation, oldest first. `earlier` and `later` are numbers for paging."""
+
+    shown: Sequence[Bubble]
+    messages: Sequence[Message]
+    earlier: int | None = None
+    is_latest: bool = True
+
+
+def bubbles_of(
+    user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
+) -> Bubbles:
+    """Return the newest messages, the messages before this number, or those around one."""
+    found = selectors.messages_of(user, conversation).order_by("-number")
+    if at:
+        before = _beyond(found, at)
+    if before is not None:
+        found = found.filter(number__lt=before)
+    rows = list(found.select_related("feedback")[: PAGE + 1])
+    messages = _that_fit(rows[:PAGE])[::-1]
+    return Bubbles(
+        made(user, messages, is_last=before is None),
+        messages,
+        earlier=messages[0].number if len(rows) > len(messages) else None,
+        is_latest=before is None,
+    )
+
+
+def _that_fit(newest: list[Message]) -> list[Message]:
+    """Return messages newest first, with at least one turn however long it is."""
+    total = 0
+    for count, message in enumerate(newest):
+        total += len(message.content)
+        if total > PAGE_CHARS and count >= 2:
+            return newest[:count]
+    return newest
+
+
+def _beyond(found: QuerySet[Message], public_id: str) -> int | None:
+    """Return the number to page before so that this message is in the middle; None at the end."""
+    wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
+    if wanted is None:
+        return None
+    after = found.filter(number__gt=wanted).order_by("number").values_list("number", flat=True)
+    beyond = list(after[PAGE // 2 : PAGE // 2 + 1])
+    return beyond[0] if beyond else None
+
+
+def made(
+    user: User,
+    messages: Sequence[Message],
+    *,
+    after: Message | None = None,
+    is_last: bool = False,
+) -> list[Bubble]:
+    """Make bubbles; `after` is the preceding message, `is_last` tells that none follows."""
+    turns = list(
+        Turn.objects.filter(
+            Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
+        ).select_related("user_message")
+    )
+    lessons = {
+        one.turn.assistant_message_id: one for one in learned.lessons_of(user, turns).values()
+    }
+    assistants = {turn.pk: turn.assistant_message_id for turn in turns}
+    asked = forget_cards.requests_of(user, turns)
+    cards = {
+        assistants[pk]: one for pk, one in forget_cards.cards_of(user, turns, asked=asked).items()
+    }
+    gone = {assistants[pk]: of for pk, of in forget_receipts.of_turns(user, asked).items()}
+    paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
+    used = used_memories.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
+    last = _day(after.created_at) if after else None
+    last_ones = _last_exchange(messages) if is_last else set()
+    shown = []
+    for message in messages:
+        day = _day(message.created_at)
+        shown.append(
+            Bubble(
+                public_id=message.public_id,
+                role=message.role,
+                who=message.speaker or who_is(message.role),
+                text=message.content,
+                said_at=message.created_at,
+                day="" if day == last else _day_name(message.created_at),
+                rating=message.feedback.rating if hasattr(message, "feedback") else "",
+                comment=message.feedback.comment if hasattr(message, "feedback") else "",
+                used=used[message.pk],
+                lessons=lessons.get(message.pk),
+                card=cards.get(message.pk),
+                receipts=gone.get(message.pk, ()),
+                is_whole_turn=message.pk in paired,
+                is_completed=message.completed,
+                is_stopped=message.stopped,
+                is_last=message.public_id in last_ones,
+            )
+        )
+        last = day
+    return shown
+
+
+def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
+    """Return the newest question with its answer, if they end the conversation."""
+    newest = list(messages[-2:])
+    roles = [one.role for one in newest]
+    if roles == [Role.USER, Role.ASSISTANT]:
+        return {one.public_id for one in newest}
+    return {newest[-1].public_id} if roles[-1:] == [Role.USER] else set()
+
+
+def temporary_ones(messages: Sequence[TemporaryMessage], *, is_last: bool = True) -> list[Bubble]:
+    last_ones = _last_exchange(messages) if is_last else set()
+    return [
+        Bubble(
+            public_id=one.public_id,
+            role=one.role,
+            who=one.speaker or who_is(one.role),
+            text=one.content,
+            said_at=one.created_at,
+            is_temporary=True,
+            is_completed=one.completed,
+            is_stopped=one.stopped,
+            is_last=one.public_id in last_ones,
+        )
+        for one in messages
+    ]
+
+
+def who_is(role: str) -> str:
+    return {
+        Role.USER.value: _("You"),
+        Role.ASSISTANT.value: _("Assistant"),
+        Role.TOOL.value: _("Tool"),
+    }.get(role, _("System"))
+
+
+def _day_name(moment: datetime) -> str:
+    past = timezone.localdate() - _day(moment)
+    if past <= timedelta(0):
+        return _("Today")
+    return _("Yesterday") if past == timedelta(days=1) else day_of(moment)
+
+
+def _day(moment: datetime) -> date:
+    return timezone.localtime(moment).date()

@@ -1,0 +1,207 @@
+"""The chat page: the list, one conversation and the memories that its answers used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from conversations import selectors
+from conversations.chat import answer_text
+from conversations.models import Conversation, Message, Role
+from conversations.pages import (
+    bubbles,
+    conversation_list,
+    forget_receipts,
+    incomplete_answers,
+    learned,
+    used_memories,
+)
+from conversations.pages.bubbles import Bubbles
+from conversations.pages.conversation_list import Row
+from conversations.pages.forget_receipts import Unfolding
+from conversations.pages.forms import MessageForm
+from conversations.pages.incomplete_answers import Ending
+from conversations.pages.learned import Lessons
+from conversations.recording import conversation_names, temporary
+from conversations.recording.temporary import TemporaryConversation
+from memcenter.lib.errors import NotFound
+from ops.accounts import users
+from ops.models import User
+from ops.pages.base import is_htmx, own_transaction, person, target
+
+Given = ParamSpec("Given")
+TEMPLATE = "conversations/conversation_detail.html"
+# Targets of htmx requests; other parts of the page aren't loaded then.
+_PARTS = {
+    "conversation-list": "#list",
+    "used-here": "#used",
+    "chat-title": "#title",
+    "bubbles": "#bubbles",
+}
+
+
+def keeps_text(
+    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
+    """Give the typed text back to a person who was signed out. Goes above `personal_page`."""
+
+    @wraps(view)
+    def keeping(
+        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+    ) -> HttpResponseBase:
+        text = request.POST.get("text", "")
+        if request.user.is_authenticated or not text or is_htmx(request):
+            return view(request, *args, **kwargs)
+        context = {"text": text, "next": request.path}
+        response = render(request, "conversations/signed_out.html", context, status=401)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", keeping)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The subject of the page; `kept` and `passing` are both None for a new chat."""
+
+    kept: Conversation | None = None
+    passing: TemporaryConversation | None = None
+    is_temporary: bool = False
+
+    @property
+    def row(self) -> Row | None:
+        if self.passing is not None:
+            return conversation_list.temporary_row_of(self.passing)
+        return conversation_list.row_of(self.kept) if self.kept is not None else None
+
+    @property
+    def url(self) -> str:
+        """The URL of the page and of its form."""
+        if self.row is not None:
+            return self.row.url
+        return reverse("temporary_new" if self.is_temporary else "conversation_new")
+
+
+def opened(user: User, public_id: str) -> Opened:
+    """Return the person's conversation, kept or temporary. Raises `NotFound`."""
+    try:
+        return Opened(kept=conversation_names.resolve(user=user, reference=public_id))
+    except NotFound:
+        passing = temporary.find(user=user, reference=public_id)
+        if passing is None:
+            raise
+        return Opened(passing=passing, is_temporary=True)
+
+
+def show(
+    request: HttpRequest,
+    found: Opened,
+    *,
+    form: MessageForm | None = None,
+    part: str = "",
+    forget: str = "",
+) -> HttpResponse:
+    """Render the page, or the part that htmx replaces, inside the person's transaction.
+
+    `forget` is the id of an operation whose receipt unfolds below the messages.
+    """
+    part = part or _part(request)
+    context = _around(request, found, part) | _said(request, found, part)
+    context["unfolding"] = _unfolding(request, context["bubbles"], forget)
+    context["form"] = form or MessageForm(initial={"text": request.GET.get("text", "")})
+    status = 422 if form is not None and form.is_bound else 200
+    return render(request, f"{TEMPLATE}{part}", context, status=status)
+
+
+def _part(request: HttpRequest) -> str:
+    if not is_htmx(request):
+        return ""
+    if "before" in request.GET:
+        return "#earlier"
+    return "#list" if "after" in request.GET else _PARTS.get(target(request), "")
+
+
+def _around(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
+    user = person(request)
+    context: dict[str, Any] = {"opened": found, "row": found.row, "section": "chat"}
+    context["chat_model"] = answer_text.model_name()
+    context["is_off"] = not users.settings_of(user).longterm_enabled
+    if part in ("", "#list"):
+        query = request.GET.get("q", "").strip()[:200]
+        after = request.GET.get("after", "")
+        context["listing"] = conversation_list.listing(user, query=query, after=after)
+        context["is_more"] = bool(after) and is_htmx(request)
+    return context
+
+
+def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
+    """Return the messages and the panel about the requested or last answer."""
+    user = person(request)
+    if found.passing is not None:
+        said = Bubbles(bubbles.temporary_ones(temporary.read(found.passing)), ())
+        return {"bubbles": said, "ending": _ending(found.passing.public_id, said)}
+    if found.kept is None or part in ("#list", "#title"):
+        return {"bubbles": Bubbles((), ())}
+    before, at = number_of(request.GET.get("before")), request.GET.get("at", "")
+    said = bubbles.bubbles_of(user, found.kept, before=before, at=at)
+    context: dict[str, Any] = {"bubbles": said, "ending": _ending(found.kept.public_id, said)}
+    context["edge"] = edge_of(user, found.kept)
+    answer = _answer(request, user, said)
+    return context | beside(user, answer, lessons=_known(said, answer))
+
+
+def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> Unfolding | None:
+    """Return the receipt to show below the messages, unless one of them shows it."""
+    op_id = forget or request.GET.get("forgotten", "")
+    shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
+    return forget_receipts.of(person(request), op_id) if op_id and op_id not in shown else None
+
+
+def edge_of(user: User, conversation: Conversation) -> str:
+    """Return the id of the message before which the summary note stands, or an empty string."""
+    if not users.settings_of(user).summary_enabled:
+        return ""
+    return selectors.compacted_before(user, conversation)
+
+
+def _ending(name: str, said: Bubbles) -> Ending | None:
+    return (
+        incomplete_answers.of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
+    )
+
+
+def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
+    """Return the panel's content: memories that the answer used and that its turn taught."""
+    if lessons is None and answer is not None:
+        turn = selectors.turn_of(user, answer)
+        lessons = learned.lessons_of(user, [turn])[turn.pk] if turn is not None else None
+    return {"panel": used_memories.panel_of(user, answer), "lessons": lessons}
+
+
+def _known(said: Bubbles, answer: Message | None) -> Lessons | None:
+    """Return what the bubble shows already."""
+    shown = {one.public_id: one.lessons for one in said.shown}
+    return shown.get(answer.public_id) if answer is not None else None
+
+
+def _answer(request: HttpRequest, user: User, said: Bubbles) -> Message | None:
+    wanted = request.GET.get("answer", "")
+    if wanted:
+        return selectors.message_of(user, wanted)
+    return next((one for one in reversed(said.messages) if one.role == Role.ASSISTANT), None)
+
+
+def number_of(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def show_own(request: HttpRequest, found: Opened, **rest: Any) -> HttpResponse:
+    with own_transaction(request):
+        return show(request, found, **rest)

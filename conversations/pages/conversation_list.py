@@ -1,0 +1,185 @@
+"""The list of conversations by day, newest first, with full-text search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from redis.exceptions import RedisError
+
+from conversations import selectors
+from conversations.models import Conversation, Message
+from conversations.recording import temporary
+from conversations.recording.temporary import TemporaryConversation
+from ops.models import User
+
+PAGE = 20
+_BEFORE, _AFTER = 24, 60  # characters shown around the words that are searched for
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a conversation says what is searched for: the newest message, and the words in it."""
+
+    url: str
+    before: str
+    words: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One conversation as a row of the list and as the header of its page.
+
+    `place` is set in a search that finds one of its messages.
+    """
+
+    public_id: str
+    title: str
+    url: str
+    is_temporary: bool = False
+    place: Place | None = None
+
+    @property
+    def shown_title(self) -> str:
+        return self.title or _("Untitled conversation")
+
+    @property
+    def rename_url(self) -> str:
+        return reverse("conversation_rename", args=[self.public_id])
+
+    @property
+    def menu(self) -> list[dict[str, Any]]:
+        """Return the actions besides renaming."""
+        delete = reverse("conversation_delete", args=[self.public_id])
+        going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
+        if self.is_temporary:
+            return [{"label": _("Delete now…"), **going}]
+        clear = reverse("conversation_clear", args=[self.public_id])
+        out = reverse("conversation_export", args=[self.public_id])
+        return [
+            {"label": _("Export…"), "icon": "download", "href": out, "hx_get": out},
+            {"label": _("Clear…"), "icon": "forget", "href": clear, "hx_get": clear},
+            {"label": _("Delete…"), "rule": True, **going},
+        ]
+
+
+@dataclass(frozen=True)
+class Group:
+    label: str
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Listing:
+    groups: Sequence[Group]
+    query: str
+    next_url: str
+
+
+def listing(user: User, *, query: str = "", after: str = "") -> Listing:
+    """Return one page of the list after the conversation with the id `after`."""
+    found = _ordered(_matching(user, query))
+    before = found.filter(public_id=after).first() if after else None
+    groups: list[Group] = []
+    if before is not None:
+        moment = before.moment
+        found = found.filter(Q(moment__lt=moment) | Q(moment=moment, pk__lt=before.pk))
+    else:
+        groups = _temporary(user, query)
+    rows = list(found[: PAGE + 1])
+    shown = rows[:PAGE]
+    day = _day_of(before.moment) if before else ""
+    places = _places(user, shown, query)
+    for label, those in groupby(shown, key=lambda one: _day_of(one.moment)):
+        # Don't repeat the heading of a day that began on the previous page.
+        rows_of_day = [replace(row_of(one), place=places.get(one.pk)) for one in those]
+        groups.append(Group("" if label == day else label, rows_of_day))
+    if len(rows) <= PAGE:
+        return Listing(groups, query, "")
+    more = {"after": shown[-1].public_id} | ({"q": query} if query else {})
+    return Listing(groups, query, f"?{urlencode(more)}")
+
+
+def newest(user: User) -> Conversation | None:
+    return _ordered(selectors.conversations_of(user)).first()
+
+
+def row_of(conversation: Conversation) -> Row:
+    return Row(conversation.public_id, conversation.title, _url(conversation.public_id))
+
+
+def temporary_row_of(conversation: TemporaryConversation) -> Row:
+    url = _url(conversation.public_id)
+    return Row(conversation.public_id, conversation.title, url, is_temporary=True)
+
+
+def _url(public_id: str) -> str:
+    return reverse("conversation", args=[public_id])
+
+
+def _ordered(found: QuerySet[Conversation]) -> QuerySet[Any]:
+    """Order by the last message, or by the creation of an empty conversation."""
+    dated = found.annotate(moment=Coalesce(F("last_message_at"), F("created_at")))
+    return dated.order_by("-moment", "-pk")
+
+
+def _matching(user: User, query: str) -> QuerySet[Conversation]:
+    found = selectors.conversations_of(user)
+    if not query:
+        return found
+    said = Message.objects.filter(user=user, conversation=OuterRef("pk"), content__icontains=query)
+    return found.filter(Q(title__icontains=query) | Exists(said))
+
+
+def _places(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Place]:
+    """Return the newest message of each conversation that says it, by conversation."""
+    if not query:
+        return {}
+    said = Message.objects.filter(user=user, conversation__in=rows, content__icontains=query)
+    newest = said.order_by("conversation", "-number").distinct("conversation")
+    return {
+        one.conversation_id: _place(one, query) for one in newest.select_related("conversation")
+    }
+
+
+def _place(message: Message, query: str) -> Place:
+    text = message.content
+    found = re.search(re.escape(query), text, re.IGNORECASE)
+    start, end = found.span() if found else (0, 0)
+    first, last = max(0, start - _BEFORE), min(len(text), end + _AFTER)
+    address = urlencode({"at": message.public_id, "q": query})
+    return Place(
+        url=f"{_url(message.conversation.public_id)}?{address}#{message.public_id}",
+        before=("…" if first else "") + text[first:start],
+        words=text[start:end],
+        after=text[end:last] + ("…" if last < len(text) else ""),
+    )
+
+
+def _day_of(moment: datetime) -> str:
+    day, today = timezone.localtime(moment).date(), timezone.localdate()
+    if day >= today:
+        return _("Today")
+    return _("Yesterday") if day == today - timedelta(days=1) else _("Earlier")
+
+
+def _temporary(user: User, query: str) -> list[Group]:
+    """Return the existing temporary chats; none if Redis is down."""
+    try:
+        found = temporary.all_of(user)
+    except RedisError:
+        return []
+    found = [one for one in found if query.casefold() in one.title.casefold()]
+    found.sort(key=lambda one: one.updated_at, reverse=True)
+    return [Group(_("Temporary"), [temporary_row_of(one) for one in found])] if found else []

@@ -1,0 +1,172 @@
+"""What was learned from the turns of a conversation, and which turns are still queued."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.models import Turn, Withheld
+from memories.extraction.types import OWNER_UNSURE, Verdict
+from memories.models import (
+    Arbitration,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Refusal,
+    SecretCategory,
+)
+from ops.models import Kind, Operation, Status, User
+
+TRIES = 20
+_LATELY = timedelta(minutes=15)
+_UPDATES = (Verdict.REPLACE, Verdict.MERGE)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What was learned from one turn. While `tries` are left, the page polls again.
+
+    `refused` has the categories of the secrets that weren't kept. `asked_about` is a constraint of
+    an unclear owner, about which the person is asked.
+    """
+
+    turn: Turn
+    learned: Sequence[Memory] = ()
+    updated: Sequence[Memory] = ()
+    waiting: Sequence[Memory] = ()
+    asked_about: Memory | None = None
+    refused: Sequence[str] = ()
+    is_learning: bool = False
+    tries: int = 0
+
+    @property
+    def taught(self) -> Sequence[Memory]:
+        return [*self.learned, *self.updated]
+
+    @property
+    def is_withheld(self) -> bool:
+        """Tell whether the person asked not to keep it, and hasn't had it remembered since."""
+        asked = self.turn.user_message.withheld == Withheld.ASKED
+        return asked and not self.taught and not self.waiting
+
+    @property
+    def not_kept(self) -> list[str]:
+        """Return what each refused secret looked like, in words."""
+        words = {
+            SecretCategory.PASSWORD: _("Not kept: looks like a password"),
+            SecretCategory.API_KEY: _("Not kept: looks like a key or token"),
+            SecretCategory.CARD: _("Not kept: looks like a card number"),
+            SecretCategory.BANK_ACCOUNT: _("Not kept: looks like a bank account"),
+            SecretCategory.IDENTITY_NUMBER: _("Not kept: looks like an identity number"),
+            SecretCategory.ADDRESS: _("Not kept: looks like a precise address"),
+        }
+        return [words[SecretCategory(one)] for one in self.refused]
+
+    @property
+    def chips(self) -> list[dict[str, Any]]:
+        """Return one chip for each event; the chip of a single memory opens it."""
+        learned = ngettext("%(n)d memory learned", "%(n)d memories learned", len(self.learned))
+        updated = ngettext("%(n)d memory updated", "%(n)d memories updated", len(self.updated))
+        return [
+            {
+                "label": words % {"n": len(those)},
+                "icon": icon,
+                "memory": those[0] if len(those) == 1 else None,
+                "title": "\n".join(one.content for one in those),
+            }
+            for words, icon, those in (
+                (learned, "sparkle", self.learned),
+                (updated, "refresh", self.updated),
+            )
+            if those
+        ]
+
+    @property
+    def again_url(self) -> str:
+        """Return the URL for polling; empty if nothing is queued."""
+        if not self.is_learning or self.tries >= TRIES:
+            return ""
+        address = reverse("turn_lessons", args=[self.turn.public_id])
+        return f"{address}?try={self.tries + 1}"
+
+
+def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int, Lessons]:
+    """Return what was learned from each turn, by turn id."""
+    taught = _taught(user, turns)
+    refused: dict[int | None, dict[str, None]] = defaultdict(dict)
+    for turn_id, category in Refusal.objects.filter(user=user, turn__in=turns).values_list(
+        "turn", "category"
+    ):
+        refused[turn_id][category] = None
+    learning = _being_learned(user, turns)
+    unclear = _of_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
+    return {
+        turn.pk: Lessons(
+            turn,
+            **taught[turn.pk],
+            asked_about=next((m for m in taught[turn.pk]["waiting"] if m.pk in unclear), None),
+            refused=sorted(refused[turn.pk]),
+            is_learning=turn.pk in learning,
+            tries=tries,
+        )
+        for turn in turns
+    }
+
+
+def _taught(user: User, turns: Iterable[Turn]) -> dict[int, dict[str, list[Memory]]]:
+    """Collect memories by verdict, each once, without binned and forgotten ones."""
+    verdicts = Arbitration.objects.filter(
+        user=user,
+        turn__in=list(turns),
+        memory__hidden_at__isnull=True,
+        memory__deleted_at__isnull=True,
+    ).select_related("memory")
+    taught: dict[int, dict[str, list[Memory]]] = defaultdict(lambda: defaultdict(list))
+    seen = set()
+    for one in verdicts.order_by("pk"):
+        memory, name = one.memory, _what_happened(one)
+        if memory is not None and name and (one.turn_id, memory.pk) not in seen:
+            seen.add((one.turn_id, memory.pk))
+            taught[one.turn_id or 0][name].append(memory)
+    return taught
+
+
+def _of_unsure_owner(user: User, waiting: Sequence[Memory]) -> set[int]:
+    if not waiting:
+        return set()
+    versions = MemoryVersion.objects.filter(user=user, memory__in=waiting)
+    return set(versions.filter(reason__contains=OWNER_UNSURE).values_list("memory", flat=True))
+
+
+def _what_happened(one: Arbitration) -> str:
+    if one.verdict == Verdict.SKIP or one.memory is None:
+        return ""
+    if one.memory.status == MemoryStatus.CANDIDATE:
+        return "waiting"
+    return "updated" if one.verdict in _UPDATES and one.memory_id == one.target_id else "learned"
+
+
+def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
+    """Look at recent turns only; an old failure is not waited for."""
+    since = timezone.now() - _LATELY
+    open_turns = [
+        one.pk
+        for one in turns
+        if one.extracted_at is None and one.user_message.withheld != Withheld.MEMORY_OFF
+    ]
+    waiting = Operation.objects.filter(
+        subject=user.subject,
+        kind=Kind.EXTRACT_TURN,
+        status__in=(Status.PENDING, Status.RUNNING),
+        created_at__gte=since,
+        payload__turn__in=open_turns,
+    )
+    return set(waiting.values_list("payload__turn", flat=True))

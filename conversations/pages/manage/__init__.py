@@ -1,0 +1,1 @@
+"""Pages that rename, clear, delete, export and import conversations."""

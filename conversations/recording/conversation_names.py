@@ -1,0 +1,116 @@
+"""Find, create and rename conversations, by our id or the client's own."""
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from conversations.models import Conversation, ConversationKind
+from memcenter.lib import ids
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.extraction import secret_masking
+from memories.extraction.wording.headline import headline
+from memories.forgetting import spoken_requests
+from ops.audit import audit_log
+from ops.models import User
+
+MAX_EXTERNAL_ID = 200
+
+
+def check_external_id(value: str, *, field: str) -> str:
+    """Return a valid client id unchanged; raise `Invalid` naming `field` for an impossible one."""
+    if not 1 <= len(value) <= MAX_EXTERNAL_ID:
+        raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
+    if any(ord(character) < 32 or ord(character) == 127 for character in value):
+        raise Invalid.field(field, "The id must not contain control characters.")
+    if ids.is_ours(value):
+        raise Invalid.field(field, "Ids that begin like ours are given by us only.")
+    return value
+
+
+def resolve(*, user: User, reference: str) -> Conversation:
+    """Return the person's conversation by our id or the client's. Raises `NotFound`."""
+    column = "public_id" if reference.startswith("conv_") else "external_id"
+    found = statements.rows(
+        f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
+        f" WHERE c.user_id = %s AND c.{column} = %s AND c.hidden_at IS NULL",
+        [user.pk, reference],
+    )
+    if not found:
+        raise NotFound("There is no such conversation.")
+    return statements.instance(Conversation, found[0])
+
+
+def find_or_create(
+    *, user: User, reference: str | None, kind: str | None = None, title: str = ""
+) -> Conversation:
+    """Get the conversation, or create it under the client's own id.
+
+    Raises `NotFound` for one of our ids that isn't this person's, `Invalid` for an impossible id,
+    and `Conflict` if the conversation exists with the other kind.
+    """
+    if reference is None:
+        return create(user=user, external_id=None, title=title, kind=kind)
+    if reference.startswith("conv_"):
+        found = resolve(user=user, reference=reference)
+    else:
+        check_external_id(reference, field="conversation_id")
+        found = Conversation.objects.filter(user=user, external_id=reference).first() or create(
+            user=user, external_id=reference, title=title, kind=kind
+        )
+    if kind is not None and found.kind != kind:
+        raise Conflict(
+            "The conversation is of another kind.", fields={"conversation_kind": [found.kind]}
+        )
+    return found
+
+
+def create(
+    *, user: User, external_id: str | None, title: str = "", kind: str | None = None
+) -> Conversation:
+    """Get or create a conversation with this external id."""
+    kind = kind or ConversationKind.MAIN
+    if kind not in ConversationKind.values:
+        raise Invalid.field("kind", "Must be main or group.")
+    if external_id is not None:
+        check_external_id(external_id, field="conversation_id")
+    try:
+        with transaction.atomic():
+            made = Conversation.objects.create(
+                user=user,
+                external_id=external_id,
+                title=_checked_title(title),
+                kind=kind,
+                created_at=timezone.now(),
+            )
+    except IntegrityError:
+        return Conversation.objects.get(user=user, external_id=external_id)
+    audit_log.gather("conversation.made", subject=user.subject, target=made.public_id)
+    return made
+
+
+def rename(*, user: User, conversation: Conversation, title: str) -> Conversation:
+    """Change the title. Raises `Invalid`."""
+    conversation.title = _checked_title(title)
+    conversation.save(update_fields=["title", "updated_at"])
+    audit_log.record("conversation.renamed", subject=user.subject, target=conversation.public_id)
+    return conversation
+
+
+def give_title(conversation: Conversation, text: str) -> None:
+    """Set the title from the first message, unless the person has named the conversation."""
+    if not conversation.title and (title := title_of(text)):
+        conversation.title = title
+        conversation.save(update_fields=["title", "updated_at"])
+
+
+def title_of(text: str) -> str:
+    """Return what a message is about, without its secrets; empty for a request to forget."""
+    if spoken_requests.asks_to_forget(text):
+        return ""
+    return headline(secret_masking.masked_by_reading(text))
+
+
+def _checked_title(title: str) -> str:
+    if len(title) > 200:
+        raise Invalid.field("title", "A title has at most 200 characters.")
+    return secret_masking.masked(title.strip())[:200]

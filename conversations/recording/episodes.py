@@ -1,0 +1,180 @@
+"""Index messages, and completed turns as episodes, for search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conversations import selectors
+from conversations.models import Episode, Message, Turn
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
+from memcenter.providers.base import Vectors
+from memories.extraction import secret_masking
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
+from memories.models import TargetKind
+from memories.recall.searchable_texts import turn_text
+from ops.models import User
+
+_EPISODE_CHARS = 4_000
+
+
+@dataclass(frozen=True)
+class ToIndex:
+    """What one operation indexes: the messages of a turn (or one message) and its episode."""
+
+    messages: tuple[Message, ...]
+    turn: Turn | None
+
+    @property
+    def conversation(self) -> int:
+        return self.messages[0].conversation_id
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the texts to index, secrets masked: each message, then the episode."""
+        texts = secret_masking.masked_together(
+            [message.content for message in self.messages], read=True
+        )
+        return [*texts, turn_text(*texts)[:_EPISODE_CHARS]] if self.turn else texts
+
+
+def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
+    """Load what each operation names; None where it was deleted."""
+    turn_ids = [one["turn"] for one in payloads if "turn" in one]
+    turns: dict[int, ToIndex] = {}
+    if turn_ids:
+        for turn in selectors.whole_turns(user, Sql("t.id = ANY(%s)", (turn_ids,))):
+            turns[turn.pk] = ToIndex((turn.user_message, turn.assistant_message), turn)
+    message_ids = [one["message"] for one in payloads if "turn" not in one]
+    single = Message.objects.filter(user=user, pk__in=message_ids) if message_ids else ()
+    messages = {one.pk: ToIndex((one,), None) for one in single}
+    return [
+        turns.get(one["turn"]) if "turn" in one else messages.get(one["message"])
+        for one in payloads
+    ]
+
+
+def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
+    """Embed all texts in one call, outside any transaction; return the vectors by place."""
+    texts = [text for one in found if one for text in one.texts]
+    if not texts:
+        return {}
+    vectors = search_index.embed(texts)
+    placed: dict[int, Vectors] = {}
+    begin = 0
+    for place, one in enumerate(found):
+        if one is not None:
+            end = begin + len(one.texts)
+            placed[place], begin = vectors[begin:end], end
+    return placed
+
+
+def store(
+    found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
+) -> dict[int, Episode]:
+    """Store words and vectors of everything that still exists; safe to repeat.
+
+    Creates episodes unless they are switched off, and returns them by place.
+    """
+    there = {place: one for place, one in found.items() if one is not None}
+    standing = _standing([one.turn.pk for one in there.values() if one.turn])
+    present = _present([one for one in there.values() if _of(one, standing) is None])
+    episodes = _episodes(there, standing, user=user)
+    entries: list[Entry] = []
+    rows: list[Vectors] = []
+    for place, one in there.items():
+        stands = _of(one, standing)
+        messages = stands.messages if stands else present
+        for entry, vector in zip(_entries(one, episodes.get(place)), vectors[place], strict=False):
+            if entry.kind == TargetKind.EPISODE or entry.target_id in messages:
+                entries.append(entry)
+                rows.append(vector)
+    if entries:
+        whole = next(iter(vectors.values()))
+        search_index.store(
+            user=user, entries=entries, vectors=search_index.joined(rows, like=whole)
+        )
+    return episodes
+
+
+def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
+    """Return the entries in the order of `texts`."""
+    entries = [
+        Entry(TargetKind.MESSAGE, message.pk, text, message.conversation_id)
+        for message, text in zip(one.messages, one.texts, strict=False)
+    ]
+    if one.turn is not None and episode is not None:
+        text = one.texts[-1]
+        entries.append(Entry(TargetKind.EPISODE, episode.pk, text, episode.conversation_id))
+    return entries
+
+
+def _present(found: Sequence[ToIndex]) -> frozenset[int]:
+    ids = [message.pk for one in found for message in one.messages]
+    if not ids:
+        return frozenset()
+    there = statements.rows(
+        "SELECT id FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL", [ids]
+    )
+    return frozenset(pk for (pk,) in there)
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """The existing rows of a turn, locked until the transaction ends."""
+
+    messages: frozenset[int]
+    wants_episode: bool
+    episode: int | None
+
+
+_STANDING = """
+SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assistant_message_id,
+       a.hidden_at
+  FROM conversations_turn t
+  JOIN conversations_message q ON q.id = t.user_message_id
+  JOIN conversations_message a ON a.id = t.assistant_message_id
+  LEFT JOIN ops_usersettings s ON s.user_id = t.user_id
+  LEFT JOIN conversations_episode e ON e.turn_id = t.id
+ WHERE t.id = ANY(%s) AND t.hidden_at IS NULL ORDER BY t.id FOR UPDATE OF t
+"""
+
+
+def _standing(turns: Sequence[int]) -> dict[int, _Standing]:
+    """Lock and return what still exists; of a deleted turn one message may be left."""
+    found = {}
+    for pk, wants, episode, *said in statements.rows(_STANDING, [turns]) if turns else ():
+        there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
+        found[pk] = _Standing(frozenset(there), wants is not False, episode)
+    return found
+
+
+def _of(one: ToIndex, standing: Mapping[int, _Standing]) -> _Standing | None:
+    return standing.get(one.turn.pk) if one.turn else None
+
+
+def _episodes(
+    there: Mapping[int, ToIndex], standing: Mapping[int, _Standing], *, user: User
+) -> dict[int, Episode]:
+    """Get or create the episodes of existing turns, by place; none if they are switched off."""
+    wanted = {
+        place: one.turn
+        for place, one in there.items()
+        if one.turn and (stands := _of(one, standing)) and stands.wants_episode
+    }
+    made = [
+        Episode(
+            user=user, conversation_id=turn.conversation_id, turn=turn, created_at=turn.created_at
+        )
+        for turn in wanted.values()
+        if standing[turn.pk].episode is None
+    ]
+    statements.insert_new(made, conflict="(turn_id)")
+    by_turn = {one.turn_id: one for one in made if one.pk}
+    missing = [turn.pk for turn in wanted.values() if turn.pk not in by_turn]
+    if missing:
+        by_turn |= {one.turn_id: one for one in Episode.objects.filter(turn__in=missing)}
+    return {place: by_turn[turn.pk] for place, turn in wanted.items() if turn.pk in by_turn}

@@ -1,0 +1,184 @@
+"""The rolling summary of the messages before the window."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from conversations import selectors
+from conversations.models import Conversation, Message, Summary
+from memcenter.lib.database import statements
+from memcenter.lib.text import tokens
+from memcenter.providers.base import Vectors
+from memories import language_steps
+from memories.extraction import secret_masking
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
+from memories.models import TargetKind
+from ops.accounts import users
+from ops.models import Kind, Operation, Priority, User
+from ops.queue import outbox
+
+_AT_ONCE = 500  # messages; the next version goes on
+
+
+@dataclass(frozen=True)
+class Due:
+    """The messages that the next version will cover beyond `previous`."""
+
+    conversation: Conversation
+    previous: Summary | None
+    messages: tuple[Message, ...]
+
+    @property
+    def through(self) -> int:
+        return self.messages[-1].number
+
+
+def due(*, user: User, conversation: Conversation) -> Due | None:
+    """Return the messages to summarize now, at least `SUMMARY_EVERY` that left the window.
+
+    Returns None if there are fewer, or if summaries are switched off.
+    """
+    if not users.settings_of(user).summary_enabled:
+        return None
+    start = selectors.window_of(user, conversation).first_number
+    if start is None:
+        return None
+    previous = selectors.summary_of(user, conversation)
+    covered = previous.through_number if previous else 0
+    messages = tuple(
+        selectors.completed_between(user, conversation, after=covered, before=start, most=_AT_ONCE)
+    )
+    enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
+    return Due(conversation, previous, messages) if len(messages) >= enough else None
+
+
+# The window as `selectors.window_of` takes it: the newest message, and as many before it as fit.
+_DUE = """
+WITH newest AS (
+    SELECT number, token_count FROM conversations_message
+     WHERE conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL
+     ORDER BY number DESC LIMIT %s),
+fitting AS (
+    SELECT number, row_number() OVER further AS place, sum(token_count) OVER further AS total
+      FROM newest WINDOW further AS (ORDER BY number DESC)),
+previous AS (
+    SELECT version, through_number FROM conversations_summary
+     WHERE conversation_id = %s AND user_id = %s AND hidden_at IS NULL
+     ORDER BY version DESC LIMIT 1),
+outside AS (
+    SELECT 1 FROM conversations_message
+     WHERE conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL
+       AND number > coalesce((SELECT through_number FROM previous), 0)
+       AND number < (SELECT min(number) FROM fitting WHERE place = 1 OR total <= %s)
+     LIMIT %s)
+SELECT (SELECT count(*) FROM outside),
+       EXISTS (SELECT 1 FROM conversations_summary
+                WHERE conversation_id = %s AND hidden_at IS NOT NULL
+                  AND version > coalesce((SELECT version FROM previous), 0)),
+       (SELECT summary_enabled FROM ops_usersettings WHERE user_id = %s)
+"""
+
+
+def are_due(*, user: User, conversation_id: int) -> bool:
+    """Tell by one statement, without reading any text, whether `due` would return messages."""
+    of = (conversation_id, user.pk)
+    window, every = (settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS), settings.SUMMARY_EVERY
+    values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
+    left, lost, enabled = statements.rows(_DUE, values)[0]
+    return bool(enabled is not False and left >= (1 if lost else every))
+
+
+def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
+    """Tell whether a forget deleted a newer version, so that its messages are due again."""
+    gone = statements.rows(
+        "SELECT 1 FROM conversations_summary"
+        " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
+        [conversation.pk, since.version if since else 0],
+    )
+    return bool(gone)
+
+
+def write(due: Due) -> str:
+    """Return the text of the next version. Call it outside any transaction: it may call a model.
+
+    Secrets are masked in the messages before they are read, and again in the result.
+    """
+    told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
+    previous, *texts = secret_masking.masked_together(told, read=True)
+    roles = [message.role for message in due.messages]
+    text = language_steps.summarizer().summarize(
+        previous, list(zip(roles, texts, strict=True)), max_tokens=settings.SUMMARY_TOKENS
+    )
+    return secret_masking.masked(text)
+
+
+def store(due: Due, *, user: User, text: str) -> Summary | None:
+    """Store the next version; return None if its messages changed meanwhile."""
+    held = statements.rows(
+        "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
+        [due.conversation.pk],
+    )
+    ids = [message.pk for message in due.messages]
+    newest, highest, still, enabled = statements.rows(
+        _RESTS_ON, [due.conversation.pk, due.conversation.pk, ids, user.pk]
+    )[0]
+    unchanged = newest == (due.previous.pk if due.previous else None)
+    if not held or still != len(ids) or not unchanged or enabled is False:
+        return None
+    summary = Summary(
+        user=user,
+        conversation=due.conversation,
+        version=(highest or 0) + 1,
+        text=text,
+        token_count=tokens.count(text),
+        covered_message_count=(due.previous.covered_message_count if due.previous else 0)
+        + len(due.messages),
+        from_number=due.previous.from_number if due.previous else due.messages[0].number,
+        through_number=due.messages[-1].number,
+    )
+    statements.insert([summary])
+    return summary
+
+
+_RESTS_ON = """
+SELECT (SELECT id FROM conversations_summary
+         WHERE conversation_id = %s AND hidden_at IS NULL ORDER BY version DESC LIMIT 1),
+       (SELECT max(version) FROM conversations_summary WHERE conversation_id = %s),
+       (SELECT count(*) FROM conversations_message WHERE id = ANY(%s) AND hidden_at IS NULL),
+       (SELECT summary_enabled FROM ops_usersettings WHERE user_id = %s)
+"""
+
+
+def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
+    """Index the newest version instead of the older ones."""
+    older = statements.rows(
+        "SELECT id FROM conversations_summary WHERE conversation_id = %s AND id <> %s",
+        [summary.conversation_id, summary.pk],
+    )
+    if older:
+        pks = [pk for (pk,) in older]
+        search_index.erase(user_id=user.pk, kind=TargetKind.SUMMARY, target_ids=pks)
+    entry = Entry(TargetKind.SUMMARY, summary.pk, summary.text, summary.conversation_id)
+    search_index.store(user=user, entries=[entry], vectors=vectors)
+
+
+def request_where_due(*, user: User, conversations: Collection[int]) -> None:
+    for conversation in sorted(conversations):
+        if are_due(user=user, conversation_id=conversation):
+            request(user=user, conversation_id=conversation)
+
+
+def request(*, user: User, conversation_id: int) -> Operation:
+    """Enqueue summarizing, unless it is queued already."""
+    return outbox.enqueue(
+        Kind.SUMMARIZE,
+        subject=user.subject,
+        payload={"conversation": conversation_id},
+        priority=Priority.INDEX,
+        dedupe_key=f"summarize:{conversation_id}",
+        serial_key=str(user.subject),
+    )

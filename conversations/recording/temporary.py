@@ -1,0 +1,368 @@
+"""Temporary conversations, stored in Redis for a day and nowhere else.
+
+Nothing is learned from them and no trace is recorded. They don't create a user: the person need
+not exist. Redis without persistence may lose them earlier.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+import orjson
+import redis
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from conversations.models import ConversationKind, Role
+from conversations.recording.conversation_names import check_external_id
+from conversations.recording.turns import MessageInput, at_rest
+from memcenter.lib import ids
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memcenter.lib.once import once
+from memcenter.lib.text import tokens
+from ops.models import User
+from ops.registry import Derived
+from ops.transfer.import_rows import Loading
+
+logger = logging.getLogger(__name__)
+_PREFIX = "mc:temporary:"
+Result = TypeVar("Result")
+IS_TEMPORARY = gettext_noop("temporary conversations end where they began")
+
+
+@dataclass(frozen=True)
+class TemporaryMessage:
+    public_id: str
+    external_id: str | None
+    role: str
+    speaker: str
+    content: str
+    completed: bool
+    created_at: datetime
+    token_count: int
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class TemporaryConversation:
+    """A temporary conversation. `owner` names the person without needing a row for them."""
+
+    public_id: str
+    external_id: str | None
+    owner: str
+    title: str
+    kind: str
+    created_at: datetime
+    updated_at: datetime
+    message_count: int = 0
+    last_message_at: datetime | None = None
+
+
+@once
+def client() -> redis.Redis:
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=2,
+        socket_connect_timeout=2,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+def create(
+    *, user: User, external_id: str | None, title: str = "", kind: str | None = None
+) -> TemporaryConversation:
+    """Get or create the temporary conversation with this external id.
+
+    Raises `NotFound` for a person who is being forgotten.
+    """
+    if external_id is not None:
+        check_external_id(external_id, field="conversation_id")
+    made = unsaved(user=user, external_id=external_id, title=title, kind=kind)
+    index, field = _index(made.owner), external_id or made.public_id
+
+    def change(pipe: Any) -> TemporaryConversation:
+        known = pipe.hget(index, field)
+        if found := _get(_text(known), pipe) if known else None:
+            return found
+        pipe.multi()
+        _put(pipe, made)
+        pipe.hset(index, field, made.public_id)
+        pipe.expire(index, _lifetime())
+        return made
+
+    one = _transact(change, index)
+    _check_still_there(user, one)
+    return one
+
+
+def _check_still_there(user: User, made: TemporaryConversation) -> None:
+    """Check again after the write, since a forget may have scanned Redis before it."""
+    if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
+        erase(made)
+        raise NotFound("There is no such user.")
+
+
+def unsaved(
+    *, user: User, external_id: str | None, title: str = "", kind: str | None = None
+) -> TemporaryConversation:
+    """Return a conversation that is not stored, for a recall that must store nothing."""
+    now = timezone.now()
+    return TemporaryConversation(
+        public_id=ids.conversation_id(),
+        external_id=external_id,
+        owner=owner_key(user),
+        title=title.strip(),
+        kind=kind or ConversationKind.MAIN,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def find(*, user: User, reference: str) -> TemporaryConversation | None:
+    """Return the person's temporary conversation by our id or the client's.
+
+    Returns None if Redis is down, so that kept conversations go on working.
+    """
+    try:
+        public_id: str | None = reference
+        if not reference.startswith("conv_"):
+            known = client().hget(_index(owner_key(user)), reference)
+            public_id = _text(known) if known else None
+        found = _get(public_id) if public_id else None
+    except redis.RedisError:
+        logger.warning("Redis can't be reached; temporary conversations are not found.")
+        return None
+    return found if found is not None and found.owner == owner_key(user) else None
+
+
+def rename(conversation: TemporaryConversation, *, title: str) -> TemporaryConversation:
+    def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
+        renamed = replace(current, title=title.strip(), updated_at=timezone.now())
+        pipe.multi()
+        _put(pipe, renamed)
+        return renamed
+
+    return _change(conversation, change)
+
+
+def append(
+    conversation: TemporaryConversation, *, messages: tuple[MessageInput, ...]
+) -> tuple[list[TemporaryMessage], bool]:
+    """Append messages in order; also return whether all of them existed already.
+
+    Raises `Conflict` if a client's id comes with another text, and `Invalid` for an impossible id.
+    """
+
+    def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
+        there = _read(pipe, current)
+        known = {one.external_id: one for one in there if one.external_id is not None}
+        said = [_known(known, message) or _made(message) for message in messages]
+        fresh = [one for one in said if one not in there]
+        if fresh:
+            pipe.multi()
+            _add(pipe, current, fresh, count=len(there) + len(fresh))
+        return said, not fresh
+
+    return _change(conversation, change)
+
+
+def cut(conversation: TemporaryConversation, *, count: int) -> TemporaryConversation:
+    """Delete the newest messages; return the updated conversation."""
+
+    def change(pipe: Any, current: TemporaryConversation) -> TemporaryConversation:
+        name = _messages(current.public_id)
+        left = max(0, pipe.llen(name) - count)
+        shorter = replace(current, message_count=left, updated_at=timezone.now())
+        pipe.multi()
+        pipe.ltrim(name, 0, -count - 1)
+        _put(pipe, shorter)
+        return shorter
+
+    return _change(conversation, change)
+
+
+def read(conversation: TemporaryConversation) -> list[TemporaryMessage]:
+    """Return the messages, oldest first."""
+    return _read(client(), conversation)
+
+
+def erase(conversation: TemporaryConversation, *, messages_only: bool = False) -> None:
+    if messages_only:
+        _change(conversation, _erase_messages)
+        return
+    name = conversation.public_id
+    with client().pipeline() as pipe:
+        pipe.delete(_messages(name))
+        pipe.delete(_PREFIX + name)
+        pipe.hdel(_index(conversation.owner), conversation.external_id or name)
+        pipe.execute()
+
+
+def _erase_messages(pipe: Any, current: TemporaryConversation) -> None:
+    pipe.multi()
+    pipe.delete(_messages(current.public_id))
+    _put(pipe, replace(current, message_count=0, last_message_at=None))
+
+
+def all_of(user: User) -> list[TemporaryConversation]:
+    names = client().hvals(_index(owner_key(user)))
+    return [found for name in names if (found := _get(_text(name))) is not None]
+
+
+def erase_all(user: User) -> int:
+    """Erase every temporary conversation of a person; return how many there were."""
+    found = all_of(user)
+    for conversation in found:
+        erase(conversation)
+    client().delete(_index(owner_key(user)))
+    return len(found)
+
+
+class TemporaryData(Derived):
+    """Export and erase of temporary conversations, for the registry of personal data."""
+
+    name = "temporary_conversation"
+    order = 1
+
+    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
+        for conversation in all_of(user):
+            messages = [asdict(message) for message in read(conversation)]
+            yield {**asdict(conversation), "messages": messages}
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        if any(True for _ in rows):
+            loading.leave_out(self.name, IS_TEMPORARY)
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        user = User.objects.filter(pk=user_id).first()
+        return {"temporary_conversation": erase_all(user) if user else 0}
+
+    def count(self, user: User) -> int:
+        return len(all_of(user))
+
+
+def owner_key(user: User) -> str:
+    if user.external_id is not None:
+        return f"external:{user.external_id}"
+    return f"subject:{user.subject}"
+
+
+def _index(owner: str) -> str:
+    return f"{_PREFIX}of:{owner}"
+
+
+def _messages(public_id: str) -> str:
+    return f"{_PREFIX}{public_id}:messages"
+
+
+def _text(raw: bytes | str) -> str:
+    return raw.decode() if isinstance(raw, bytes) else raw
+
+
+def _lifetime() -> int:
+    return int(settings.TEMPORARY_HOURS) * 3_600
+
+
+def _change(
+    conversation: TemporaryConversation, act: Callable[[Any, TemporaryConversation], Result]
+) -> Result:
+    """Change a conversation atomically; raise `NotFound` if it was erased meanwhile.
+
+    `act` reads, calls `pipe.multi()` and writes. It is called again if another call changed the
+    conversation or its messages in between. A late call therefore can't restore what a forget
+    erased.
+    """
+    name = _PREFIX + conversation.public_id
+
+    def change(pipe: Any) -> Result:
+        current = _get(conversation.public_id, pipe)
+        if current is None:
+            raise NotFound("There is no such conversation.")
+        return act(pipe, current)
+
+    return _transact(change, name, _messages(conversation.public_id))
+
+
+def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
+    """Call `change` until no key changed meanwhile; return its result."""
+    connected: Any = client()
+    result: Result = connected.transaction(change, *watched, value_from_callable=True)
+    return result
+
+
+def _put(target: Any, conversation: TemporaryConversation) -> None:
+    """Write the conversation's row; it still expires a day after its start."""
+    ends = int(conversation.created_at.timestamp()) + _lifetime()
+    target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
+
+
+def _read(source: Any, conversation: TemporaryConversation) -> list[TemporaryMessage]:
+    rows = source.lrange(_messages(conversation.public_id), 0, -1)
+    return [_message(orjson.loads(row)) for row in rows]
+
+
+def _get(public_id: str, source: Any = None) -> TemporaryConversation | None:
+    raw = (source or client()).get(_PREFIX + public_id)
+    if raw is None:
+        return None
+    fields = orjson.loads(raw)
+    for name in ("created_at", "updated_at", "last_message_at"):
+        fields[name] = fields[name] and datetime.fromisoformat(fields[name])
+    return TemporaryConversation(**fields)
+
+
+def _message(fields: dict[str, Any]) -> TemporaryMessage:
+    return TemporaryMessage(**fields | {"created_at": datetime.fromisoformat(fields["created_at"])})
+
+
+def _known(known: Mapping[str, TemporaryMessage], message: MessageInput) -> TemporaryMessage | None:
+    if message.external_id is None:
+        return None
+    check_external_id(message.external_id, field="message_id")
+    found = known.get(message.external_id)
+    [message] = at_rest(message)
+    if found is not None and (found.content, found.role) != (message.content, message.role):
+        raise Conflict("This id was used for another message.")
+    return found
+
+
+def _made(message: MessageInput) -> TemporaryMessage:
+    if message.role not in Role.values:
+        raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
+    if not message.content.strip():
+        raise Invalid.field("content", "The text must not be empty.")
+    [message] = at_rest(message)
+    return TemporaryMessage(
+        public_id=ids.message_id(),
+        external_id=message.external_id,
+        role=message.role,
+        speaker=message.speaker,
+        content=message.content,
+        completed=message.completed,
+        created_at=message.created_at or timezone.now(),
+        token_count=tokens.count(message.content),
+        stopped=message.stopped,
+    )
+
+
+def _add(
+    pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
+) -> None:
+    """Append the messages; `count` is the new number of messages."""
+    name = _messages(conversation.public_id)
+    changed = replace(
+        conversation,
+        message_count=count,
+        last_message_at=messages[-1].created_at,
+        updated_at=timezone.now(),
+    )
+    pipe.rpush(name, *(orjson.dumps(message) for message in messages))
+    pipe.expireat(name, int(conversation.created_at.timestamp()) + _lifetime())
+    _put(pipe, changed)

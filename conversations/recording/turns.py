@@ -1,0 +1,394 @@
+"""Record messages and turns, in order and exactly once, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Conversation, Learning, Message, Role, Told, Turn
+from conversations.recording.conversation_names import check_external_id
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memcenter.lib.text import tokens
+from memories.extraction import secret_masking
+from memories.forgetting.spoken_requests import Outcome
+from memories.learning import learnability
+from ops.accounts import users
+from ops.audit import audit_log
+from ops.models import Kind, Operation, Priority, User
+from ops.queue import outbox
+from ops.queue.outbox import Wanted
+
+
+@dataclass(frozen=True)
+class MessageInput:
+    """A message to record. `told` tells whether it is said now or was said elsewhere before."""
+
+    content: str
+    role: str = Role.USER
+    external_id: str | None = None
+    created_at: datetime | None = None
+    speaker: str = ""
+    completed: bool = True
+    stopped: bool = False
+    told: Told = Told.TO_US
+
+
+@dataclass(frozen=True)
+class _Thread:
+    """A conversation whose row is locked; `learns` tells whether long-term memory is on."""
+
+    conversation: Conversation
+    learns: bool
+
+
+@dataclass(frozen=True)
+class RecordedTurn:
+    conversation: Conversation
+    user_message: Message
+    assistant_message: Message
+    turn: Turn
+    operations: tuple[Operation, ...]
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class RecordedMessage:
+    message: Message
+    turn: Turn | None
+    operations: tuple[Operation, ...]
+    repeated: bool
+
+
+def record_turn(
+    *,
+    user: User,
+    conversation: Conversation,
+    user_message: MessageInput,
+    assistant_message: MessageInput,
+    project_key: str = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    labels: Mapping[str, Any] | None = None,
+    occurred_at: datetime | None = None,
+    priority: Priority = Priority.TURN,
+    forget: Outcome | None = None,
+) -> RecordedTurn:
+    """Record a completed turn together with the operations that learn from it.
+
+    A repetition with the same client ids changes nothing and returns the existing turn. `forget`
+    is the outcome of the message's request to forget, if it was carried out already. `labels` are
+    attached to what is learned. Raises `Invalid` naming the field, and `Conflict` if a client id
+    comes with another text.
+    """
+    said = replace(user_message, role=Role.USER)
+    reply = replace(assistant_message, role=Role.ASSISTANT)
+    _check(said, field="user_message")
+    _check(reply, field="assistant_message")
+    _check_distinct(said, reply)
+    told = said.content
+    said, reply = at_rest(said, reply)
+    thread = _lock(user, conversation)
+    conversation = thread.conversation
+    moment = occurred_at or timezone.now()
+    question, answer, known = _both(thread, said, reply, moment=moment)
+    if known is not None:
+        return RecordedTurn(conversation, question, answer, known, (), repeated=True)
+    turn = _pair(question, answer, project_key=project_key, tools=tools, labels=labels)
+    if told != said.content:
+        learnability.note(secret_masking.refusals_of(told), user_id=user.pk, turn=turn)
+    _note_messages(conversation)
+    audit_log.gather("turn.recorded", subject=user.subject, target=turn.public_id)
+    operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
+    return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
+
+
+def record_message(
+    *,
+    user: User,
+    conversation: Conversation,
+    message: MessageInput,
+    priority: Priority = Priority.TURN,
+) -> RecordedMessage:
+    """Record one message; a user message followed by a completed reply becomes a turn.
+
+    Raises as `record_turn` does.
+    """
+    if message.role not in Role.values:
+        raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
+    _check(message, field="content")
+    [message] = at_rest(message)
+    thread = _lock(user, conversation)
+    conversation = thread.conversation
+    row, repeated = _find_or_add(thread, message, moment=timezone.now(), field="message_id")
+    if not repeated and message.role == Role.USER and message.completed:
+        _learn_by_itself(row)
+    if repeated:
+        return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
+    question = _open_question(row)
+    _note_messages(conversation)
+    audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
+    if question is None:
+        return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
+    turn = _pair(question, row)
+    operations = _enqueue(user, turn, priority, learns=thread.learns)
+    return RecordedMessage(row, turn, operations, False)
+
+
+def record_answer(
+    *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
+) -> RecordedMessage:
+    """Record the reply to a recorded message; a completed reply makes the two a turn.
+
+    Raises `NotFound` if the message was deleted meanwhile, `Conflict` if it has a reply already,
+    and otherwise as `record_turn` does.
+    """
+    reply = replace(answer, role=Role.ASSISTANT)
+    _check(reply, field="assistant_message")
+    [reply] = at_rest(reply)
+    thread = _lock(user, question.conversation)
+    conversation = thread.conversation
+    if not Message.objects.filter(pk=question.pk, user=user).exists():
+        raise NotFound("There is no such message.")
+    if Turn.everything.filter(user_message=question).exists():
+        raise Conflict("This message has a reply already.")
+    row = _next_message(thread, reply, moment=timezone.now())
+    statements.insert([row])
+    _note_messages(conversation)
+    audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
+    if not row.completed:
+        return RecordedMessage(row, None, _enqueue_message(user, row, Priority.TURN), False)
+    turn = _pair(question, row)
+    learns = thread.learns
+    operations = _enqueue(user, turn, Priority.TURN, learns=learns, forget=forget)
+    return RecordedMessage(row, turn, operations, False)
+
+
+def at_rest(*messages: MessageInput) -> list[MessageInput]:
+    """Return the messages as they are stored: `SECRETS_IN_MESSAGES` may mask secrets."""
+    if settings.SECRETS_IN_MESSAGES == "keep":
+        return list(messages)
+    texts = secret_masking.masked_together([one.content for one in messages])
+    return [replace(one, content=text) for one, text in zip(messages, texts, strict=True)]
+
+
+def _check(message: MessageInput, *, field: str) -> None:
+    if not message.content.strip():
+        raise Invalid.field(field, "The text must not be empty.")
+    if len(message.content) > settings.MAX_MESSAGE_CHARS:
+        limit = settings.MAX_MESSAGE_CHARS
+        raise Invalid.field(field, f"A message has at most {limit:,} characters.")
+    if "\x00" in message.content:
+        raise Invalid.field(field, "The text must not contain NUL characters.")
+    if len(message.speaker) > 100:
+        raise Invalid.field("speaker", "A name has at most 100 characters.")
+    if message.external_id is not None and not message.external_id.startswith("msg_"):
+        names = {"user_message": "user_message_id", "assistant_message": "assistant_message_id"}
+        check_external_id(message.external_id, field=names.get(field, "message_id"))
+    elif message.external_id is not None:
+        raise Invalid.field(field, "Ids that begin like ours are given by us only.")
+
+
+def _check_distinct(said: MessageInput, reply: MessageInput) -> None:
+    if said.external_id is not None and said.external_id == reply.external_id:
+        raise Invalid.field("assistant_message_id", "The two messages need two ids.")
+
+
+def _lock(user: User, conversation: Conversation) -> _Thread:
+    """Lock the conversation's row until the transaction ends, which keeps messages in order.
+
+    The person is read again, since a forget may have begun after the request arrived.
+    """
+    found = statements.rows(
+        f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
+        "  FROM conversations_conversation c JOIN ops_user u ON u.id = c.user_id"
+        "  LEFT JOIN ops_usersettings s ON s.user_id = u.id"
+        " WHERE c.id = %s AND c.user_id = %s AND c.hidden_at IS NULL FOR UPDATE OF c",
+        [conversation.pk, user.pk],
+    )
+    if not found:
+        users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+        raise NotFound("There is no such conversation.")
+    hidden_at, learns, *columns = found[0]
+    users.check_not_being_forgotten(User(hidden_at=hidden_at))
+    locked = statements.instance(Conversation, columns)
+    return _Thread(locked, settings.LONGTERM_DEFAULT if learns is None else learns)
+
+
+def _both(
+    thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
+) -> tuple[Message, Message, Turn | None]:
+    """Find or add the two messages; also return their turn if it exists."""
+    if not _are_known(thread.conversation, said, reply):
+        question = _next_message(thread, said, moment=moment)
+        answer = _next_message(thread, reply, moment=question.created_at)
+        statements.insert([question, answer])
+        return question, answer, None
+    question, old = _find_or_add(thread, said, moment=moment, field="user_message_id")
+    answer, answer_old = _find_or_add(
+        thread, reply, moment=question.created_at, field="assistant_message_id"
+    )
+    return question, answer, _turn_of(question, answer) if old or answer_old else None
+
+
+def _are_known(conversation: Conversation, *messages: MessageInput) -> bool:
+    """Tell whether a message with one of these client ids exists."""
+    ids = [one.external_id for one in messages if one.external_id is not None]
+    if not ids:
+        return False
+    return Message.objects.filter(conversation=conversation, external_id__in=ids).exists()
+
+
+def _find_or_add(
+    thread: _Thread, message: MessageInput, *, moment: datetime, field: str
+) -> tuple[Message, bool]:
+    if message.external_id is not None:
+        found = Message.objects.filter(
+            conversation=thread.conversation, external_id=message.external_id
+        ).first()
+        if found is not None:
+            _check_same(found, message, field=field)
+            return found, True
+    row = _next_message(thread, message, moment=moment)
+    statements.insert([row])
+    return row, False
+
+
+def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -> Message:
+    """Take the next number of the locked conversation; the caller inserts the row."""
+    conversation = thread.conversation
+    conversation.last_number += 1
+    conversation.message_count += 1
+    row = Message(
+        user_id=conversation.user_id,
+        conversation=conversation,
+        external_id=message.external_id,
+        number=conversation.last_number,
+        role=message.role,
+        speaker=message.speaker,
+        content=message.content,
+        completed=message.completed,
+        stopped=message.stopped,
+        withheld=learnability.mark_of(message.content, role=message.role, is_on=thread.learns),
+        told=message.told,
+        token_count=tokens.count(message.content),
+        created_at=message.created_at or moment,
+    )
+    conversation.last_message_at = max(conversation.last_message_at or moment, row.created_at)
+    if message.speaker and message.speaker not in conversation.speakers:
+        conversation.speakers.append(message.speaker)
+    return row
+
+
+def _check_same(found: Message, message: MessageInput, *, field: str) -> None:
+    if (found.content, found.role) != (message.content, message.role):
+        raise Conflict(
+            "This id was used for another message.",
+            fields={field: ["Another message of this conversation has this id."]},
+        )
+
+
+def _learn_by_itself(row: Message) -> None:
+    """Leave the message to be learned from with its reply, or without one later (`sessions`)."""
+    row.learning = Learning.WAITS
+    row.save(update_fields=["learning"])
+
+
+def _turn_of(question: Message, answer: Message) -> Turn | None:
+    """Return the turn of the two. Raises `Conflict` if either belongs to another turn."""
+    turn = Turn.objects.filter(user_message=question).first()
+    other = Turn.objects.filter(assistant_message=answer).first()
+    if turn != other:
+        raise Conflict(
+            "One of the messages belongs to another turn.",
+            fields={"assistant_message_id": ["Belongs to another turn."]},
+        )
+    return turn
+
+
+def _open_question(answer: Message) -> Message | None:
+    """Return the user message right before a completed reply, unless it has a turn already."""
+    if answer.role != Role.ASSISTANT or not answer.completed:
+        return None
+    before = (
+        Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
+        .order_by("-number")
+        .first()
+    )
+    if before is None or before.role != Role.USER:
+        return None
+    return None if Turn.everything.filter(user_message=before).exists() else before
+
+
+def _pair(
+    question: Message,
+    answer: Message,
+    *,
+    project_key: str = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    labels: Mapping[str, Any] | None = None,
+) -> Turn:
+    if settings.SECRETS_IN_MESSAGES == "mask":
+        tools, labels = (
+            secret_masking.masked_values(tools),
+            secret_masking.masked_values(labels or {}),
+        )
+    turn = Turn(
+        user_id=question.user_id,
+        conversation_id=question.conversation_id,
+        user_message=question,
+        assistant_message=answer,
+        project_key=project_key,
+        tools=list(tools),
+        labels=dict(labels or {}),
+        created_at=question.created_at,
+    )
+    statements.insert([turn])
+    if question.learning == Learning.WAITS:
+        question.learning = Learning.WITH_TURN
+        question.save(update_fields=["learning"])
+    return turn
+
+
+def _note_messages(conversation: Conversation) -> None:
+    conversation.updated_at = timezone.now()
+    statements.rows(
+        "UPDATE conversations_conversation SET last_number = %s, message_count = %s,"
+        " last_message_at = %s, speakers = %s, updated_at = %s WHERE id = %s",
+        [
+            *(conversation.last_number, conversation.message_count, conversation.last_message_at),
+            *(conversation.speakers, conversation.updated_at, conversation.pk),
+        ],
+    )
+
+
+def _enqueue(
+    user: User, turn: Turn, priority: Priority, *, learns: bool, forget: Outcome | None = None
+) -> tuple[Operation, ...]:
+    """Enqueue learning first, then indexing of the messages and the episode.
+
+    Learning runs also while memory is off, since the person may ask to forget; then it only
+    carries out that request.
+    """
+    payload: dict[str, Any] = {"turn": turn.pk}
+    wanted = [Wanted(Kind.INDEX_EPISODE, payload, _for_index(priority))]
+    is_heard = learnability.is_heard(turn)
+    if forget is not None:
+        told = forget.with_request(turn.user_message).told
+        payload = payload | {"forget": told} | ({} if learns and is_heard else {"learns": False})
+    if is_heard or forget is not None:
+        wanted.insert(0, Wanted(Kind.EXTRACT_TURN, payload, priority))
+    return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
+
+
+def _enqueue_message(user: User, message: Message, priority: Priority) -> tuple[Operation, ...]:
+    wanted = [Wanted(Kind.INDEX_EPISODE, {"message": message.pk}, _for_index(priority))]
+    return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
+
+
+def _for_index(priority: Priority) -> Priority:
+    return Priority(max(priority, Priority.INDEX))

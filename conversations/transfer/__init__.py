@@ -1,0 +1,1 @@
+"""How this app's personal data is exported, imported and erased."""

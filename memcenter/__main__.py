@@ -1,0 +1,5 @@
+"""`python -m memcenter` is the console command `memcenter`."""
+
+from memcenter.command_line import main
+
+main()

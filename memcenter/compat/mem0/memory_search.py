@@ -1,0 +1,153 @@
+"""Find memories by a filter, of one user or of several in turn, and the best matches of a query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from memcenter.compat.mem0 import filters, values
+from memcenter.compat.mem0.filters import Joined, both, parse
+from memcenter.compat.mem0.people import name_of
+from memories import selectors
+from memories.models import Memory, MemoryStatus, TraceKind
+from memories.recall import candidate_pool, traces
+from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.search import rank
+from memories.recall.searchable_texts import shelf_of
+from memories.recall.traces import Hit, Stage
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import User
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A filter, and whether expired memories count."""
+
+    tree: Joined
+    expired: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    memory: Memory
+    user: User
+    score: float = 0.0
+
+
+def wanted(body: Mapping[str, Any]) -> Wanted:
+    """Read `filters` and the other parameters that narrow a call. Raises `Invalid`."""
+    beside: dict[str, Any] = {
+        key: body[key]
+        for key in (*filters.ENTITIES, "categories", "metadata")
+        if body.get(key) not in (None, [], {})
+    }
+    created = {
+        how: body[key]
+        for key, how in (("start_date", "gte"), ("end_date", "lte"))
+        if body.get(key) is not None
+    }
+    if created:
+        beside["created_at"] = created
+    tree = both(parse(body.get("filters")), parse(beside))
+    return Wanted(tree, expired=body.get("show_expired") is True)
+
+
+def rows_of(user: User, what: Wanted) -> QuerySet[Memory]:
+    """Return the active memories that match."""
+    rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE)
+    if not what.expired:
+        now = timezone.now()
+        rows = rows.filter(Q(valid_until__isnull=True) | Q(valid_until__gt=now))
+    return rows.filter(filters.query(what.tree, user_name=name_of(user)))
+
+
+def page(
+    people: Sequence[User], what: Wanted, *, number: int, size: int
+) -> tuple[int, list[Found]]:
+    """Return the total and one page of memories, newest first."""
+    count = 0
+    places: list[tuple[datetime, int, User]] = []
+    for user in people:
+        with as_user(user):
+            rows = rows_of(user, what)
+            count += rows.count()
+            newest = rows.order_by("-created_at", "-pk").values_list("created_at", "pk")
+            places += [(at, pk, user) for at, pk in newest[: number * size]]
+    places.sort(key=lambda place: place[:2], reverse=True)
+    chosen = places[(number - 1) * size : number * size]
+    read: dict[int, Memory] = {}
+    for user in people:
+        with as_user(user):
+            rows = Memory.objects.filter(user=user)
+            read |= rows.in_bulk([pk for _, pk, whose in chosen if whose is user])
+    return count, [Found(read[pk], whose) for _, pk, whose in chosen if pk in read]
+
+
+def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
+    """Return the memories of a summary, without those of users whose long-term memory is off."""
+    on: list[User] = []
+    for user in people:
+        with as_user(user):
+            if users.settings_of(user).longterm_enabled:
+                on.append(user)
+    return page(on, what, number=1, size=most)
+
+
+def best(
+    prepared: PreparedQuery,
+    people: Sequence[User],
+    what: Wanted,
+    *,
+    limit: int,
+    threshold: float,
+) -> list[Found]:
+    """Return the best matches, and record a trace for each user whose memories were searched."""
+    found: list[Found] = []
+    for user in people:
+        with as_user(user):
+            if users.settings_of(user).longterm_enabled:
+                found += _best_of(prepared, user, what, limit=limit, threshold=threshold)
+    found.sort(key=lambda one: (-one.score, one.memory.public_id))
+    return found[:limit]
+
+
+def _best_of(
+    prepared: PreparedQuery, user: User, what: Wanted, *, limit: int, threshold: float
+) -> list[Found]:
+    began = time.perf_counter()
+    candidates = candidate_pool.fill(prepared, shelf_of(rows_of(user, what)), user=user)
+    ranked = rank(prepared, candidates, limit=limit)
+    near = [one for one in ranked if one.relevance >= threshold]
+    took = (time.perf_counter() - began) * 1000
+    hits = [Hit("memory", one.unit.id, round(one.relevance, 6), one.components) for one in near]
+    stages = [Stage("memory", took, len(candidates.units))]
+    traces.record(
+        user=user,
+        kind=TraceKind.SEARCH,
+        query=prepared.text,
+        hits=hits,
+        stages=stages,
+        took_ms=took,
+    )
+    rows = selectors.memories_by_ids(user, [hit.id for hit in hits])
+    return [Found(rows[hit.id], user, hit.score) for hit in hits if hit.id in rows]
+
+
+def every(body: Mapping[str, Any]) -> Wanted:
+    """Read a filter from a query string, where objects are text. Empty names stay, to be
+    refused.
+    """
+    given: dict[str, Any] = {
+        key: values.name(body[key], field=key) for key in filters.ENTITIES if key in body
+    }
+    for key in ("filters", "metadata"):
+        if key in body:
+            given[key] = values.literal(str(body[key]), field=key)
+    return wanted(given)

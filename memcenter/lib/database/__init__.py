@@ -1,0 +1,1 @@
+"""Database helpers that know no model: hand-written SQL, cascades, row security, storage."""

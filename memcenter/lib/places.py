@@ -1,0 +1,42 @@
+"""Where the code, its templates and the data folder are, in a checkout and in an installed copy."""
+
+import os
+from pathlib import Path
+
+from memcenter.lib import env
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+
+
+def is_checkout() -> bool:
+    """Tell whether this code runs from its repository; a wheel doesn't hold `manage.py`."""
+    return (BASE_DIR / "manage.py").is_file()
+
+
+def program() -> str:
+    """Return the program that runs our commands here, as people type it."""
+    return "manage.py" if is_checkout() else "memcenter"
+
+
+def assets() -> Path:
+    """Return the folder of `templates`, `static` and `locale`, which `setup.py` moves."""
+    return BASE_DIR if is_checkout() else BASE_DIR / "memcenter" / "assets"
+
+
+def data_folder() -> Path:
+    """Return the data folder: the setting, else `.data` beside a checkout, else the user's own."""
+    named = env.text("MEMCENTER_DATA_DIR")
+    if named:
+        return Path(named).absolute()
+    return BASE_DIR / ".data" if is_checkout() else _users_data() / "memcenter"
+
+
+def _users_data() -> Path:
+    """Follow the XDG Base Directory Specification, which ignores relative paths."""
+    named = os.environ.get("XDG_DATA_HOME", "")
+    if os.path.isabs(named):
+        return Path(named)
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        raise env.BadSetting("MEMCENTER_DATA_DIR", "is missing, and this user has no home folder")
+    return Path(home) / ".local" / "share"

@@ -1,0 +1,1 @@
+"""Text: terms, tokens, stop words, Markdown, containment."""

@@ -1,0 +1,146 @@
+"""Count and cut text in tokens of OpenAI's encoding o200k.
+
+`o200k_base.tiktoken.gz` holds its pieces, a line each: the bytes in base64, and the rank.
+"""
+
+import base64
+import gzip
+from bisect import bisect_left, bisect_right
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+
+# `tiktoken.Encoding` keeps a second copy of all pieces (26 MB) for calls that aren't needed here.
+from tiktoken._tiktoken import CoreBPE
+
+# Matching very long runs of one character needs a deep stack; each cut costs at most one token.
+_SLICE = 40_000
+_PIECES = Path(__file__).with_name("o200k_base.tiktoken.gz")
+# How tiktoken (`openai_public.py`) cuts text apart before it looks for pieces.
+_ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_WORDS = "|".join(
+    (
+        rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}]*"
+        rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]+{_ENDING}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}]+"
+        rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]*{_ENDING}",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    )
+)
+
+
+@cache
+def _encoding() -> CoreBPE:
+    """Half a second: paid by the first caller, not by every start."""
+    pieces = {}
+    with gzip.open(_PIECES, "rb") as lines:
+        for line in lines:
+            piece, rank = line.split()
+            pieces[base64.b64decode(piece)] = int(rank)
+    return CoreBPE(pieces, {}, _WORDS)
+
+
+def _encode(text: str) -> list[int]:
+    encode = _encoding().encode_ordinary
+    whole = text.encode("utf-8", "replace").decode()  # half a pair of code units becomes "?"
+    return [
+        token
+        for start in range(0, len(whole), _SLICE)
+        for token in encode(whole[start : start + _SLICE])
+    ]
+
+
+def count(text: str) -> int:
+    return len(_encode(text))
+
+
+def truncate(text: str, *, limit: int) -> str:
+    """Return the beginning of `text` that has at most `limit` tokens, in whole characters."""
+    if limit <= 0:
+        return ""
+    if len(text.encode("utf-8", "replace")) <= limit:  # a token is at least one byte
+        return text
+    ends = _ends(text)
+    if len(ends) <= limit:
+        return text
+    return text[: _fitting_end(text, ends=ends, start=0, first=0, limit=limit)]
+
+
+def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
+    """Split into pieces of at most `size` tokens that overlap by about `overlap` tokens.
+
+    Every character is in some piece. A character of more than `size` tokens is a piece alone.
+    """
+    if not 0 <= overlap < size:
+        raise ValueError("overlap must be at least 0 and smaller than size")
+    ends = _ends(text)
+    pieces: list[str] = []
+    start = reached = 0
+    while reached < len(text):
+        first = bisect_right(ends, start)
+        end = _fitting_end(text, ends=ends, start=start, first=first, limit=size)
+        if end <= reached:  # cut apart it takes more tokens than as part of the whole
+            end, start = reached + 1, reached
+        pieces.append(text[start:end])
+        overlapping = ends[max(bisect_left(ends, end) - overlap, 0)]
+        start, reached = min(end, max(start + 1, overlapping)), end
+    return pieces
+
+
+def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: int) -> int:
+    """Return where a piece from `start` (in token `first`) must end to have `limit` tokens.
+
+    A piece may have more tokens than it had inside the whole text, so it is counted again and
+    shortened until it fits. Returns `start` if not even one character fits.
+    """
+    last = min(first + limit, len(ends))
+    while last > first:
+        end = _whole_character(text, ends[last - 1])
+        excess = count(text[start:end]) - limit
+        if excess <= 0:
+            return end
+        last -= excess
+    return start
+
+
+def _ends(text: str) -> list[int]:
+    """Return for each token the number of whole characters of `text` before its end."""
+    piece = _encoding().decode_single_token_bytes
+    return list(accumulate(_characters_ended([piece(token) for token in _encode(text)])))
+
+
+def _characters_ended(pieces: list[bytes]) -> list[int]:
+    ended, missing = [], 0
+    for piece in pieces:
+        done = 0
+        for byte in piece:
+            missing = missing - 1 if byte & 0xC0 == 0x80 else _continuation_bytes(byte)
+            done += missing == 0
+        ended.append(done)
+    return ended
+
+
+def _continuation_bytes(lead: int) -> int:
+    return (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
+
+
+def _whole_character(text: str, end: int) -> int:
+    """Move back out of a sequence that is shown as one character (é, 👨‍👩‍👧)."""
+    while 0 < end < len(text) and _joined(text[end - 1], text[end]):
+        end -= 1
+    return end
+
+
+def _joined(before: str, after: str) -> bool:
+    joiner = "\u200d"
+    return (
+        before == joiner
+        or after == joiner
+        or "\ufe00" <= after <= "\ufe0f"
+        or "\u0300" <= after <= "\u036f"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+    )

@@ -1,0 +1,1 @@
+"""Read a request: key, scope, person, fields, uploads, limits, repeated writes."""

@@ -1,0 +1,174 @@
+"""Fields of what comes in. Bodies are strict about types; query strings are texts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from rest_framework import serializers
+
+from memcenter.lib import errors
+from ops.accounts import users
+
+
+class Text(serializers.CharField):
+    """A string and nothing that could be turned into one; spaces are kept."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"trim_whitespace": False} | options))
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Prose(Text):
+    """A text with something in it besides spaces."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not text.strip():
+            self.fail("blank")
+        return text
+
+
+class UserId(Text):
+    """The chat product's own id of the person."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"required": False, "allow_null": True, "max_length": 64} | options))
+
+    def to_internal_value(self, data: Any) -> str:
+        try:
+            return users.check_external_id(data)
+        except errors.Invalid as error:
+            raise serializers.ValidationError(error.message) from error
+
+
+class Flag(serializers.BooleanField):
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class QueryFlag(serializers.BooleanField):
+    _WORDS = {"true": True, "1": True, "false": False, "0": False}
+
+    def to_internal_value(self, data: Any) -> bool:
+        word = str(data).lower()
+        if word not in self._WORDS:
+            self.fail("invalid", input=data)
+        return self._WORDS[word]
+
+
+class Whole(serializers.IntegerField):
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class Share(serializers.FloatField):
+    """A number from 0 to 1."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"min_value": 0, "max_value": 1} | options))
+
+    def to_internal_value(self, data: Any) -> float:
+        if not isinstance(data, int | float) or isinstance(data, bool):
+            self.fail("invalid")
+        return float(data)
+
+
+class OneOf(serializers.ChoiceField):
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=type(data).__name__)
+        return super().to_internal_value(data)
+
+
+class Moment(serializers.DateTimeField):
+    """ISO 8601 (without a zone: UTC), or a number: Unix seconds."""
+
+    default_error_messages = {"range": "Must lie between the years 2 and 9998."}
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._from_unix(value)
+        if not isinstance(value, str):
+            self.fail("invalid", format="ISO 8601")
+        try:
+            moment = super().to_internal_value(value).astimezone(UTC)
+        except OverflowError:
+            self.fail("range")
+        # The database's neighbours of the calendar's ends can't be read back.
+        if not 2 <= moment.year <= 9998:
+            self.fail("range")
+        return moment
+
+    def _from_unix(self, value: float) -> datetime:
+        try:
+            return datetime.fromtimestamp(value, tz=UTC)
+        except (OverflowError, OSError, ValueError):
+            self.fail("range")
+
+
+class SomeOf(serializers.ListField):
+    """A list of at least one of the choices."""
+
+    def __init__(self, *, choices: Any, **options: Any) -> None:
+        child = OneOf(choices=choices)
+        super().__init__(child=child, min_length=1, max_length=len(child.choices), **options)
+
+
+class Texts(serializers.ListField):
+    """A list of short texts."""
+
+    def __init__(self, *, max_text: int = 200, **options: Any) -> None:
+        child = Text(max_length=max_text, min_length=1)
+        options.setdefault("max_length", 100)
+        super().__init__(child=child, **options)
+
+
+class QueryWords(serializers.CharField):
+    """Words with commas between them, out of a query string."""
+
+    def __init__(self, *, among: tuple[str, ...] = (), **options: Any) -> None:
+        self.among = among
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        words = tuple(word.strip() for word in str(data).split(",") if word.strip())
+        unknown = [word for word in words if self.among and word not in self.among]
+        if unknown:
+            known = ", ".join(self.among)
+            raise serializers.ValidationError(f"Must be among {known}.")
+        return words
+
+
+class Object(serializers.DictField):
+    """Any JSON object up to a size."""
+
+    max_bytes = 16_384
+    default_error_messages = {"size": "Must not be larger than {limit} bytes."}
+
+    def to_internal_value(self, data: Any) -> dict[Any, Any]:
+        if not isinstance(data, dict):
+            self.fail("not_a_dict", input_type=type(data).__name__)
+        if len(orjson.dumps(data)) > self.max_bytes:
+            self.fail("size", limit=self.max_bytes)
+        return data
+
+
+class Personal(serializers.Serializer[Any]):
+    """What every body and query may carry: whose data it is."""
+
+    user_id = UserId(
+        help_text=(
+            "The chat product's own id of the person. Required with a key that is bound to nobody, "
+            "also beside an id of ours; a key bound to a person may leave it out."
+        )
+    )

@@ -1,0 +1,137 @@
+"""Rate limits of a key as a whole and for each person."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from rest_framework.exceptions import Throttled
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
+
+from memcenter.lib.once import once
+from ops.models import ApiKey, Scope, User
+
+if TYPE_CHECKING:
+    from memcenter.rest.base import MemcenterView
+
+logger = logging.getLogger(__name__)
+WINDOW_SECONDS = 60
+HEAVY = (Scope.FORGET, Scope.EXPORT)
+KEY, PERSON, HEAVY_OF_PERSON = "key", "person", "heavy"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit that applied to a call: calls a minute and calls left."""
+
+    name: str
+    quota: int
+    left: int
+
+
+# The limits of the current call.
+_counted: ContextVar[tuple[Limit, ...]] = ContextVar("counted", default=())
+
+
+def now() -> float:
+    return time.time()
+
+
+@once
+def client() -> redis.Redis:
+    """Return a Redis client with short time-outs, so that limiting never delays calls."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=0.5,
+        socket_connect_timeout=0.5,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+class KeyThrottle(BaseThrottle):
+    """Counts a key's calls of the present minute in Redis. If Redis is down every call passes.
+
+    `count_person` counts for the person once they are known.
+    """
+
+    def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
+        if getattr(view, "endpoint", None) is not None and isinstance(request.auth, ApiKey):
+            count_key(request.auth)
+        return True
+
+
+def begin() -> None:
+    """Reset the thread's limits at the beginning of a request."""
+    _counted.set(())
+
+
+def count_key(key: ApiKey) -> None:
+    """Count a call of the key. Raises `Throttled` if its calls of this minute are used up."""
+    _count(KEY, f"{key.pk}", quota=settings.RATE_LIMIT_KEY)
+
+
+def count_person(key: ApiKey | None, user: User | None, *, scope: str) -> None:
+    """Count a call about one person; forgets and exports are counted separately.
+
+    Raises `Throttled` if the key's calls about this person are used up.
+    """
+    if key is None or user is None:
+        return
+    name, quota = PERSON, settings.RATE_LIMIT
+    if scope in HEAVY:
+        name, quota = HEAVY_OF_PERSON, settings.RATE_LIMIT_HEAVY
+    _count(name, f"{key.pk}:{name}:{_bucket(user)}", quota=quota)
+
+
+def headers() -> dict[str, str]:
+    """Return the limits of the current call as headers (draft-ietf-httpapi-ratelimit)."""
+    counted = _counted.get()
+    if not counted:
+        return {}
+    policy = [f'"{one.name}";q={one.quota};w={WINDOW_SECONDS}' for one in counted]
+    state = [f'"{one.name}";r={one.left};t={seconds_left()}' for one in counted]
+    return {"RateLimit-Policy": ", ".join(policy), "RateLimit": ", ".join(state)}
+
+
+def seconds_left() -> int:
+    return math.ceil(WINDOW_SECONDS - now() % WINDOW_SECONDS) or 1
+
+
+def _bucket(user: User) -> str:
+    """Return the key for the counter. The person may have no row; their id is not stored."""
+    if user.pk is not None:
+        return str(user.pk)
+    return hashlib.sha256(str(user.external_id).encode()).hexdigest()[:16]
+
+
+def _count(name: str, bucket: str, *, quota: int) -> None:
+    used = _used(f"mc:rate:{bucket}:{int(now() // WINDOW_SECONDS)}")
+    if used is None:
+        return
+    _counted.set((*_counted.get(), Limit(name, quota, max(0, quota - used))))
+    if used > quota:
+        whose = "this key" if name == KEY else "this person"
+        raise Throttled(seconds_left(), f"Too many calls of {whose}: {quota} a minute are allowed.")
+
+
+def _used(name: str) -> int | None:
+    """Count a call and return the minute's number, or None if Redis is down."""
+    try:
+        with client().pipeline(transaction=False) as pipe:
+            pipe.incr(name)
+            pipe.expire(name, 2 * WINDOW_SECONDS)
+            return int(pipe.execute()[0])
+    except (redis.RedisError, OSError):
+        logger.warning("Redis can't be reached; calls are not counted.")
+        return None

@@ -1,0 +1,314 @@
+"""Convert rows to plain dicts for the API, because serializers are too slow for lists."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from memories.files import daily_notes
+from memories.files.daily_notes import Appended
+from memories.files.memory_files import Applied, Shown
+from memories.learning.flush_candidates import Written as Flushed
+from memories.learning.memory_flush import Proposed
+from memories.models import (
+    FileVersion,
+    Memory,
+    MemoryVersion,
+    RecallHit,
+    RecallTrace,
+    Relation,
+    Source,
+)
+from memories.portrait import Group
+from memories.recall.search import SNIPPET, SearchHit
+from memories.writing.direct_writes import Written
+from ops.accounts import users
+from ops.models import User
+
+
+def portrait_group(group: Group) -> dict[str, Any]:
+    rows = [phrase.memory for phrase in group.phrases]
+    return {
+        "group": group.key,
+        "phrases": [
+            {
+                "id": row.public_id,
+                "content": row.content,
+                "kind": row.kind,
+                "pinned": row.pinned,
+                "created_at": row.created_at,
+            }
+            for row in rows
+        ],
+    }
+
+
+def memory(row: Memory, *, user: User) -> dict[str, Any]:
+    answer = {
+        "id": row.public_id,
+        "user_id": user.external_id,
+        "project_key": row.project.key if row.project else None,
+        "kind": row.kind,
+        "content": row.content,
+        "summary": row.summary,
+        "data": row.data,
+        "tags": row.tags,
+        "importance": row.importance,
+        "confidence": row.confidence,
+        "status": row.status,
+        "pinned": row.pinned,
+        "standing": row.standing,
+        "origin": row.origin,
+        "metadata": row.metadata,
+        "feedback": row.feedback or None,
+        "occurred_at": row.occurred_at,
+        "valid_from": row.valid_from,
+        "valid_until": row.valid_until,
+        "access_count": row.access_count,
+        "last_accessed_at": row.last_accessed_at,
+        "version": row.current_version,
+        "deleted_at": row.deleted_at,
+        "purge_at": row.purge_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "sources": [source(one) for one in getattr(row, "shown_sources", ())],
+    }
+    if row.archived_at is not None:
+        answer["archived_at"] = row.archived_at
+        answer["archived_because"] = "unused"
+    if row.removal_asked_at is not None:
+        answer["removal_asked_at"] = row.removal_asked_at
+    other = row.conflicts_with
+    if other is not None and other.hidden_at is None and other.deleted_at is None:
+        answer["conflicts_with"] = [other.public_id]
+    return answer
+
+
+def source(row: Source) -> dict[str, Any]:
+    turn = row.turn
+    return {
+        "conversation_id": turn.conversation.public_id if turn else None,
+        "user_message_id": turn.user_message.public_id if turn else None,
+        "assistant_message_id": turn.assistant_message.public_id if turn else None,
+        "quote": row.quote,
+        "origin": row.origin,
+        "reference": row.reference,
+        "comment": row.comment,
+        "created_at": row.created_at,
+    }
+
+
+def numbered_source(row: Source) -> dict[str, Any]:
+    return {**source(row), "version": row.version.number}
+
+
+def version(row: MemoryVersion) -> dict[str, Any]:
+    return {
+        "version": row.number,
+        "kind": row.kind,
+        "content": row.content,
+        "summary": row.summary,
+        "candidate_text": row.candidate_text,
+        "change": row.change,
+        "actor": row.actor,
+        "reason": row.reason,
+        "erased_at": row.erased_at,
+        "created_at": row.created_at,
+        "sources": [source(one) for one in getattr(row, "shown_sources", ())],
+    }
+
+
+def recall(row: RecallHit) -> dict[str, Any]:
+    trace = row.trace
+    return {
+        "request_id": trace.request_id,
+        "query": trace.query,
+        "rank": row.rank,
+        "score": row.score,
+        "components": row.components,
+        "conversation_id": trace.conversation.public_id if trace.conversation else None,
+        "message_id": trace.answer.public_id if trace.answer else None,
+        "created_at": trace.created_at,
+    }
+
+
+def relation(row: Relation, *, seen_from: Memory) -> dict[str, Any]:
+    outward = row.memory_id == seen_from.pk
+    other = row.other if outward else row.memory
+    return {
+        "id": other.public_id,
+        "kind": row.kind,
+        "strength": row.strength,
+        "direction": "to" if outward else "from",
+        "content": other.content,
+        "created_at": row.created_at,
+    }
+
+
+def hit(found: SearchHit) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "type": found.type,
+        "id": found.id,
+        "text": found.text,
+        "snippet": found.snippet,
+        "score": found.score,
+        "components": found.components,
+        "created_at": found.created_at,
+    }
+    if found.conversation_id is not None:
+        answer["conversation_id"] = found.conversation_id
+    if found.user_message_id is not None:
+        answer["turn"] = {
+            "user_message_id": found.user_message_id,
+            "assistant_message_id": found.assistant_message_id,
+        }
+    if found.occurred_at is not None:
+        answer["occurred_at"] = found.occurred_at
+    if found.status is not None:
+        answer["status"] = found.status
+    return answer
+
+
+def found(row: Memory, hit: SearchHit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "snippet": hit.snippet,
+        "content_type": row.kind,
+        "project_key": row.project.key if row.project else None,
+        "score": hit.score,
+        "status": row.status,
+        "updated_at": row.updated_at,
+    }
+
+
+def ingested(written: Written) -> dict[str, Any]:
+    answer = {
+        "status": written.result,
+        "id": written.memory.public_id,
+        "verdict": written.verdict,
+        "superseded": list(written.superseded),
+        "memory_status": written.memory.status,
+    }
+    return {**answer, "redacted": True} if written.redacted else answer
+
+
+def entry(row: Any) -> dict[str, Any]:
+    """Return a memory with its time `at`, as `timeline_of` reads it."""
+    return {
+        "id": row.public_id,
+        "snippet": row.content[:SNIPPET],
+        "content_type": row.kind,
+        "project_key": row.project.key if row.project else None,
+        "summary": row.summary,
+        "tags": row.tags,
+        "version": row.current_version,
+        "at": row.at,
+        "occurred_at": row.occurred_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
+
+
+def project(row: Any) -> dict[str, Any]:
+    """Return a project with its counts, as `projects_of` reads it."""
+    return {
+        "project_key": row.key,
+        "name": row.name,
+        "memory_count": row.memory_count,
+        "last_memory_at": row.last_memory_at,
+        "machines": row.machines,
+        "path": row.path,
+    }
+
+
+def line(appended: Appended, *, user: User) -> dict[str, Any]:
+    note = appended.note
+    answer = {
+        "path": daily_notes.path_of(note.on),
+        "line": note.number,
+        "id": note.public_id,
+        "text": daily_notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone)),
+        "created_at": note.created_at,
+    }
+    return {**answer, "redacted": True} if appended.redacted else answer
+
+
+def file_entry(file: Shown) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "bytes": file.bytes,
+        "version": file.version,
+        "updated_at": file.updated_at,
+    }
+
+
+def file(file: Shown) -> dict[str, Any]:
+    return {**file_entry(file), "content": file.text}
+
+
+def edited_file(applied: Applied) -> dict[str, Any]:
+    done = applied.done
+    return {
+        "path": applied.file.path,
+        "version": applied.file.version,
+        "created": done.created,
+        "updated": done.updated,
+        "recycled": done.recycled,
+        "to_review": done.to_review,
+    }
+
+
+def file_version(row: FileVersion) -> dict[str, Any]:
+    return {
+        "version": row.number,
+        "bytes": len(row.content.encode()),
+        "actor": row.actor,
+        "content": row.content,
+        "created_at": row.created_at,
+    }
+
+
+def trace(row: RecallTrace, *, hits: list[RecallHit]) -> dict[str, Any]:
+    return {
+        "request_id": row.request_id,
+        "query": row.query,
+        "created_at": row.created_at,
+        "took_ms": row.took_ms,
+        "stages": row.stages,
+        "hits": [
+            {
+                "type": one.type,
+                "id": one.target_public_id,
+                "rank": one.rank,
+                "score": one.score,
+                "components": one.components,
+                "in_block": one.in_block,
+            }
+            for one in hits
+        ],
+    }
+
+
+def candidate(one: Proposed, *, user: User) -> dict[str, Any]:
+    """Return a candidate of a flush; its second stage needs only the id."""
+    return {
+        "id": one.signed(user),
+        "kind": one.candidate.kind,
+        "content": one.candidate.content,
+        "importance": one.candidate.importance,
+        "confidence": one.candidate.confidence,
+        "source": {
+            "message_id": one.message or None,
+            "index": one.index,
+            "quote": one.candidate.quote,
+        },
+    }
+
+
+def flushed(one: Flushed) -> dict[str, Any]:
+    return {
+        "id": one.memory,
+        "result": one.result,
+        "note_line": one.line,
+        "note_id": one.note,
+    }

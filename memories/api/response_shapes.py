@@ -1,0 +1,350 @@
+"""The shapes of the answers, for the OpenAPI schema; `rendering.py` builds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from memories.models import MemoryStatus
+from memories.portrait import TITLES
+
+
+class TurnIds(serializers.Serializer[Any]):
+    user_message_id = serializers.CharField()
+    assistant_message_id = serializers.CharField()
+
+
+class SearchHit(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    id = serializers.CharField()
+    text = serializers.CharField()
+    snippet = serializers.CharField()
+    score = serializers.FloatField()
+    components = serializers.DictField(child=serializers.FloatField())
+    conversation_id = serializers.CharField(required=False)
+    turn = TurnIds(required=False)
+    created_at = serializers.DateTimeField(allow_null=True)
+    occurred_at = serializers.DateTimeField(required=False)
+    status = serializers.ChoiceField(
+        choices=MemoryStatus.choices,
+        required=False,
+        help_text="Of a memory. An archived one is found, but in no prompt.",
+    )
+
+
+class SearchAnswer(serializers.Serializer[Any]):
+    request_id = serializers.CharField()
+    results = SearchHit(many=True)
+    took_ms = serializers.FloatField()
+
+
+class MemorySource(serializers.Serializer[Any]):
+    conversation_id = serializers.CharField(allow_null=True)
+    user_message_id = serializers.CharField(allow_null=True)
+    assistant_message_id = serializers.CharField(allow_null=True)
+    quote = serializers.CharField()
+    origin = serializers.CharField()
+    reference = serializers.CharField()
+    comment = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class NumberedSource(MemorySource):
+    version = serializers.IntegerField()
+
+
+class Memory(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    user_id = serializers.CharField(allow_null=True)
+    project_key = serializers.CharField(allow_null=True)
+    kind = serializers.CharField()
+    content = serializers.CharField()
+    summary = serializers.CharField()
+    data = serializers.DictField()  # type: ignore[assignment] # the contract's own name
+    tags = serializers.ListField(child=serializers.CharField())
+    importance = serializers.FloatField()
+    confidence = serializers.FloatField()
+    status = serializers.CharField()
+    pinned = serializers.BooleanField()
+    standing = serializers.BooleanField(help_text="Says how to answer: in every prompt.")
+    origin = serializers.CharField()
+    metadata = serializers.DictField()
+    feedback = serializers.CharField(allow_null=True)
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    valid_from = serializers.DateTimeField(allow_null=True)
+    valid_until = serializers.DateTimeField(allow_null=True)
+    access_count = serializers.IntegerField()
+    last_accessed_at = serializers.DateTimeField(allow_null=True)
+    version = serializers.IntegerField()
+    deleted_at = serializers.DateTimeField(allow_null=True)
+    purge_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    sources = MemorySource(many=True)
+    conflicts_with = serializers.ListField(child=serializers.CharField(), required=False)
+    archived_at = serializers.DateTimeField(
+        required=False,
+        help_text=(
+            "Since when it is archived because nobody used it. It is in no prompt, a search still "
+            "finds it, and PATCH with status active brings it back."
+        ),
+    )
+    archived_because = serializers.ChoiceField(choices=("unused",), required=False)
+    removal_asked_at = serializers.DateTimeField(
+        required=False,
+        help_text="Since when it waits for review because a memory file left it out.",
+    )
+
+
+class PortraitPhrase(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    content = serializers.CharField()
+    kind = serializers.CharField()
+    pinned = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
+class PortraitGroup(serializers.Serializer[Any]):
+    group = serializers.ChoiceField(choices=tuple(TITLES))
+    phrases = PortraitPhrase(many=True)
+
+
+class Portrait(serializers.Serializer[Any]):
+    groups = PortraitGroup(many=True)
+
+
+class WrittenMemory(Memory):
+    result = serializers.ChoiceField(choices=("created", "updated", "skipped"))
+    redacted = serializers.BooleanField(required=False)
+    superseded = serializers.ListField(child=serializers.CharField())
+
+
+class MemoryVersion(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    kind = serializers.CharField()
+    content = serializers.CharField()
+    summary = serializers.CharField()
+    candidate_text = serializers.CharField()
+    change = serializers.CharField()
+    actor = serializers.CharField()
+    reason = serializers.CharField()
+    erased_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    sources = MemorySource(many=True)
+
+
+class MemoryRecall(serializers.Serializer[Any]):
+    request_id = serializers.CharField()
+    query = serializers.CharField()
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    components = serializers.DictField(child=serializers.FloatField())
+    conversation_id = serializers.CharField(allow_null=True)
+    message_id = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class MemoryRelation(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    kind = serializers.CharField()
+    strength = serializers.FloatField()
+    direction = serializers.ChoiceField(choices=("from", "to"))
+    content = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class Decision(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    result = serializers.CharField()
+    memory_id = serializers.CharField(required=False)
+
+
+class Decisions(serializers.Serializer[Any]):
+    results = Decision(many=True)
+
+
+class BulkResult(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    result = serializers.CharField()
+
+
+class BulkResults(serializers.Serializer[Any]):
+    results = BulkResult(many=True)
+    op_id = serializers.CharField(required=False)
+
+
+class Stage(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    took_ms = serializers.FloatField()
+    count = serializers.IntegerField()
+
+
+class TracedHit(serializers.Serializer[Any]):
+    type = serializers.CharField()
+    id = serializers.CharField()
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    components = serializers.DictField(child=serializers.FloatField())
+    in_block = serializers.BooleanField()
+
+
+class Trace(serializers.Serializer[Any]):
+    request_id = serializers.CharField()
+    query = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    took_ms = serializers.FloatField()
+    stages = Stage(many=True)
+    hits = TracedHit(many=True)
+
+
+class MemoryFigures(serializers.Serializer[Any]):
+    total = serializers.IntegerField()
+    by_kind = serializers.DictField(child=serializers.IntegerField())
+    by_status = serializers.DictField(child=serializers.IntegerField())
+
+
+class RecallFigures(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    p50_ms = serializers.FloatField(allow_null=True)
+    p99_ms = serializers.FloatField(allow_null=True)
+
+
+class Metrics(serializers.Serializer[Any]):
+    memories = MemoryFigures()
+    average_importance = serializers.FloatField(allow_null=True)
+    conversations = serializers.IntegerField()
+    messages = serializers.IntegerField()
+    episodes = serializers.IntegerField()
+    storage_bytes = serializers.IntegerField()
+    recall = RecallFigures()
+    cache_hit_rate = serializers.FloatField(
+        help_text="Of the pages of memories that were read, the share that PostgreSQL had in its"
+        " cache; one figure for all people, since PostgreSQL began to count. 1 before any was read."
+    )
+
+
+class AppendedLine(serializers.Serializer[Any]):
+    path = serializers.CharField(help_text="The day's note, by the day where the person is.")
+    line = serializers.IntegerField(help_text="Its number in that note.")
+    id = serializers.CharField()
+    text = serializers.CharField(help_text="The line as the note shows it.")
+    redacted = serializers.BooleanField(required=False)
+    created_at = serializers.DateTimeField()
+
+
+class FileEntry(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    bytes = serializers.IntegerField()
+    version = serializers.IntegerField(help_text="0 for a daily note, which has none.")
+    updated_at = serializers.DateTimeField()
+
+
+class File(FileEntry):
+    content = serializers.CharField()
+
+
+class EditedFile(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    version = serializers.IntegerField()
+    created = serializers.ListField(child=serializers.CharField())
+    updated = serializers.ListField(child=serializers.CharField())
+    recycled = serializers.ListField(child=serializers.CharField())
+    to_review = serializers.ListField(child=serializers.CharField())
+
+
+class FileVersion(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    actor = serializers.CharField(help_text="page, api, mcp, tool, disk, or system: rendered anew.")
+    content = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class FlushSource(serializers.Serializer[Any]):
+    message_id = serializers.CharField(allow_null=True, help_text="Of a message recorded here.")
+    index = serializers.IntegerField(
+        allow_null=True, help_text="Else its place among the messages given, from 0."
+    )
+    quote = serializers.CharField()
+
+
+class FlushCandidate(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="Holds for a day; opaque.")
+    kind = serializers.CharField()
+    content = serializers.CharField()
+    importance = serializers.FloatField()
+    confidence = serializers.FloatField()
+    source = FlushSource()  # type: ignore[assignment] # the contract's own name
+
+
+class FlushWritten(serializers.Serializer[Any]):
+    id = serializers.CharField(allow_null=True, help_text="The memory's.")
+    result = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused", "gone"))
+    note_line = serializers.CharField(allow_null=True)
+    note_id = serializers.CharField(allow_null=True)
+
+
+class Flushed(serializers.Serializer[Any]):
+    candidates = FlushCandidate(many=True, required=False)
+    written = FlushWritten(many=True, required=False)
+    note = serializers.CharField(help_text="NO_REPLY when there is nothing, else empty.")
+    tokens = serializers.IntegerField(
+        required=False, help_text="Of messages that were not flushed before."
+    )
+
+
+class ToolAnswer(serializers.Serializer[Any]):
+    content = serializers.CharField(help_text="What the model is told, word for word.")
+
+
+class AgentHit(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    snippet = serializers.CharField(help_text="At most 200 characters.")
+    content_type = serializers.CharField()
+    project_key = serializers.CharField(allow_null=True)
+    score = serializers.FloatField()
+    status = serializers.ChoiceField(choices=MemoryStatus.choices)
+    updated_at = serializers.DateTimeField()
+
+
+class AgentFound(serializers.Serializer[Any]):
+    results = AgentHit(many=True)
+    next_action = serializers.CharField()
+
+
+class AgentMemories(serializers.Serializer[Any]):
+    results = Memory(many=True)
+    missing = serializers.ListField(child=serializers.CharField())
+
+
+class Ingested(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(choices=("created", "updated", "skipped"))
+    id = serializers.CharField(help_text="Of what was skipped: the one already known.")
+    verdict = serializers.CharField()
+    superseded = serializers.ListField(child=serializers.CharField())
+    memory_status = serializers.CharField(help_text="“candidate” waits for the person's review.")
+    redacted = serializers.BooleanField(required=False)
+
+
+class TimelineEntry(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    snippet = serializers.CharField(help_text="At most 200 characters.")
+    content_type = serializers.CharField()
+    project_key = serializers.CharField(allow_null=True)
+    summary = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    version = serializers.IntegerField()
+    at = serializers.DateTimeField(help_text="When it happened, else when it was written.")
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+
+
+class ListedProject(serializers.Serializer[Any]):
+    project_key = serializers.CharField()
+    name = serializers.CharField()
+    memory_count = serializers.IntegerField()
+    last_memory_at = serializers.DateTimeField(allow_null=True)
+    machines = serializers.ListField(child=serializers.CharField())
+    path = serializers.CharField()

@@ -1,0 +1,179 @@
+"""The relation of two statements, and joining them to one text.
+
+A pair head reads (known, new) and returns the probability of each relation. This module derives one
+relation from them and knows nothing of memories: `arbitrate`, `consolidate` and `aboutness` decide
+what follows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from memcenter.lib.text import segment
+
+LONGEST = 400  # characters; what is longer is a document and is not read as a statement
+
+
+class Relation(StrEnum):
+    """The relation of a new statement to a known one."""
+
+    SAME = "same"  # it says the same, or less
+    NEWER = "newer"  # it gives a newer value of the same thing
+    CONTRADICTS = "contradicts"  # both cannot hold, and nothing says which one does
+    REFINES = "refines"  # it says the same more precisely
+    ENDED = "ended"  # it says that the known one no longer holds
+    UNRELATED = "unrelated"  # both may hold
+
+
+CONFLICTS = (Relation.NEWER, Relation.CONTRADICTS, Relation.ENDED)
+
+
+class PairReader(Protocol):
+    """The pair head of the learned reader."""
+
+    def relations(self, pairs: Sequence[tuple[str, str]], /) -> Sequence[Mapping[str, float]]:
+        """Return the probability of each relation for each (known, new); those of a pair
+        sum to 1.
+        """
+        ...
+
+    def about(self, request: str, memory: str, /) -> float:
+        """Return the probability that a request to forget means the memory."""
+        ...
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The probabilities from which a relation counts. `newer` and `ended` overwrite known
+    memories.
+    """
+
+    same: float = 0.5
+    refines: float = 0.5
+    contradicts: float = 0.5
+    unrelated: float = 0.5
+    newer: float = 0.6
+    ended: float = 0.6
+    despite: float = 0.9  # from here on the head outweighs a number or a negation that differs
+    sure: float = 0.6  # below this a chat model is asked, where there is one
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The relation of one pair, with the head's probability `share`."""
+
+    relation: Relation
+    share: float
+
+
+DEFAULT = Thresholds()
+
+
+def read(
+    reader: PairReader, pairs: Sequence[tuple[str, str]], *, thresholds: Thresholds = DEFAULT
+) -> list[Reading]:
+    """Return the relation of each pair (known, new), asking the head once for all of them."""
+    if not pairs:
+        return []
+    found = reader.relations(pairs)
+    return [
+        _reading(old, new, shares, thresholds)
+        for (old, new), shares in zip(pairs, found, strict=True)
+    ]
+
+
+def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds) -> Reading:
+    given = {one: float(shares.get(one, 0.0)) for one in Relation}
+    for one in _doubtful(old, new):
+        if given[one] <= thresholds.despite:
+            given[Relation.UNRELATED] += given[one]
+            given[one] = 0.0
+    relation = _likeliest(given, thresholds)
+    return Reading(relation, float(shares.get(relation, 0.0)))
+
+
+def _likeliest(shares: Mapping[Relation, float], thresholds: Thresholds) -> Relation:
+    """Return the likeliest relation; similar relations are added up if none is sure."""
+    best = max(Relation, key=lambda one: shares[one])
+    if shares[best] >= getattr(thresholds, best):
+        return best
+    if sum(shares[one] for one in CONFLICTS) >= thresholds.contradicts:
+        return Relation.CONTRADICTS
+    if shares[Relation.SAME] + shares[Relation.REFINES] >= thresholds.refines:
+        return Relation.REFINES
+    return Relation.UNRELATED
+
+
+_FIGURE = re.compile(r"\d+")
+_DENIED = re.compile(
+    r"n['’]t\b|\b(?:not?|never|neither|without|cannot|nunca|jamás|sin|nicht|kein\w{0,2}|nie|ohne"
+    r"|ne|pas|jamais|sans)\b|n['’](?=[aeiouhéê])|不|没|未|无|(?<![特分区级性辨个告])别(?![人墅名])"
+    r"|ない|なかった|ません|なく",
+    re.IGNORECASE,
+)
+
+
+def _doubtful(old: str, new: str) -> tuple[Relation, ...]:
+    """Return the relations that are unlikely between texts with different numbers or negations."""
+    plain = [segment.normalise(text) for text in (old, new)]
+    if bool(_DENIED.search(plain[0])) != bool(_DENIED.search(plain[1])):
+        return (Relation.SAME, Relation.REFINES)
+    figures = [set(_FIGURE.findall(text)) for text in plain]
+    return (Relation.SAME,) if figures[0] != figures[1] else ()
+
+
+_END = " \t\r\n.。!！;；,，"
+_PIECES = re.compile(r"；|; ")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+def fold(text: str) -> str:
+    """Return the text without differences in case, width, spaces and final punctuation."""
+    return " ".join(segment.normalise(text).split()).strip(_END)
+
+
+def fuller(old: str, new: str) -> str | None:
+    """Return the text that contains all words of the other; None if neither does."""
+    theirs, ours = set(segment.terms(old)), set(segment.terms(new))
+    if theirs <= ours:
+        return new
+    return old if ours <= theirs else None
+
+
+def join(texts: Iterable[str]) -> str:
+    """Return one text with everything that these say, without repetitions, joined by semicolons."""
+    given = [text.strip() for text in texts if text.strip()]
+    if len(given) < 2:
+        return "".join(given)
+    pieces = [piece.strip(_END) for text in given for piece in _PIECES.split(text)]
+    said = {fold(piece): piece for piece in reversed(pieces) if piece}
+    words = {folded: _words(folded) for folded in said}
+    kept = [
+        piece
+        for folded, piece in reversed(said.items())
+        if not any(_goes_on(words[folded], other) for other in words.values())
+    ]
+    chinese = bool(kept) and all(_HAN.search(piece) for piece in kept)
+    return ("；" if chinese else "; ").join(kept)
+
+
+def _words(folded: str) -> list[str]:
+    return [word for word in segment.words(folded) if any(map(str.isalnum, word))]
+
+
+def _goes_on(words: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether the other text begins with these words and is longer."""
+    return 0 < len(words) < len(other) and list(other[: len(words)]) == list(words)
+
+
+YES = 0.5  # from here on the memory is rather meant than not
+PERHAPS = 0.2  # below this it isn't meant
+
+
+def is_about(request: str, memory: str, *, reader: PairReader) -> float:
+    """Return the probability that `request` means `memory`."""
+    return 1.0 if fold(request) == fold(memory) else reader.about(request, memory)

@@ -1,0 +1,1 @@
+"""Extraction, arbitration and summaries by a chat model, whose answers are never trusted."""

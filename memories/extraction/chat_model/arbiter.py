@@ -1,0 +1,198 @@
+"""Arbitration by a chat model, which is asked only if the pair head is unsure.
+
+The model's verdict holds unless it would lose or contradict something silently: then a person
+decides. If the answer isn't an offered verdict on an offered memory, the pair head decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from memcenter.lib.text import segment
+from memcenter.providers.base import TooLong
+from memories.extraction import secret_masking
+from memories.extraction.arbitration.verdicts import (
+    SURE_ENOUGH,
+    BundledArbiter,
+    Met,
+    are_strangers,
+    decide,
+    is_earlier,
+    merge,
+)
+from memories.extraction.chat_model import answers, prompts
+from memories.extraction.chat_model.questions import Asker
+from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.extraction.wording.languages import language_of
+
+_OFFERED = 8
+_LONGEST = 400  # characters shown of each
+_JOINED = 20  # characters that joining two statements may add
+_CHANGES = (Verdict.REPLACE, Verdict.MERGE)
+_KEEPS = (Verdict.SKIP, Verdict.KEEP_BOTH, Verdict.MERGE)  # what was known goes on to hold
+_CONTRADICTS = (Verdict.REPLACE, Verdict.REVIEW)
+
+
+class ModelArbiter:
+    """Decide by a model. Memories get temporary names for each question (m1, m2 …)."""
+
+    name = "model"
+
+    def __init__(self, asker: Asker, *, bundled: BundledArbiter) -> None:
+        self._asker = asker
+        self._bundled = bundled
+
+    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+        met = self._bundled.meet(candidate, known)
+        decision = self._decided(candidate, met)
+        return self._bundled.with_supports(decision, candidate, met)
+
+    def _decided(self, candidate: Candidate, met: Sequence[Met]) -> Decision:
+        ruled = decide(candidate, met)
+        offered = self._unsure(met, ruled)[:_OFFERED]
+        if not offered:
+            return ruled
+        named, answer = self._answer(candidate, offered)
+        verdict = answers.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
+        target = named.get(answers.cleaned(answer.get("id")))
+        if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
+            return replace(ruled, reasons=(*ruled.reasons, "model_unclear"))
+        if target is None or verdict == "ADD":
+            return _apart(candidate, ruled)
+        return _checked(candidate, Verdict(verdict), target, answer, ruled)
+
+    def _unsure(self, met: Sequence[Met], ruled: Decision) -> list[Known]:
+        """Return the relations that the head is unsure of; none if it is sure about the verdict's
+        memory.
+        """
+        sure = self._bundled.thresholds.sure
+        about = next((one for one in met if one.memory.id == ruled.target_id), None)
+        if about and about.share >= sure and ruled.verdict is not Verdict.KEEP_BOTH:
+            return []
+        return [one.memory for one in met if one.share < sure]
+
+    def _answer(
+        self, candidate: Candidate, offered: Sequence[Known]
+    ) -> tuple[dict[str, Known], dict[str, Any]]:
+        """Return the named memories and the model's answer; fewer memories if they are too long."""
+        named = {f"m{number}": one for number, one in enumerate(offered, start=1)}
+        prompt = prompts.arbitration(
+            _material(candidate, named),
+            ids=list(named),
+            language=segment.language(candidate.content),
+        )
+        try:
+            return named, self._asker.ask(prompt, read=_verdict)
+        except TooLong:
+            if len(offered) == 1:
+                raise
+            return self._answer(candidate, offered[: len(offered) // 2])
+
+
+def _verdict(answer: str) -> dict[str, Any]:
+    return answers.fields(answer, name="verdict")
+
+
+def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
+    return {
+        "new": {
+            "kind": candidate.kind,
+            "content": candidate.content[:_LONGEST],
+            "corrects": candidate.corrects,
+        },
+        "known": [
+            {
+                "id": name,
+                "kind": one.kind,
+                "content": one.content[:_LONGEST],
+                "since": f"{one.said_at:%Y-%m-%d}" if one.said_at else None,
+            }
+            for name, one in named.items()
+        ],
+    }
+
+
+def _apart(candidate: Candidate, ruled: Decision) -> Decision:
+    if _is_contradiction(ruled):
+        return _contradicted(candidate, ruled)
+    return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model",))
+
+
+def _checked(
+    candidate: Candidate, verdict: Verdict, target: Known, answer: dict[str, Any], ruled: Decision
+) -> Decision:
+    if target.status == "disabled" and verdict is not Verdict.SKIP:
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "disabled"))
+    if verdict in _KEEPS and _is_contradiction(ruled):
+        return _contradicted(candidate, ruled)
+    if verdict in _CHANGES and are_strangers(candidate, target):
+        return Decision(Verdict.ADD, kind=candidate.kind, reasons=("model", "unrelated"))
+    if verdict in _CHANGES and (doubt := _doubt(candidate, target)):
+        return _for_review(candidate, target.id, doubt)
+    if verdict is Verdict.MERGE:
+        return _merged(candidate, target, answer)
+    return Decision(verdict, target_id=target.id, kind=candidate.kind, reasons=("model",))
+
+
+def _is_contradiction(ruled: Decision) -> bool:
+    return ruled.verdict in _CONTRADICTS and "says_more" not in ruled.reasons
+
+
+def _contradicted(candidate: Candidate, ruled: Decision) -> Decision:
+    """If the pair head sees a contradiction, a person decides, unless they just did."""
+    decided = candidate.corrects or candidate.explicit
+    if decided and ruled.verdict is Verdict.REPLACE:
+        return replace(ruled, reasons=(*ruled.reasons, "model_overruled"))
+    return _for_review(candidate, ruled.target_id, "read_as_contradiction")
+
+
+def _doubt(candidate: Candidate, target: Known) -> str:
+    """Return the reason to ask before a change; empty if the person decided themselves."""
+    if candidate.corrects or candidate.explicit:
+        return ""
+    if target.origin == "user":
+        return "written_by_the_person"
+    if candidate.confidence < SURE_ENOUGH:
+        return "unsure"
+    return "said_earlier" if is_earlier(candidate, target) else ""
+
+
+def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
+    """Return the model's merged text if it says neither more nor less, else our own."""
+    text = answers.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
+    holds = _says_both(text, target.content, candidate.content)
+    content = text if holds else merge(target.content, candidate.content)
+    if content is None:
+        return Decision(
+            Verdict.KEEP_BOTH, target.id, kind=candidate.kind, reasons=("model", "not_joined")
+        )
+    keeps_kind = "constraint" in (candidate.kind, target.kind)
+    return Decision(
+        Verdict.MERGE,
+        target_id=target.id,
+        content=secret_masking.screen(content).text,
+        kind="constraint" if keeps_kind else candidate.kind,
+        reasons=("model",) if holds else ("model", "joined"),
+    )
+
+
+def _says_both(text: str, old: str, new: str) -> bool:
+    words, first, second = (set(segment.terms(one)) for one in (text, old, new))
+    if not words or language_of(text) not in (language_of(old), language_of(new)):
+        return False
+    if len(text) > len(old) + len(new) + _JOINED:  # it goes round in circles
+        return False
+    complete = all(len(words & side) >= 0.6 * len(side) for side in (first, second))
+    figures = {word for word in words if any(sign.isdigit() for sign in word)}
+    return (
+        complete and figures <= (first | second) and len(words - first - second) <= len(words) / 3
+    )
+
+
+def _for_review(candidate: Candidate, target_id: str | None, reason: str) -> Decision:
+    return Decision(
+        Verdict.REVIEW, target_id=target_id, kind=candidate.kind, reasons=("model", reason)
+    )

@@ -1,0 +1,84 @@
+"""Fall back to the bundled methods if a model fails and the settings allow it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from memcenter.lib.errors import ProviderError
+from memories.extraction.arbitration.consolidation import Consolidator, Joined
+from memories.extraction.joint_types import Gathered, Heard, JointReader
+from memories.extraction.types import (
+    Arbiter,
+    Candidate,
+    Decision,
+    Extraction,
+    Extractor,
+    Known,
+    Summarizer,
+    TurnText,
+)
+
+logger = logging.getLogger(__name__)
+
+_REASON = "bundled_stood_in"
+
+
+_Method = TypeVar("_Method", Extractor, Arbiter, Summarizer, Consolidator, JointReader)
+_Result = TypeVar("_Result")
+
+
+class _StandIn(Generic[_Method]):
+    """Ask the model, and the bundled method if the model fails."""
+
+    def __init__(self, model: _Method, *, bundled: _Method) -> None:
+        self.name = model.name
+        self._model: _Method = model
+        self._bundled: _Method = bundled
+
+    def _ask(self, call: Callable[[_Method], _Result]) -> tuple[_Result, bool]:
+        """Return the result, and whether it is from the bundled method."""
+        try:
+            return call(self._model), False
+        except ProviderError as error:
+            logger.warning("The bundled method stands in for the model: %s", error)
+        return call(self._bundled), True
+
+
+class StandInExtractor(_StandIn[Extractor]):
+    """Marks each candidate of the bundled extractor with a reason."""
+
+    def extract(self, turn: TurnText) -> Extraction:
+        found, stood_in = self._ask(lambda one: one.extract(turn))
+        if not stood_in:
+            return found
+        marked = [replace(one, reasons=(*one.reasons, _REASON)) for one in found.candidates]
+        return replace(found, candidates=tuple(marked))
+
+
+class StandInArbiter(_StandIn[Arbiter]):
+    """Marks each decision of the bundled arbiter with a reason."""
+
+    def arbitrate(self, candidate: Candidate, known: Sequence[Known], *, now: datetime) -> Decision:
+        found, stood_in = self._ask(lambda one: one.arbitrate(candidate, known, now=now))
+        return replace(found, reasons=(*found.reasons, _REASON)) if stood_in else found
+
+
+class StandInSummarizer(_StandIn[Summarizer]):
+    def summarize(
+        self, previous: str, messages: Sequence[tuple[str, str]], *, max_tokens: int
+    ) -> str:
+        return self._ask(lambda one: one.summarize(previous, messages, max_tokens=max_tokens))[0]
+
+
+class StandInConsolidator(_StandIn[Consolidator]):
+    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+        return self._ask(lambda one: one.consolidate(texts))[0]
+
+
+class StandInJointReader(_StandIn[JointReader]):
+    def read(self, turns: Sequence[Heard]) -> list[Gathered]:
+        return self._ask(lambda one: one.read(turns))[0]

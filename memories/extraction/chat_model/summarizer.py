@@ -1,0 +1,91 @@
+"""Summaries by a chat model; secrets are covered before and searched in the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from memcenter.lib.text import segment, tokens
+from memcenter.providers.base import TooLong
+from memories.extraction import secret_masking
+from memories.extraction.chat_model import answers, prompts
+from memories.extraction.chat_model.answers import Unreadable
+from memories.extraction.chat_model.questions import Asker, pieces
+
+_PIECE = 3_000  # tokens of messages in one question
+_FEWEST_TOKENS = 200
+_LONGEST_MESSAGE = 1_000
+_END = re.compile(r"(?<=[。！？!?；])|(?<=\.)\s")
+
+
+class ModelSummarizer:
+    """Summarise the messages in pieces, each together with the summary of the pieces before it."""
+
+    name = "model"
+
+    def __init__(self, asker: Asker, *, count: Callable[[str], int] = tokens.count) -> None:
+        self._asker = asker
+        self._count = count
+
+    def summarize(
+        self, previous: str, messages: Sequence[tuple[str, str]], *, max_tokens: int
+    ) -> str:
+        said = [(role, _shown(text)) for role, text in messages if text.strip()]
+        if not said or max_tokens <= 0:
+            return ""
+        language = segment.language(" ".join(text[:200] for _, text in said[-200:]))
+        return self._rolled(_blanked(previous), said, language, max_tokens=max_tokens, size=_PIECE)
+
+    def _rolled(
+        self,
+        summary: str,
+        said: Sequence[tuple[str, str]],
+        language: str,
+        *,
+        max_tokens: int,
+        size: int,
+    ) -> str:
+        for piece in pieces(said, cost=lambda one: self._count(one[1]), most=size):
+            material = {
+                "previous": summary,
+                "messages": [{"role": role, "text": text} for role, text in piece],
+            }
+            prompt = prompts.summary(material, language=language, max_tokens=max_tokens)
+            try:
+                answer = self._asker.ask(prompt, read=_summary)
+                summary = self._fitting(answer, max_tokens=max_tokens)
+            except TooLong:
+                if size // 2 < _FEWEST_TOKENS:
+                    raise
+                shorter = [(role, tokens.truncate(text, limit=size // 2)) for role, text in piece]
+                summary = self._rolled(
+                    summary, shorter, language, max_tokens=max_tokens, size=size // 2
+                )
+        return summary
+
+    def _fitting(self, text: str, *, max_tokens: int) -> str:
+        """Return the whole sentences that fit, without repetitions; else the beginning of the
+        first.
+        """
+        kept = ""
+        for sentence in dict.fromkeys(one.strip() for one in _END.split(text) if one.strip()):
+            space = " " if kept and kept[-1].isascii() else ""
+            if self._count(f"{kept}{space}{sentence}") > max_tokens:
+                break
+            kept += f"{space}{sentence}"
+        return kept or tokens.truncate(text, limit=max_tokens).strip()
+
+
+def _summary(answer: str) -> str:
+    text = secret_masking.screen(answers.text_of(answer, name="summary")).text
+    if not any(sign.isalnum() for sign in text):
+        raise Unreadable
+    return text
+
+
+def _shown(text: str) -> str:
+    return tokens.truncate(_blanked(text), limit=_LONGEST_MESSAGE)
+
+
+def _blanked(text: str) -> str:
+    return secret_masking.blanked(secret_masking.cover(text))

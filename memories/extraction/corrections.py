@@ -1,0 +1,155 @@
+"""Corrections of earlier messages: "typo, I meant Marta", 「说错了，是六个月」.
+
+Such a message means little alone. The earlier message is read again with the right words in place
+of the wrong ones. The wrong ones are named ("my cousin, not my sister"), or they are the only words
+of the same type in the latest message with any: a weekday, a month, an amount of the same unit, a
+name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from memories.extraction.word_tables import compiled
+
+PATTERNS = compiled("corrections")
+_CUE, _AMOUNT, _PARTICLES = (PATTERNS[name] for name in ("cue", "amount", "particles"))
+_SORTS = (PATTERNS["day"], PATTERNS["month"])
+_CONTRASTS = tuple(
+    PATTERNS[name]
+    for name in (
+        *("right_not_wrong", "not_wrong_but_right"),
+        *("zh_not_wrong_but_right", "zh_right_not_wrong", "zh_wrong_to_right"),
+    )
+)
+_MOST = 160  # signs of a sentence in which a correction is looked for
+_ALIKE = 0.6  # how alike a slip of the pen and the right word are
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
+_NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
+
+
+def without_values(text: str) -> str:
+    """Return the text with a placeholder for each day, month and number."""
+    for sort in _SORTS:
+        text = sort.sub("#", text)
+    return _NUMBERS.sub("#", text)
+
+
+def numbers_of_series(text: str) -> list[str]:
+    """Return the numbers that identify one of a series: for "issue 41 needs 3 days", 41."""
+    return [found["number"] for found in PATTERNS["of_series"].finditer(text)]
+
+
+@dataclass(frozen=True)
+class Correction:
+    """`text` is `before[place]` with the right words; the correction is at `start:end`."""
+
+    place: int
+    text: str
+    start: int
+    end: int
+
+
+def correction(said: str, before: Sequence[str]) -> Correction | None:
+    """Return the correction of one of the messages `before` this one, latest first."""
+    for sentence in _SENTENCE.finditer(said):
+        if len(sentence[0]) > _MOST or not _CUE.search(sentence[0]):
+            continue
+        for right, wrong in _told(sentence[0]):
+            for place, earlier in enumerate(before):
+                text = _said_again(earlier, right, wrong)
+                if text and text != earlier:
+                    return Correction(place, text, sentence.start(), sentence.end())
+    return None
+
+
+def _told(sentence: str) -> Iterator[tuple[str, str]]:
+    """Return the right and the wrong words; the latter are empty if they aren't named."""
+    for form in _CONTRASTS:
+        for found in form.finditer(_without_cue(sentence)):
+            yield _bare(found["right"]), _bare(found["wrong"])
+    yield _bare(_without_cue(sentence)), ""
+
+
+def _without_cue(sentence: str) -> str:
+    """Return the text after the last word that announces a correction."""
+    cues = [found.end() for found in _CUE.finditer(sentence) if found.end() < len(sentence)]
+    keeps = PATTERNS["changed"].search(sentence)
+    return sentence if keeps else sentence[max(cues, default=0) :].strip(_EDGE)
+
+
+def _bare(words: str) -> str:
+    return _PARTICLES.sub("", words.strip(_EDGE)).strip(_EDGE)
+
+
+def _said_again(earlier: str, right: str, wrong: str) -> str:
+    if not right:
+        return ""
+    if wrong:
+        return _replaced(earlier, right, wrong)
+    for sort in _SORTS:
+        if value := _only(sort, right):
+            return _with(earlier, value, _only(sort, earlier))
+    if amount := _AMOUNT.search(right):
+        return _amount_again(earlier, amount)
+    name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
+    return _name_again(earlier, name[0]) if name else ""
+
+
+def _only(sort: re.Pattern[str], text: str) -> str:
+    """Return the only value of a type in a text; empty if there is none or several."""
+    found = {one[0] for one in sort.finditer(text)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _with(earlier: str, right: str, wrong: str) -> str:
+    return earlier.replace(wrong, right) if wrong else ""
+
+
+def _amount_again(earlier: str, right: re.Match[str]) -> str:
+    """Return the amount of the same unit; without a unit the only amount."""
+    unit = (right["unit"] or "").casefold()
+    found = {
+        one["number"]: one
+        for one in _AMOUNT.finditer(earlier)
+        if not unit or (one["unit"] or "").casefold() == unit
+    }
+    if len(found) != 1:
+        return ""
+    (one,) = found.values()
+    start, end = one.span("number")
+    return earlier[:start] + right["number"] + earlier[end:]
+
+
+def _name_again(earlier: str, right: str) -> str:
+    """Return a nearly identical word, else the only name."""
+    words = {one[0] for one in _WORD.finditer(earlier)}
+    alike = {
+        word: SequenceMatcher(None, word.casefold(), right.casefold()).ratio() for word in words
+    }
+    best = max(alike, key=lambda word: alike[word], default="")
+    if best and best != right and alike[best] >= _ALIKE:
+        return re.sub(rf"\b{re.escape(best)}\b", right, earlier)
+    inside = {one[0] for one in _NAME.finditer(earlier) if one.start()}
+    return _with(earlier, right, inside.pop() if len(inside) == 1 else "")
+
+
+def _replaced(earlier: str, right: str, wrong: str) -> str:
+    """Replace all occurrences of the wrong words, without repeating a word twice in a row."""
+    edge = r"\b" if wrong[0].isascii() and wrong[-1].isascii() else ""
+    form = re.compile(edge + re.escape(wrong) + edge, re.IGNORECASE)
+    return form.sub(lambda found: _before(right, earlier[found.end() :]), earlier)
+
+
+def _before(words: str, behind: str) -> str:
+    """Return the words without those at their end that follow anyway."""
+    sizes = range(len(words), 0, -1)
+    twice = (size for size in sizes if behind.lstrip().startswith(words[-size:]))
+    size = next(twice, 0)
+    return words[: len(words) - size].rstrip() if size else words

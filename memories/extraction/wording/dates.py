@@ -1,0 +1,415 @@
+"""Find dates in English, Chinese, Spanish, German, French and Japanese.
+
+Small linear patterns find the wording. `dateparser` parses names of months and weekdays; steps
+("next", "last"), distances ("two weeks ago") and Chinese and Japanese wording are parsed here.
+Recurring days (every Monday, birthdays), ages, durations and times of day aren't dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+
+from dateparser.date import DateDataParser
+
+from memories.extraction.word_tables import patterns, table
+from memories.extraction.wording.calendar_days import (
+    Dated,
+    Days,
+    Sentence,
+    monday_of,
+    month_of,
+    year_days,
+)
+from memories.screening import linear
+
+LONGEST = 2_000  # characters that are read
+
+
+# --- words
+
+
+def _numbered(name: str) -> dict[str, int]:
+    """Return a table with the words of each number."""
+    rows: dict[str, str] = _WORDS[name]
+    return {word: int(number) for number, row in rows.items() for word in row.split("|")}
+
+
+_WORDS = table("dates")
+_NUMBERS, _STEPS, _DAY_WORDS = (_numbered(name) for name in ("numbers", "steps", "days"))
+_CJK_DAYS, _CJK_STEPS, _CJK_WEEKDAYS = (
+    _numbered(name) for name in ("cjk_days", "cjk_steps", "cjk_weekdays")
+)
+_P = {
+    name: linear.compile(one)
+    for name, one in patterns(
+        "dates",
+        number_words="|".join(sorted(_NUMBERS, reverse=True)),
+        day_words="|".join(_DAY_WORDS),
+        cjk_day_words="|".join(_CJK_DAYS),
+    ).items()
+}
+_CJK_NUMERALS = tuple("一二三四五六七八九十")
+_NOT_TOMORROW, _SHORT = (tuple(_WORDS[name].split("|")) for name in ("not_tomorrow", "short"))
+_NO_DAY = tuple(f"{word} " for word in _WORDS["no_day"].split("|"))
+
+# --- calendar
+
+
+@lru_cache(maxsize=1)
+def _parser() -> DateDataParser:
+    # dateparser caches the settings of each base date forever, so the base is fixed.
+    settings = {"RELATIVE_BASE": datetime(2000, 6, 15)}
+    return DateDataParser(languages=["en", "de", "es", "fr"], settings=settings)
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> date:
+    """Parse the name of a day of the month or of the week."""
+    short = {"sonnabend": "samstag", "wednes": "wed", "thu": "thursday", "thur": "thursday"}
+    found = _parser().get_date_data(short.get(name, name).replace("thurs", "thu")).date_obj
+    if found is None:
+        raise ValueError(name)
+    day: date = found.date()
+    return day
+
+
+def _number(text: str) -> int:
+    """Parse 12, "twelve", 十二 and 二十."""
+    text = text.strip().lower()
+    if text.isdecimal():
+        return int(text)
+    tens, ten, units = text.partition("十")
+    if ten:
+        return (_NUMBERS[tens] if tens else 1) * 10 + (_NUMBERS[units] if units else 0)
+    return _NUMBERS["couple" if "couple" in text else text]
+
+
+def _unit(word: str) -> str:
+    if "end" in word or word.startswith("fin"):
+        return "weekend"
+    kinds = {"day": ("d", "t", "jo", "天", "日"), "week": ("w", "s", "周", "週", "星", "礼", "禮")}
+    kinds["month"] = ("mo", "me", "月")
+    return next((kind for kind, starts in kinds.items() if word.startswith(starts)), "year")
+
+
+_Reader = Callable[[linear.Match, Sentence], Dated | None]
+
+
+def _at(match: linear.Match, days: Days, *, relative: bool, loose: bool = False) -> Dated:
+    return Dated(match.start(), match.end(), *days, relative=relative, loose=loose)
+
+
+def _part(match: linear.Match, group: str) -> str:
+    return str(match[group] or "").lower().strip()
+
+
+# --- English, German, Spanish, French
+
+
+def _written(match: linear.Match, said: Sentence) -> Dated:
+    """Parse May 5, 5–9 May, 12 de mayo de 2024."""
+    month, day = _named(_part(match, "month")).month, int(match["day"])
+    last = int(match["to"] or day)
+    year = int(match["year"] or said.year_of(month, last))
+    return _at(match, (date(year, month, day), date(year, month, last)), relative=False)
+
+
+def _numeric(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse 2026-12-04 and 4.12.2026; in English 12/04/2026 is ambiguous."""
+    if match["y"]:
+        year, month, day = int(match["y"]), int(match["m"]), int(match["d"])
+    else:
+        year, month, day = int(match["year"]), int(match["two"]), int(match["one"])
+        if said.language == "en" and "/" in match[0]:
+            if max(month, day) <= 12 and month != day:
+                return None
+            month, day = min(month, day), max(month, day)
+    return _at(match, (date(year, month, day),) * 2, relative=False)
+
+
+def _day_word(match: linear.Match, said: Sentence) -> Dated | None:
+    word, before = _part(match, "word"), said.before.lower().rstrip()
+    morning = word in ("morgen", "mañana") and before.endswith(_NOT_TOMORROW)
+    if morning or (word == "hier" and said.language != "fr"):
+        return None
+    return _at(match, said.distance(_DAY_WORDS[word], "day"), relative=True)
+
+
+def _ago(match: linear.Match, said: Sentence) -> Dated:
+    days = said.distance(-_number(match["n"]), _unit(_part(match, "unit")))
+    return _at(match, days, relative=True)
+
+
+def _in(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse "in two weeks"; "in" and "en" may also give a duration."""
+    lasted = said.past or said.habit or (match[0][:2] == "en" and said.language != "es")
+    if lasted or said.before.rstrip().endswith(("ce", "times")):
+        return None
+    days = said.distance(_number(match["n"]), _unit(_part(match, "unit")))
+    return _at(match, days, relative=True)
+
+
+def _named_time(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse Friday, next Friday, next week, in March, end of May 2027."""
+    stepped = _part(match, "step") or _part(match, "after").removeprefix("of ")
+    step = next((number for word, number in _STEPS.items() if stepped.startswith(word)), None)
+    if match["weekday"]:
+        return _weekday(match, said, step)
+    if match["month"]:
+        return _named_month(match, said, step)
+    unit = _unit(_part(match, "unit"))
+    lasted = step == -1 and said.before.lower().endswith("the ")
+    if step is None or unit == "day" or lasted:
+        return None
+    if unit == "weekend":
+        saturday = monday_of(said.today, min(step, 1)) + timedelta(days=5)
+        return _at(match, (saturday, saturday + timedelta(days=1)), relative=True)
+    return _at(match, said.distance(min(step, 1), unit), relative=True)
+
+
+def _weekday(match: linear.Match, said: Sentence, step: int | None) -> Dated | None:
+    name, before = _part(match, "weekday"), said.before.lower()
+    short = name in _SHORT and (said.language != "en" or not (said.lead or step is not None))
+    recurs = step is None and (said.habit or before.endswith(_NO_DAY))
+    if short or recurs or before.endswith(("week from ", "week on ")):
+        return None
+    wanted = _named(name).weekday()
+    if step is not None and _part(match, "after").endswith(("week", "woche")):
+        day = monday_of(said.today, step) + timedelta(days=wanted)
+    else:
+        day = said.weekday(wanted, step)
+        if said.after.lower().startswith(" week"):  # Friday week
+            day += timedelta(days=7)
+    return _at(match, (day, day), relative=True, loose=step is None)
+
+
+def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated | None:
+    edge, year = _part(match, "edge").removeprefix("the "), _part(match, "year")
+    if step is None and not (edge or year or said.lead):
+        return None  # "may" and "march" are verbs as well
+    month = _named(_part(match, "month")).month
+    if step is not None:
+        said = replace(said, past=step < 0, habit=False, yearly=False)
+    days = month_of(int(year or said.year_of(month, 28)), month, edge)
+    return _at(match, days, relative=step is not None)
+
+
+def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse "on the 5th", but not "the 5th floor"."""
+    if not said.lead or not _P["after_day"].search(said.after[:16]):
+        return None
+    return _at(match, said.nth(int(match["day"])), relative=True)
+
+
+def _bare_year(match: linear.Match, said: Sentence) -> Dated | None:
+    return _at(match, year_days(int(match["year"])), relative=False) if said.lead else None
+
+
+_LATIN: dict[str, _Reader] = {
+    "numeric": _numeric,
+    "day_month": _written,
+    "month_day": _written,
+    "day_word": _day_word,
+    "ago": _ago,
+    "before_now": _ago,
+    "in_some": _in,
+    "named_time": _named_time,
+    "the_day": _day_of_month,
+    "bare_year": _bare_year,
+}
+
+
+# --- Chinese, Japanese
+
+
+def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse 3月5日, 明年三月, 来月の5日, 下个月底, 5月3号到9号."""
+    year, edge, step = _part(match, "year"), _part(match, "edge"), _part(match, "step")
+    if edge == "初" and said.after[:1] in _CJK_NUMERALS:
+        return None  # 初八, of the other calendar
+    if step:
+        first, last = month_of(said.today.year, said.today.month + _CJK_STEPS[step], edge)
+    else:
+        month = _number(match["month"])
+        day_or_end = _number(match["day"]) if match["day"] else 28
+        number = _cjk_year(year, said.today) if year else said.year_of(month, day_or_end)
+        first, last = month_of(number, month, edge)
+    if match["day"]:
+        first = last = first.replace(day=_number(match["day"]))
+    if match["to"]:
+        last = last.replace(day=_number(match["to"]))
+    return _at(match, (first, last), relative=bool(step) or (bool(year) and not year[0].isdigit()))
+
+
+def _cjk_year(word: str, today: date) -> int:
+    return int(word[:4]) if word[0].isdigit() else today.year + _CJK_STEPS[word[:-1]]
+
+
+def _cjk_year_alone(match: linear.Match, said: Sentence) -> Dated | None:
+    year, edge = _part(match, "year"), _part(match, "edge")
+    if match["this"]:  # 月初八 is a day of the other calendar
+        if said.after[:1] in _CJK_NUMERALS:
+            return None
+        days = year_days(said.today.year, match["this"][1:]) if match["this"][0] == "年" else None
+        days = days or month_of(said.today.year, said.today.month, match["this"][1:])
+        return _at(match, days, relative=True)
+    days = year_days(_cjk_year(year, said.today), edge)
+    return _at(match, days, relative=not year[0].isdigit())
+
+
+def _cjk_week(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse 下周三, 来週の金曜日, 这周末, 下周."""
+    name = _part(match, "weekday") or _part(match, "youbi")
+    if said.after[:1] in tuple("次个個天年回节節围") or not (name or match["step"]):
+        return None
+    step = _CJK_STEPS[match["step"]] if match["step"] else None
+    if not name:
+        return _at(match, said.distance(step or 0, "week"), relative=True)
+    nth = "第" in said.before[-3:]
+    if step is None and (said.habit or nth or name == "末"):
+        return None
+    index = _CJK_WEEKDAYS[name]
+    if step is None:
+        day = said.weekday(index, None)
+    else:
+        day = monday_of(said.today, step) + timedelta(days=index)
+    days = (day, day + timedelta(days=int(name == "末")))
+    return _at(match, days, relative=True, loose=step is None)
+
+
+def _cjk_day(match: linear.Match, said: Sentence) -> Dated | None:
+    if match["word"] == "前天" and said.before.endswith("以"):
+        return None
+    return _at(match, said.distance(_CJK_DAYS[match["word"]], "day"), relative=True)
+
+
+def _cjk_distance(match: linear.Match, said: Sentence) -> Dated | None:
+    sign = -1 if match["way"].endswith("前") else 1
+    days = said.distance(sign * _number(match["n"]), _unit(match["unit"].lstrip("ヶか个個")))
+    return _at(match, days, relative=True)
+
+
+def _cjk_nth(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse 5号, but not 5号线 or a duration (5日間)."""
+    after, before = said.after[:1], said.before[-1:]
+    wrong = "线線楼樓院店码碼机機仓倉位間目前後" if match[0][-1] != "日" else ""
+    if (after and after in wrong) or before in tuple("月第年路街星曜.-/"):
+        return None
+    if match[0][-1] == "日" and (
+        said.language != "ja" or (after and after not in "には。、かまが")
+    ):
+        return None
+    return _at(match, said.nth(int(match["day"])), relative=True)
+
+
+def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse 10/4; 1/2 and 3/4 are more likely fractions."""
+    month, day = int(match["month"]), int(match["day"])
+    around = said.before[-1:] + said.after[:1]
+    if month < day <= 5 or any((one.isalnum() and one.isascii()) or one in "/.-" for one in around):
+        return None
+    return _at(match, (date(said.year_of(month, day), month, day),) * 2, relative=False)
+
+
+_CJK: dict[str, _Reader] = {
+    "cjk_month": _cjk_date,
+    "numeric": _numeric,
+    "cjk_year_alone": _cjk_year_alone,
+    "cjk_week": _cjk_week,
+    "cjk_weekday": _cjk_week,
+    "cjk_day_word": _cjk_day,
+    "cjk_distance": _cjk_distance,
+    "cjk_nth": _cjk_nth,
+    "cjk_slash": _cjk_slash,
+}
+
+
+def dates_in(text: str, *, spoken_at: datetime, language: str, holds: str = "") -> list[Dated]:
+    """Return the dates in the first 2,000 characters of `text`, in order.
+
+    `holds` (habit, past, planned or another) is the statement's time, if known: "on Friday" lies
+    behind in the past and ahead in a plan, and a habit has no date.
+    """
+    text = text[:LONGEST]
+    said = Sentence(
+        text=text,
+        today=spoken_at.date(),
+        language=language,
+        past=holds == "past"
+        or (
+            holds != "planned"
+            and bool(_P["told_past"].search(text))
+            and not _P["told_ahead"].search(text)
+        ),
+        habit=holds == "habit" or bool(_P["habit"].search(text)),
+        yearly=bool(_P["every_year"].search(text)),
+    )
+    found: list[Dated] = []
+    for dated in _all(said):
+        if not any(dated.start < one.end and one.start < dated.end for one in found):
+            found.append(dated)
+    return _joined(text, sorted(found, key=lambda one: one.start))
+
+
+def _all(said: Sentence) -> Iterator[Dated]:
+    latin = said.language not in ("zh", "ja")
+    for name, reader in (_LATIN if latin else _CJK).items():
+        for match in _P[name].finditer(said.text):
+            told = replace(said, before=said.text[: match.start()], after=said.text[match.end() :])
+            if latin and (told.before[-1:].isalnum() or told.after[:1].isalnum()):
+                continue  # RE2's \b knows ASCII only
+            lead = (_latin_lead if latin else _cjk_lead)(told)
+            told = replace(told, lead=lead, past=said.past or lead == "since")
+            try:
+                dated = reader(match, told) if lead != "every" else None
+            except (ValueError, OverflowError, KeyError):  # February 30, in 999 years
+                continue
+            if dated:
+                kinds = {"since": "since", "from": "since", "until": "until"}
+                yield replace(dated, kind=kinds.get(lead, "on"))
+
+
+def _latin_lead(said: Sentence) -> str:
+    found = _P["lead"].search(said.before[-24:])
+    return next((name for name, word in found.groupdict().items() if word), "") if found else ""
+
+
+def _cjk_lead(said: Sentence) -> str:
+    if _P["cjk_every"].search(said.before[-6:]):
+        return "every"
+    if said.before.endswith(("从", "從", "自")) or _P["cjk_since"].search(said.after[:3]):
+        return "from"
+    until = said.before.endswith(("到", "至")) or _P["cjk_until"].search(said.after[:3])
+    return "until" if until else ""
+
+
+def _joined(text: str, found: list[Dated]) -> list[Dated]:
+    """Join two ends to a range; drop weekdays in a row (a habit) and a weekday beside its date."""
+    kept: list[Dated] = []
+    for dated in found:
+        before = kept[-1] if kept else None
+        gap = text[before.end : dated.start] if before else "."
+        if before is None or not (
+            _P["to"].search(gap) or _P["and"].search(gap) or gap.strip() in ("", "(", "（", ", den")
+        ):
+            kept.append(dated)
+        elif before.loose and dated.loose:
+            kept[-1] = replace(before, end=dated.end, kind="every")
+        elif before.first == dated.first and not _P["to"].search(gap):
+            kept[-1] = dated
+        elif before.loose or (dated.loose and not _P["to"].search(gap)):
+            kept[-1] = dated if before.loose else before
+        elif _P["to"].search(gap):
+            last = dated.last
+            while dated.loose and last < before.first:
+                last += timedelta(days=7)
+            if last < before.first:
+                kept.append(dated)
+            else:
+                kept[-1] = replace(before, end=dated.end, last=last, kind="on", loose=False)
+        else:
+            kept.append(dated)
+    return [one for one in kept if one.kind != "every"]

@@ -1,0 +1,98 @@
+"""Summarise a long text in a line or two and a few tags, using its own words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from memcenter.lib.text import segment
+from memcenter.lib.text.stopwords import CHINESE, ENGLISH
+from memories.extraction.arbitration.editions import Document
+
+SUMMARY_CHARS = 300
+# A shorter text is its own summary.
+LONG = 400
+TAGS = 5
+# Only this much of a text is read: its beginning tells the topic.
+_READ = 20_000
+_LONGEST_TAG = 30
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKS = re.compile(r"^\s{0,3}(?:[-*+>]|\d{1,3}[.)、]|#{1,6})\s+|\*\*|__|`", re.MULTILINE)
+_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+
+
+@dataclass(frozen=True)
+class Digest:
+    summary: str
+    tags: tuple[str, ...]
+
+
+def digest(text: str) -> Digest:
+    """Return the title with the most telling sentences, and the most important words.
+
+    A sentence is weighted by the frequency of its words in the text and by an early place (Luhn,
+    "The automatic creation of literature abstracts", 1958). A short text has no summary.
+    """
+    title = Document(text[:_READ]).title
+    body = _CODE.sub("\n", text[:_READ])
+    told = (_plain(one) for one in _END.split(_MARKS.sub("", body)))
+    sentences = list(dict.fromkeys(one for one in told if one))
+    weight = Counter(term for one in sentences for term in segment.terms(one))
+    tags = _tags(body, title=title)
+    if len(text) <= LONG:
+        return Digest("", tags)
+    return Digest(_summary(sentences, title=_plain(title), weight=weight), tags)
+
+
+def _summary(sentences: list[str], *, title: str, weight: Counter[str]) -> str:
+    """Return the chosen sentences in their order, within the maximum length."""
+    chosen = {0} if title and sentences else set()
+    room = SUMMARY_CHARS - (len(title) if title else 0)
+    for at in sorted(range(len(sentences)), key=lambda at: (-_tells(sentences, at, weight), at)):
+        if at not in chosen and len(sentences[at]) < room and sentences[at] != title:
+            chosen.add(at)
+            room -= len(sentences[at]) + 1
+    told = [sentences[at] for at in sorted(chosen)]
+    return _joined(told) if told else sentences[0][:SUMMARY_CHARS] if sentences else ""
+
+
+def _tells(sentences: list[str], at: int, weight: Counter[str]) -> float:
+    terms = set(segment.terms(sentences[at]))
+    told = sum(math.log1p(weight[term]) for term in terms)
+    return told / (4 + len(terms)) / math.sqrt(1 + at / 10)
+
+
+def _joined(told: list[str]) -> str:
+    text = ""
+    for one in told:
+        gap = " " if text and text[-1].isascii() else ""
+        stop = "" if not text or text[-1] in ".!?。！？；:：" else ("." if one.isascii() else "。")
+        text = f"{text}{stop}{gap or (' ' if stop == '.' else '')}{one}"
+    return text[:SUMMARY_CHARS]
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence.split())
+
+
+def _tags(text: str, *, title: str) -> tuple[str, ...]:
+    """Return the most frequent words in their spelling; those of the title count three times."""
+    written: dict[str, str] = {}
+    count: Counter[str] = Counter()
+    for part, times in ((title, 2), (text, 1)):
+        for word in segment.words(part):
+            found = segment.terms(word)
+            if _fits(word) and found:
+                written.setdefault(found[0], word.lower() if word.istitle() else word)
+                count[found[0]] += times
+    best = sorted(count, key=lambda term: (-count[term] * min(len(written[term]), 6), term))
+    return tuple(written[term] for term in best[:TAGS])
+
+
+def _fits(word: str) -> bool:
+    short = 2 if any("\u4e00" <= character <= "\u9fff" for character in word) else 3
+    bare = word.casefold()
+    told = bare not in ENGLISH and bare not in CHINESE and any(map(str.isalpha, bare))
+    return told and short <= len(word) <= _LONGEST_TAG

@@ -1,0 +1,164 @@
+"""Daily notes: lines that are stored first and indexed afterwards."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db.models import Max
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Invalid
+from memories.extraction.secret_masking import masked, screen
+from memories.files.text import note_lines
+from memories.files.text.note_lines import Noted
+from memories.files.text.paths import LAYERS, MEMORY
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
+from memories.models import DailyNote, TargetKind
+from memories.writing import direct_writes
+from ops.access import as_user
+from ops.accounts import users
+from ops.audit import audit_log
+from ops.models import Kind, Priority, User
+from ops.queue import outbox
+from ops.queue.worker import Run
+
+FOLDER = "memory"  # the folder of the days' notes among the memory files
+MAX_SOURCE = 200
+_OF_FILE = 100  # lines of a memory file that may enter a prompt
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+@dataclass(frozen=True)
+class Appended:
+    """The line that was written; `redacted` if a secret in it was blanked."""
+
+    note: DailyNote
+    redacted: bool
+
+
+def append(text: str, *, user: User, source: str = "") -> Appended:
+    """Append a line to today's note, in the user's time zone.
+
+    The append is atomic, and concurrent appends are numbered in order of arrival. The line is found
+    by its words at once, and by its meaning after an operation has run. Raises `Invalid`, and
+    `Conflict` (`memory_off`, `being_forgotten`).
+    """
+    screened = _checked(text, source)
+    direct_writes.check_on(user)
+    zone = ZoneInfo(users.settings_of(user).timezone)
+    statements.rows(_LOCK, [f"notes:{user.pk}"])
+    now = timezone.now()  # taken under the lock, so that later lines are never older
+    day = now.astimezone(zone).date()
+    number = _last(user, day) + 1
+    note = DailyNote.objects.create(
+        user=user, day=day, number=number, text=screened, source=masked(source), created_at=now
+    )
+    search_index.store_words(user=user, entries=[_entry(note)])
+    audit_log.gather("note.appended", subject=user.subject, target=f"note {note.pk}")
+    outbox.enqueue(
+        Kind.INDEX_MEMORY,
+        subject=user.subject,
+        payload={"note": note.pk},
+        priority=Priority.INDEX,
+        serial_key=str(user.subject),
+    )
+    return Appended(note, redacted=screened != text.strip())
+
+
+def index(run: Run, *, user: User, note_id: int) -> None:
+    """Store the vector of a line, unless the line is gone; a repeated run writes the same."""
+    with as_user(user):
+        note = DailyNote.objects.filter(user=user, pk=note_id).first()
+    if note is None:
+        return
+    vectors = search_index.embed([note.text])
+    with run.applying(user):
+        there = DailyNote.objects.select_for_update().filter(pk=note.pk).first()
+        if there is not None:
+            search_index.store(user=user, entries=[_entry(there)], vectors=vectors)
+
+
+_COLUMNS = statements.columns(DailyNote, "n")
+_RECENT = f"""
+(SELECT {_COLUMNS}, '' AS path FROM memories_dailynote n
+  WHERE n.user_id = %s AND n.hidden_at IS NULL AND n.day BETWEEN %s AND %s
+  ORDER BY n.day DESC, n.number DESC LIMIT %s)
+UNION ALL
+(SELECT {_COLUMNS}, f.path FROM memories_memoryfile f
+  CROSS JOIN LATERAL
+        (SELECT * FROM memories_dailynote l
+          WHERE l.file_id = f.id AND l.hidden_at IS NULL ORDER BY l.number, l.id LIMIT %s) n
+  WHERE f.user_id = %s AND f.path = ANY(%s::text[])
+    AND f.hidden_at IS NULL AND f.deleted_at IS NULL)
+"""
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The notes for a prompt, newest first, and the lines of the persona layers by path."""
+
+    notes: Sequence[DailyNote] = ()
+    layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
+
+
+def recent(user: User, *, zone: ZoneInfo, limit: int = 30) -> Recent:
+    """Return the latest lines of today and yesterday in the user's time zone, and of the files.
+
+    The days' notes are followed by the free text of `MEMORY.md`.
+    """
+    today = timezone.now().astimezone(zone).date()
+    of_days = [user.pk, today - timedelta(days=1), today, limit]
+    found = statements.rows(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
+    by_path: dict[str, list[DailyNote]] = defaultdict(list)
+    for *values, path in found:
+        by_path[path].append(statements.instance(DailyNote, values))
+    days = sorted(by_path.pop("", ()), key=lambda line: (line.on, line.number), reverse=True)
+    for lines in by_path.values():
+        lines.sort(key=lambda line: (line.number, line.pk))
+    beside = by_path.pop(MEMORY, [])
+    return Recent([*days, *beside], by_path)
+
+
+def path_of(day: date) -> str:
+    """Return the path of the day's note among the memory files."""
+    return f"{FOLDER}/{day.isoformat()}.md"
+
+
+def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
+    """Return the line as a user reads it, `- 14:03 [source] text`; `noting.read` parses it."""
+    time = f"{note.created_at.astimezone(zone):%H:%M}"
+    return note_lines.written(Noted(time, note.text, note.source))
+
+
+def _checked(text: str, source: str) -> str:
+    """Return the text without secrets. Raises `Invalid` naming each field."""
+    problems: dict[str, list[str]] = {}
+    if not text.strip():
+        problems["text"] = ["The text must not be empty."]
+    elif len(text) > settings.MAX_MEMORY_CHARS:
+        problems["text"] = [f"A line has at most {settings.MAX_MEMORY_CHARS:,} characters."]
+    if len(source) > MAX_SOURCE:
+        problems["source"] = [f"At most {MAX_SOURCE} characters."]
+    if problems:
+        raise Invalid("The line is not valid.", fields=problems)
+    screened = screen(text.strip())
+    if screened.drop:
+        raise Invalid.field("text", "This looks like a secret, and secrets are not remembered.")
+    return screened.text
+
+
+def _last(user: User, day: date) -> int:
+    """Return the last number, counting lines being forgotten: a number is never reused."""
+    rows = DailyNote.everything.filter(user=user, day=day)
+    return int(rows.aggregate(last=Max("number"))["last"] or 0)
+
+
+def _entry(note: DailyNote) -> Entry:
+    return Entry(TargetKind.NOTE, note.pk, note.text)

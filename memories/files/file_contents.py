@@ -1,0 +1,127 @@
+"""The contents of memory files: which memories each file shows, and its current text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import groupby
+from types import MappingProxyType
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+from django.utils.crypto import salted_hmac
+
+from memories.files import daily_notes
+from memories.files.text.changes import Known
+from memories.files.text.parse import Document, parse
+from memories.files.text.paths import LEARNINGS, MEMORY
+from memories.files.text.render import render
+from memories.models import DailyNote, Kind, Memory, MemoryFile, MemoryStatus
+from ops.accounts import users
+from ops.models import User
+
+LEARNED = (Kind.SKILL, Kind.INSIGHT)
+_TITLES: Mapping[tuple[str, bool], str] = MappingProxyType(
+    {
+        (MEMORY, False): "# Memory\n",
+        (MEMORY, True): "# 记忆\n",
+        (LEARNINGS, False): "# Learnings\n",
+        (LEARNINGS, True): "# 经验\n",
+    }
+)
+_LONG, _BEGINNING = 600, 200  # characters
+_NOTE = re.compile(r"memory/(\d{4}-\d{2}-\d{2})\.md")
+_SALT = "memories.file"
+
+
+def path_for(kind: str) -> str:
+    """Return the file that shows memories of this kind."""
+    return LEARNINGS if kind in LEARNED else MEMORY
+
+
+def known_of(user: User) -> list[Known]:
+    """Return the user's active memories as files show them, most important first.
+
+    Memories of projects are in no file.
+    """
+    rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
+    ordered = rows.order_by("-pinned", "-importance", "pk")
+    return [_known(*row) for row in ordered.values_list("public_id", "kind", "content", "summary")]
+
+
+def _known(public_id: str, kind: str, content: str, summary: str) -> Known:
+    if len(content) <= _LONG:
+        return Known(public_id, kind, content)
+    text = summary.strip() or content[:_BEGINNING].rstrip() + "…"
+    return Known(public_id, kind, text, long=True)
+
+
+def rendered(
+    known: Sequence[Known],
+    *,
+    user: User,
+    path: str,
+    keeping: Document,
+    became: Mapping[int, str | None] | None = None,
+) -> str:
+    """Render a curated file with these memories, keeping the order and free text of `keeping`."""
+    shown = [one for one in known if path_for(one.kind) == path]
+    return render(shown, keeping=keeping, became=became, chinese=_reads_chinese(user))
+
+
+def begun(user: User, path: str) -> Document:
+    """Return a new curated file, which has only a title."""
+    return parse(_TITLES[path, _reads_chinese(user)])
+
+
+def _reads_chinese(user: User) -> bool:
+    return users.settings_of(user).language.startswith("zh")
+
+
+def row_of(user: User, path: str) -> MemoryFile | None:
+    """Return the row of a file, or None if there is none."""
+    return MemoryFile.objects.filter(user=user, path=path).first()
+
+
+def day_of(path: str) -> date | None:
+    """Return the day of the note at this path, or None if it isn't a day's note."""
+    found = _NOTE.fullmatch(path)
+    if found is None or not found[1].isascii():
+        return None
+    try:
+        return date.fromisoformat(found[1])
+    except ValueError:
+        return None
+
+
+def of_day(user: User, day: date) -> tuple[str, datetime] | None:
+    """Return a day's note and the time of its last line, or None if there are no lines."""
+    found = _notes(user, DailyNote.objects.filter(day=day))
+    return next(((text, at) for _, text, at in found), None)
+
+
+def days_of(user: User) -> list[tuple[date, str, datetime]]:
+    """Return each day's note and the time of its last line, newest first."""
+    return list(_notes(user, DailyNote.objects.all()))
+
+
+def _notes(user: User, lines: QuerySet[DailyNote]) -> Iterator[tuple[date, str, datetime]]:
+    zone = ZoneInfo(users.settings_of(user).timezone)
+    ordered = lines.filter(user=user, day__isnull=False).order_by("-day", "number")
+    for day, of_day in groupby(ordered, key=lambda line: line.on):
+        found = list(of_day)
+        text = "".join(f"{daily_notes.line_of(line, zone=zone)}\n" for line in found)
+        yield day, f"# {day.isoformat()}\n\n{text}", found[-1].created_at
+
+
+def etag_of(text: str) -> str:
+    """Return the entity tag of a file's text."""
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def digest_of(text: str) -> UUID:
+    """Return a hash keyed with the instance's secret: it identifies a text without revealing it."""
+    return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16])

@@ -1,0 +1,160 @@
+"""The copies of memory files that users can reach: in a folder, or in object storage.
+
+The rows are authoritative. A copy is written after its row, atomically, and only over a copy whose
+text is known: text typed into it in the meantime waits for the next sync.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, storages
+
+from memcenter.lib import storing
+from memcenter.lib.database import statements
+from memcenter.lib.errors import ApplicationError
+
+STORAGE = "memory_files"
+WRITTEN = ".written.json"  # the digests of the notes' copies when they were written
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+class Unreadable(ApplicationError):
+    """A copy that isn't text or is too large; it is left as it is."""
+
+
+def hold(user_id: int) -> None:
+    """Lock this user's files until the caller's transaction ends."""
+    statements.rows(_LOCK, [f"files:{user_id}"])
+
+
+def folder_of(user_id: int) -> Path | None:
+    """Return the folder of a user's copies; None if they aren't on this machine."""
+    try:
+        return Path(_storage().path(str(user_id)))
+    except NotImplementedError:
+        return None
+
+
+def read(user_id: int, path: str) -> str | None:
+    """Return the text of a copy, or None if there is none. Raises `Unreadable`."""
+    raw = _read(user_id, path)
+    if raw is None:
+        return None
+    if len(raw) > settings.MAX_FILE_BYTES:
+        raise Unreadable(f"The file is larger than {settings.MAX_FILE_BYTES:,} bytes.")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable("The file is not valid UTF-8.") from error
+    if "\x00" in text:
+        raise Unreadable("The file must not contain NUL characters.")
+    return text
+
+
+def write(user_id: int, path: str, text: str) -> None:
+    """Write a copy. On this machine the write is atomic, and the file is private."""
+    folder = folder_of(user_id)
+    if folder is None:
+        name = f"{user_id}/{path}"
+        _storage().delete(name)
+        _storage().save(name, ContentFile(text.encode()))
+        return
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for left in folder.glob(".*.part"):  # left by a kill: the writer holds the lock
+        left.unlink(missing_ok=True)
+    part = folder / f".{secrets.token_hex(8)}.part"
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as raw:
+            raw.write(text.encode())
+            raw.flush()
+            os.fsync(raw.fileno())
+        (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.replace(folder / path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove(user_id: int, path: str) -> None:
+    """Remove a copy, and the folders that become empty."""
+    _storage().delete(f"{user_id}/{path}")
+    folder = folder_of(user_id)
+    if folder is None:
+        return
+    for above in Path(path).parents[:-1]:
+        with suppress(OSError):
+            (folder / above).rmdir()
+
+
+def rewrite(user_id: int, change: Callable[[str], str], *, leaving: Collection[str] = ()) -> int:
+    """Apply `change` to each copy except those in `leaving`; return how many changed.
+
+    An unreadable copy is deleted: the next sync writes it again.
+    """
+    count = 0
+    for name in [one for one in names(user_id) if one not in leaving]:
+        try:
+            text = read(user_id, name)
+        except Unreadable:
+            _storage().delete(f"{user_id}/{name}")
+            count += 1
+            continue
+        if text is not None and (changed := change(text)) != text:
+            write(user_id, name, changed)
+            count += 1
+    return count
+
+
+def erase(user_id: int) -> int:
+    """Erase all copies of a user with their folder; return how many there were."""
+    found = list(names(user_id))
+    for name in found:
+        _storage().delete(f"{user_id}/{name}")
+    folder = folder_of(user_id)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(found)
+
+
+def names(user_id: int) -> Iterator[str]:
+    """Yield all paths below a user's folder, including partial writes and foreign files."""
+    with suppress(FileNotFoundError):
+        yield from storing.names_below(_storage(), str(user_id))
+
+
+def changed_at(user_id: int, path: str) -> float | None:
+    """Return when a local copy was last changed (Unix seconds), or None if unknown."""
+    folder = folder_of(user_id)
+    if folder is None:
+        return None
+    with suppress(OSError):
+        return (folder / path).stat().st_mtime
+    return None
+
+
+def _read(user_id: int, path: str) -> bytes | None:
+    folder = folder_of(user_id)
+    try:
+        if folder is None:
+            with _storage().open(f"{user_id}/{path}") as file:
+                return bytes(file.read(settings.MAX_FILE_BYTES + 1))
+        descriptor = os.open(folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as raw:
+            return raw.read(settings.MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unreadable("The file can't be read.") from error
+
+
+def _storage() -> Storage:
+    return storages[STORAGE]

@@ -1,0 +1,301 @@
+"""Apply a user's edits of a curated memory file to the memories that the file shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memcenter.lib.errors import Invalid, Stale
+from memories.extraction.masking import SECRET
+from memories.extraction.secret_masking import blanked, cover, screen
+from memories.extraction.types import Refused
+from memories.files import file_contents
+from memories.files.text import grammar
+from memories.files.text.changes import Changes, Created, Disputed, Known, between
+from memories.files.text.grammar import Line, Role
+from memories.files.text.parse import Document, parse
+from memories.learning import learnability
+from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
+from memories.writing import curation, direct_writes, memory_writes
+from memories.writing.direct_writes import MemoryInput, Prepared
+from memories.writing.memory_writes import SourceInput
+from ops.models import User
+
+MOST_CHANGES = 1_000
+_Text = tuple[str, str]  # the content and its kind
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A file as edited; `base` is the version that was edited, `beside` the other curated file.
+
+    `elsewhere` has the ids in the other file after the edit. `by_program`: new statements wait for
+    review if the user confirms what programs write.
+    """
+
+    path: str
+    text: str
+    base: Document
+    beside: Document
+    elsewhere: frozenset[str]
+    by_program: bool = False
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A checked and embedded edit: everything that must happen before the transaction."""
+
+    typed: Typed
+    edited: Document
+    texts: Mapping[_Text, Prepared]
+    refused: Sequence[Refused] = ()
+
+
+@dataclass
+class Done:
+    """The result of an edit, as memory ids. `became` maps line positions to ids, for rendering."""
+
+    created: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    recycled: list[str] = field(default_factory=list)
+    to_review: list[str] = field(default_factory=list)
+    became: dict[int, str | None] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        names = ("created", "updated", "recycled", "to_review")
+        return {name: len(getattr(self, name)) for name in names}
+
+
+def prepare(typed: Typed, *, known: Sequence[Known], keep_secrets_out: bool = False) -> Edit:
+    """Check and embed; call it outside any transaction. Raises `Invalid` naming the lines.
+
+    A line that is only a secret is refused. With `keep_secrets_out` such a line keeps its old text,
+    or is dropped if it is new, and the rest of the edit is applied.
+    """
+    edited, refused, problems = _screened(parse(typed.text), typed.base)
+    _check([*problems, *([] if keep_secrets_out else _told(refused))])
+    plan = _plan(typed, edited, known)
+    said = list(dict.fromkeys(_said(plan, known)))
+    if len(said) + len(plan.removed) > MOST_CHANGES:
+        most = f"At most {MOST_CHANGES:,} lines may be changed at once."
+        raise Invalid.field("content", most)
+    texts = {
+        (text, kind): direct_writes.prepare(MemoryInput(text, kind=kind), origin=Origin.FILE)
+        for text, kind in said
+    }
+    return Edit(typed, edited, texts, [one for found in refused.values() for one in found])
+
+
+def without_secrets(text: str, base: Document) -> str:
+    """Return a user's own note without secrets; raises `Invalid` naming lines that are secrets."""
+    screened, refused, problems = _screened(parse(text), base)
+    _check([*problems, *_told(refused)])
+    return screened.text
+
+
+def lock(edit: Edit, *, user: User) -> None:
+    """Lock the memories that the edit refers to; call it before any file is locked."""
+    ids = {line.id for line in (*edit.edited.lines, *edit.typed.base.lines) if line.id}
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id__in=ids)
+    list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def carry_out(edit: Edit, *, user: User) -> Done:
+    """Edit, create, recycle and queue for review, in the caller's transaction.
+
+    The changes are computed again from the current memories. Raises `Stale` if these changed so
+    much since `prepare` that it has to be repeated, and `Conflict` (`memory_off`) if the edit adds
+    statements while long-term memory is off.
+    """
+    known = file_contents.known_of(user)
+    plan = _plan(edit.typed, edit.edited, known)
+    if not set(_said(plan, known)) <= set(edit.texts):
+        raise Stale(_("The memories have changed. Please check again."))
+    if plan.created or any(one.content for one in plan.disputed) or _adds_text(edit):
+        direct_writes.check_on(user)
+    work = _Work(edit, user, {one.id: one for one in known})
+    work.carry_out(plan)
+    learnability.note(edit.refused, user_id=user.pk)
+    return work.done
+
+
+def _adds_text(edit: Edit) -> bool:
+    """Whether the edit has free text that the previous file doesn't have."""
+    before = {line.raw.strip() for line in edit.typed.base.lines}
+    return any(
+        line.raw.strip() and line.raw.strip() not in before
+        for line in edit.edited.lines
+        if line.role == Role.FREE or (line.role == Role.HEADING and not line.kind)
+    )
+
+
+class _Work:
+    """Carries out a single edit."""
+
+    def __init__(self, edit: Edit, user: User, known: Mapping[str, Known]) -> None:
+        self.edit, self.user, self.known = edit, user, known
+        self.done = Done()
+
+    def carry_out(self, plan: Changes) -> None:
+        self.done.became.update(dict.fromkeys(plan.repeated))
+        for one in plan.edited:
+            self._edit(one.id, one.content, one.kind)
+        if plan.removed:
+            gone = curation.bulk(user=self.user, ids=plan.removed, action="recycle")
+            self.done.recycled += [id for id, result in gone if result == "done"]
+        for created in plan.created:
+            self._create(created)
+        for disputed in plan.disputed:
+            self._dispute(disputed)
+
+    def _edit(self, id: str, content: str | None, kind: str | None) -> None:
+        changes = {"kind": kind} if kind else {}
+        text = None
+        if content is not None:
+            kind = kind or self.known[id].kind
+            text, changes = self.edit.texts[content, kind], {**changes, "content": content}
+        memory = Memory.objects.get(user=self.user, public_id=id)
+        edit = curation.Edit(changes, text)
+        curation.edit(edit, user=self.user, memory=memory, actor=Origin.FILE)
+        self.done.updated.append(id)
+
+    def _create(self, one: Created) -> None:
+        self.done.became[one.place] = None
+        if one.formerly and is_forgotten(one.formerly, user=self.user):
+            return
+        if one.formerly and self._taken_back(one):
+            return
+        written = direct_writes.remember(
+            self.edit.texts[one.content, one.kind or Kind.FACT],
+            user=self.user,
+            reference=self.edit.typed.path,
+            by_program=self.edit.typed.by_program,
+        )
+        memory = written.memory
+        if written.result == "updated":
+            self.done.updated.append(memory.public_id)
+        elif written.result == "created" and memory.status == MemoryStatus.CANDIDATE:
+            self.done.to_review.append(memory.public_id)
+        elif written.result == "created":
+            self.done.created.append(memory.public_id)
+            self.done.became[one.place] = memory.public_id
+
+    def _taken_back(self, one: Created) -> bool:
+        """Restore the memory of a line that returns from an old version from the recycle bin."""
+        binned = Memory.visible.filter(user=self.user, deleted_at__isnull=False)
+        memory = binned.filter(public_id=one.formerly, content=one.content).first()
+        if memory is None:
+            return False
+        curation.take_back(user=self.user, memory=memory)
+        self.done.created.append(memory.public_id)
+        self.done.became[one.place] = memory.public_id
+        return True
+
+    def _dispute(self, one: Disputed) -> None:
+        memory = Memory.objects.filter(user=self.user, public_id=one.id).first()
+        if one.content is None:
+            if memory is not None:
+                now = timezone.now()
+                Memory.objects.filter(pk=memory.pk).update(removal_asked_at=now)
+                self.done.to_review.append(one.id)
+            return
+        if memory is None and is_forgotten(one.id, user=self.user):
+            return
+        kind = one.kind or (memory.kind if memory else Kind.FACT)
+        waiting = Memory.objects.filter(
+            user=self.user, status=MemoryStatus.CANDIDATE, content=one.content
+        )
+        if waiting.exists():
+            return
+        made = memory_writes.create(
+            self.edit.texts[one.content, kind].draft,
+            user=self.user,
+            source=SourceInput(origin=Origin.FILE, reference=self.edit.typed.path),
+            status=MemoryStatus.CANDIDATE,
+            conflicts_with=memory,
+        )
+        self.done.to_review.append(made.public_id)
+
+
+def is_forgotten(public_id: str, *, user: User) -> bool:
+    """Whether the memory was, or is being, forgotten; its line must not be learned again."""
+    hidden = Memory.everything.filter(user=user, public_id=public_id, hidden_at__isnull=False)
+    if hidden.exists():
+        return True
+    return Tombstone.objects.filter(user=user, memory_public_id=public_id).exists()
+
+
+def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
+    """Compute the changes; a memory is newer if its text differs from its text in the files."""
+    lines = (line for file in (typed.beside, typed.base) for line in file.lines if line.id)
+    seen = {line.id: (line.text.strip(), line.kind) for line in lines}
+    judged = [
+        replace(one, newer=seen.get(one.id) not in ((one.text.strip(), one.kind), (one.text, "")))
+        for one in known
+    ]
+    return between(typed.base, edited, memories=judged, elsewhere=typed.elsewhere)
+
+
+def _said(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
+    """Yield the texts to embed, with the kind each will have."""
+    kinds = {one.id: one.kind for one in known}
+    for edited in plan.edited:
+        if edited.content is not None:
+            yield edited.content, edited.kind or kinds[edited.id]
+    for created in plan.created:
+        yield created.content, created.kind or Kind.FACT
+    for disputed in plan.disputed:
+        if disputed.content is not None:
+            yield disputed.content, disputed.kind or kinds.get(disputed.id, Kind.FACT)
+
+
+def _screened(
+    edited: Document, base: Document
+) -> tuple[Document, dict[int, Sequence[Refused]], list[str]]:
+    """Return the file without secrets, the secret-only lines by number, and the problems found."""
+    as_was = {line.raw for line in base.lines}
+    covered = cover(edited.text)
+    place = 0
+    own = {line.id: line.raw for line in base.lines if line.id}
+    kept: list[str] = []
+    refused: dict[int, Sequence[Refused]] = {}
+    problems: list[str] = []
+    for number, line in enumerate(edited.lines, start=1):
+        beside, place = covered[place : place + len(line.raw)], place + len(line.raw)
+        if line.raw in as_was or not line.raw.strip():
+            kept.append(line.raw)
+            continue
+        if len(line.text) > settings.MAX_MEMORY_CHARS:
+            most = f"{settings.MAX_MEMORY_CHARS:,}"
+            problems.append(f"Line {number}: a memory has at most {most} characters.")
+        words = line.text or line.raw.removesuffix(line.end)
+        found = screen(words)
+        if found.drop:
+            refused[number] = found.refused
+            kept.append(own.get(line.id, ""))
+        elif found.text == words and SECRET in beside:  # an earlier line reveals it
+            kept.append(blanked(beside))
+        else:
+            kept.append(line.raw if found.text == words else _with(line, found.text))
+    return parse("".join(kept)), refused, problems
+
+
+def _told(refused: Mapping[int, Sequence[Refused]]) -> list[str]:
+    return [f"Line {number}: this looks like a secret." for number in refused]
+
+
+def _check(problems: Sequence[str]) -> None:
+    if problems:
+        raise Invalid(problems[0], fields={"content": problems[:20]})
+
+
+def _with(line: Line, text: str) -> str:
+    if line.role is Role.MEMORY:
+        return grammar.memory(text, id=line.id, kind=line.kind, end=line.end).raw
+    start = "- " if line.role is Role.NEW else ""
+    return f"{start}{grammar.written(text)}{line.end}"

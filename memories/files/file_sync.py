@@ -1,0 +1,218 @@
+"""Keep the copies of memory files in sync: read in edits of the copies, and write them again.
+
+A copy is written after the rows are committed, under the lock of the user's files. After a kill in
+between, the copy is outdated; the next sync recognizes its text as a known version of the file and
+overwrites it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import ApplicationError, Stale
+from memories.files import file_contents, file_copies, file_edits, memory_files, note_copies
+from memories.files.file_edits import Typed
+from memories.files.memory_files import Applied, Ready
+from memories.files.text.parse import Document, parse
+from memories.files.text.paths import CURATED
+from memories.models import FileVersion, MemoryFile
+from ops.access import as_user
+from ops.models import Kind, Operation, Priority, User
+from ops.queue import outbox
+
+_ROUNDS = 3
+_AT_ONCE = 2_000  # users per sweep
+# A row may be committed a moment after its timestamp.
+_CHANGED = """
+SELECT u.subject FROM ops_user u
+ CROSS JOIN LATERAL (
+    SELECT coalesce(max(f.synced_at), '-infinity') - interval '1 minute' AS at
+      FROM memories_memoryfile f WHERE f.user_id = u.id AND f.path = 'MEMORY.md') since
+ WHERE u.hidden_at IS NULL AND (
+    EXISTS (SELECT 1 FROM memories_memory m
+             WHERE m.user_id = u.id AND m.updated_at > since.at
+               AND m.status IN ('active', 'disabled', 'superseded', 'archived'))
+    OR EXISTS (SELECT 1 FROM memories_dailynote n
+                WHERE n.user_id = u.id AND n.created_at > since.at
+                  AND n.day > (since.at - interval '2 days')::date)
+    OR EXISTS (SELECT 1 FROM memories_memoryfile f
+                WHERE f.user_id = u.id AND f.updated_at > since.at
+                  AND f.path NOT IN ('MEMORY.md', 'LEARNINGS.md')))
+ LIMIT %s
+"""
+
+
+@dataclass
+class Synced:
+    """The result of a sync, by path: `edits` that were read in, copies `written`, and failures."""
+
+    edits: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        return {"edits": self.edits, "written": self.written, "failed": self.failed}
+
+
+def edit(ready: Ready, *, user: User) -> Applied:
+    """Like `memory_files.apply`; the copy is written after the caller's transaction commits."""
+    applied = memory_files.apply(ready, user=user)
+    if ready.path in CURATED:
+        transaction.on_commit(partial(write_copy, user, ready.path), robust=True)
+    return applied
+
+
+def sync(user: User) -> Synced:
+    """Read in the edits of the copies, render the files, and write the copies again.
+
+    The copies of daily notes and of the user's own notes are only written (`note_copies`). Safe to
+    repeat, and to kill at any point: a copy that was already read in is recognized by its text. A
+    missing copy is written, never taken for an empty file. A copy that can't be read or applied is
+    left as it is and reported.
+    """
+    synced = Synced()
+    for path in CURATED:
+        try:
+            _read_in(user, path, synced)
+        except ApplicationError as error:
+            synced.failed[path] = error.message
+    for path in CURATED:
+        if path not in synced.failed and write_copy(user, path):
+            synced.written.append(path)
+    with as_user(user, changing=True):
+        file_copies.hold(user.pk)
+        if not _is_going(user):
+            followed = note_copies.follow(user)
+            synced.written += followed.written
+            synced.failed |= followed.failed
+    return synced
+
+
+def write_copy(user: User, path: str) -> bool:
+    """Write the current text of a curated file to its copy; return False if nothing was written.
+
+    A copy that was edited since the last sync is left for the next sync.
+    """
+    with as_user(user, changing=True):
+        file_copies.hold(user.pk)
+        if _is_going(user):
+            return False
+        row = memory_files.refreshed(user, path)
+        try:
+            found = file_copies.read(user.pk, path)
+        except file_copies.Unreadable:
+            return False
+        if found is not None and not _is_known(row, found):
+            return False
+        if found != row.content:
+            file_copies.write(user.pk, path, row.content)
+        MemoryFile.objects.filter(pk=row.pk).update(
+            written_version=row.version, synced_at=timezone.now()
+        )
+        return found != row.content
+
+
+def request(*, subject: UUID) -> Operation:
+    """Enqueue a sync, unless one is already queued for the user."""
+    return outbox.enqueue(
+        Kind.SYNC_FILES,
+        subject=subject,
+        payload={},
+        priority=Priority.BULK,
+        dedupe_key=f"files:{subject}",
+        serial_key=str(subject),
+    )
+
+
+def request_where_changed() -> int:
+    """Enqueue a sync for users whose memories or copies changed since the last; as the system.
+
+    Detected by timestamps: writing a memory triggers nothing, so a turn pays nothing for it.
+    """
+    found: set[UUID] = {subject for (subject,) in statements.rows(_CHANGED, [_AT_ONCE])}
+    found.update(_with_changed_copies())
+    for subject in found:
+        request(subject=subject)
+    return len(found)
+
+
+def request_where_edited() -> int:
+    """Like `request_where_changed`, but only for edited local copies; cheap enough to run often."""
+    found = set(_with_changed_copies())
+    for subject in found:
+        request(subject=subject)
+    return len(found)
+
+
+def _with_changed_copies() -> Iterator[UUID]:
+    rows = MemoryFile.objects.filter(path__in=CURATED, user__hidden_at__isnull=True)
+    rows = rows.exclude(written_version=0).exclude(synced_at=None)
+    fields = ("user_id", "user__subject", "path", "synced_at")
+    for user_id, subject, path, synced_at in rows.values_list(*fields).iterator():
+        at = file_copies.changed_at(user_id, path)
+        if at is not None and at > synced_at.timestamp():
+            yield subject
+
+
+def _read_in(user: User, path: str, synced: Synced) -> None:
+    """Read in the edit of a copy. Raises an `ApplicationError` if that is impossible."""
+    for _round in range(_ROUNDS):
+        found = file_copies.read(user.pk, path)
+        with as_user(user, changing=True):
+            row = file_contents.row_of(user, path)
+            if found is None or _is_going(user) or (row and _is_known(row, found)):
+                return
+            base = _written(row)
+            known = file_contents.known_of(user)
+            other = memory_files.other_than(path)
+            beside = _written(file_contents.row_of(user, other))
+            elsewhere = memory_files.ids_in(parse(_copy_of(user, other)))
+        typed = Typed(path, found, base, beside, elsewhere)
+        edit = file_edits.prepare(typed, known=known, keep_secrets_out=True)
+        ready = Ready(path, row.version if row else 0, found, "disk", edit)
+        try:
+            with as_user(user, changing=True):
+                applied = memory_files.apply(ready, user=user)
+        except Stale:
+            continue
+        synced.edits[path] = applied.done.counts
+        return
+    raise Stale(_("The memories have changed. Please check again."))
+
+
+def _written(row: MemoryFile | None) -> Document:
+    """Return the copy's text as last written; an empty document if that is unknown."""
+    if row is None:
+        return Document()
+    version = FileVersion.objects.filter(file=row, number=row.written_version).first()
+    return parse(version.content) if version else Document()
+
+
+def _is_known(row: MemoryFile, text: str) -> bool:
+    """Whether the text is a known version of the file, so that its copy is only outdated."""
+    versions = FileVersion.objects.filter(file=row)
+    digest = file_contents.digest_of(text)
+    return versions.filter(Q(content=text) | Q(typed=digest)).exists()
+
+
+def _is_going(user: User) -> bool:
+    return User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists()
+
+
+def _copy_of(user: User, path: str) -> str:
+    try:
+        found = file_copies.read(user.pk, path)
+    except file_copies.Unreadable:
+        found = None
+    return memory_files.content_of(user, path) if found is None else found

@@ -1,0 +1,129 @@
+"""Index the free text of memory files by line, so that search and recall find it like notes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memories.files.text.grammar import Role
+from memories.files.text.parse import parse
+from memories.files.text.paths import CURATED
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
+from memories.models import DailyNote, MemoryFile, TargetKind, Vector
+from ops.access import as_user
+from ops.models import Kind, Priority, User
+from ops.queue import outbox
+from ops.queue.worker import Run
+
+_MOST = 2_000  # characters per line; a longer line is split
+_AT_ONCE = 200
+_MARKS = re.compile(r"(?:(?<![-*+>#])[-*+>#]++|\d{1,3}[.)])[ \t]+|<!--.*?-->")
+
+
+def follow(file: MemoryFile, *, user: User) -> None:
+    """Sync the indexed lines with the file's current content, in the caller's transaction.
+
+    New lines are found by their words at once, and by their meaning after an operation has run. An
+    unchanged line keeps its row; `number` is its position in the file.
+    """
+    missing: dict[str, deque[int]] = defaultdict(deque)
+    for number, text in enumerate(said(file), start=1):
+        missing[text].append(number)
+    gone: list[int] = []
+    moved: list[DailyNote] = []
+    for line in _rows(file):
+        if not missing[line.text]:
+            gone.append(line.pk)
+        elif line.number != (number := missing[line.text].popleft()):
+            line.number = number
+            moved.append(line)
+    drop(gone, user=user)
+    DailyNote.everything.bulk_update(moved, ["number"], batch_size=_AT_ONCE)
+    new = sorted((number, text) for text, places in missing.items() for number in places)
+    for start in range(0, len(new), _AT_ONCE):
+        _add(new[start : start + _AT_ONCE], file=file, user=user)
+    if new:
+        outbox.enqueue(
+            Kind.INDEX_MEMORY,
+            subject=user.subject,
+            payload={"file": file.pk},
+            priority=Priority.INDEX,
+            dedupe_key=f"index_file:{file.pk}",
+            serial_key=str(user.subject),
+        )
+
+
+def drop(lines: Sequence[int], *, user: User) -> None:
+    """Erase these lines with their words and vectors."""
+    if lines:
+        search_index.erase(user_id=user.pk, kind=TargetKind.NOTE, target_ids=lines)
+        DailyNote.everything.filter(user=user, pk__in=lines).delete()
+
+
+def drop_all(file: MemoryFile, *, user: User) -> None:
+    """Drop all lines of a file; files in the recycle bin must not be found."""
+    drop(list(DailyNote.everything.filter(file=file).values_list("pk", flat=True)), user=user)
+
+
+def said(file: MemoryFile) -> Iterator[str]:
+    """Yield all lines of a user's own note, or of a curated file only its free text."""
+    if file.deleted_at is not None:
+        return
+    for line in parse(file.content).lines:
+        if file.path in CURATED and line.role is not Role.FREE:
+            continue
+        text = bare(line.raw)
+        yield from (text[start : start + _MOST] for start in range(0, len(text), _MOST))
+
+
+def bare(line: str) -> str:
+    """Return the text of a line without list, heading and comment marks; "" if nothing is left."""
+    text = _MARKS.sub("", line.strip()).strip()
+    return text if any(sign.isalnum() for sign in text) else ""
+
+
+def index(run: Run, *, user: User, file_id: int) -> None:
+    """Embed the lines of a file that have no vector yet; safe to repeat."""
+    while True:
+        with as_user(user):
+            lines = list(_without_vector(user, file_id)[:_AT_ONCE])
+        if not lines:
+            return
+        vectors = search_index.embed([line.text for line in lines])
+        with run.applying(user):
+            rows = DailyNote.objects.select_for_update().filter(pk__in=[one.pk for one in lines])
+            left = set(rows.values_list("pk", flat=True))
+            places = [place for place, line in enumerate(lines) if line.pk in left]
+            entries = [_entry(lines[place]) for place in places]
+            if entries:
+                search_index.store(user=user, entries=entries, vectors=vectors[places])
+
+
+def _without_vector(user: User, file_id: int) -> QuerySet[DailyNote]:
+    rows = DailyNote.objects.filter(user=user, file=file_id)
+    known = Vector.objects.filter(user=user, target_kind=TargetKind.NOTE, space__active=True)
+    return rows.exclude(pk__in=known.values("target_id")).order_by("pk")
+
+
+def _rows(file: MemoryFile) -> QuerySet[DailyNote]:
+    return DailyNote.everything.filter(file=file).order_by("number", "pk")
+
+
+def _add(lines: Sequence[tuple[int, str]], *, file: MemoryFile, user: User) -> None:
+    now = timezone.now()
+    made = DailyNote.objects.bulk_create(
+        [
+            DailyNote(user=user, file=file, number=number, text=text, created_at=now)
+            for number, text in lines
+        ]
+    )
+    search_index.store_words(user=user, entries=[_entry(line) for line in made])
+
+
+def _entry(line: DailyNote) -> Entry:
+    return Entry(TargetKind.NOTE, line.pk, line.text)

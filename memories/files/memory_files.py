@@ -1,0 +1,278 @@
+"""Read and write memory files, in sync with the memories.
+
+The rows are authoritative: an edit, its effect on memories and the new version of the file are one
+transaction. `file_syncing` updates the copies afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memcenter.lib.errors import ApplicationError, Invalid, NotFound, Stale
+from memories.files import (
+    daily_notes,
+    file_contents,
+    file_copies,
+    file_edits,
+    line_index,
+    user_notes,
+)
+from memories.files.file_edits import Done, Edit, Typed
+from memories.files.text.parse import Document, parse
+from memories.files.text.paths import CURATED, LAYERS
+from memories.models import FileVersion, MemoryFile
+from memories.writing import direct_writes
+from ops.access import as_user
+from ops.accounts import users
+from ops.audit import audit_log
+from ops.models import User
+
+_SYSTEM = "system"
+_PROGRAMS = ("api", "mcp", "tool")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A file as it is now; `version` is 0 for a daily note, which has no versions."""
+
+    path: str
+    text: str
+    version: int
+    updated_at: datetime
+
+    @property
+    def bytes(self) -> int:
+        return len(self.text.encode())
+
+    @property
+    def etag(self) -> str:
+        return file_contents.etag_of(self.text)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A prepared edit; `version` is the file's version that was edited, 0 for a new file."""
+
+    path: str
+    version: int
+    text: str
+    surface: str
+    edit: Edit | None  # None for a free note, which shows no memories
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The effect of an edit, and the file after it."""
+
+    done: Done
+    file: Shown
+
+
+def read(user: User, path: str) -> Shown:
+    """Return a file; a curated file is rendered from the current memories. Raises `NotFound`.
+
+    The shown text is kept as a version, to compare a later edit with.
+    """
+    if path in CURATED:
+        return _shown(refreshed(user, path))
+    day, row = file_contents.day_of(path), None
+    if day is None:
+        row = file_contents.row_of(user, path)
+    elif noted := file_contents.of_day(user, day):
+        return Shown(path, noted[0], 0, noted[1])
+    if row is None:
+        raise NotFound(_("There is no such file."))
+    return _shown(row)
+
+
+def all_of(user: User) -> list[Shown]:
+    """Return curated files, layers, the user's own notes, then days' notes, newest first."""
+    rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED).order_by("path")
+    own = sorted(rows, key=lambda row: row.path not in LAYERS)
+    days = [
+        Shown(daily_notes.path_of(day), text, 0, at)
+        for day, text, at in file_contents.days_of(user)
+    ]
+    return [*(read(user, path) for path in CURATED), *map(_shown, own), *days]
+
+
+def versions_of(user: User, path: str) -> QuerySet[FileVersion]:
+    """Return the versions, newest first. Raises `NotFound` if there is no file at this path."""
+    read(user, path)
+    return FileVersion.objects.filter(user=user, file__path=path).order_by("-number")
+
+
+def version_of(user: User, path: str, number: int) -> FileVersion:
+    """Raises `NotFound`."""
+    found = versions_of(user, path).filter(number=number).first()
+    if found is None:
+        raise NotFound(_("There is no such version."))
+    return found
+
+
+def prepare(
+    text: str,
+    *,
+    user: User,
+    path: str,
+    surface: str,
+    match: str | None = None,
+    new: bool = False,
+) -> Ready:
+    """Check and embed an edit; call it outside any transaction.
+
+    With `match`, the entity tag of the edited state, the edit is compared with the file as it reads
+    now; without it, with the version that was read last. With `new`, a missing note of the user's
+    own is created; a missing persona layer is always created. Raises `NotFound`, `Invalid`,
+    `Conflict`, `Stale` and `too_large`.
+    """
+    check_text(text)
+    with as_user(user, changing=True):
+        row = _row_to_edit(user, path, new=new)
+        if match is not None:
+            row = refreshed(user, path) if path in CURATED else row
+            if not _is_state(row, path, match):
+                raise Stale(_("The file has changed. Please check again."))
+        version = row.version if row else 0
+        base = parse(row.content) if row else Document()
+        if path not in CURATED:
+            return Ready(path, version, file_edits.without_secrets(text, base), surface, None)
+        beside = parse(content_of(user, other_than(path)))
+        known = file_contents.known_of(user)
+    by_program = surface in _PROGRAMS
+    typed = Typed(path, text, base, beside, ids_in(beside), by_program=by_program)
+    return Ready(path, version, text, surface, file_edits.prepare(typed, known=known))
+
+
+def apply(ready: Ready, *, user: User) -> Applied:
+    """Carry out a prepared edit in the caller's transaction.
+
+    Raises `Stale` if the file or its memories have changed since `prepare`, and `Conflict`
+    (`memory_off`, `being_forgotten`).
+    """
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    if ready.edit is not None:
+        file_edits.lock(ready.edit, user=user)
+    file_copies.hold(user.pk)
+    row = file_contents.row_of(user, ready.path)
+    if (row.version if row else 0) != ready.version:
+        raise Stale(_("The file has changed. Please check again."))
+    if ready.edit is None:
+        direct_writes.check_on(user)
+        row, done = _stored(user, row, ready.path, ready.text, actor=ready.surface), Done()
+    else:
+        row, done = _carried_out(ready, ready.edit, row, user=user)
+    audit_log.record("file.edited", subject=user.subject, target=str(row.pk), details=done.counts)
+    return Applied(done, _shown(row))
+
+
+def check_text(text: str) -> None:
+    """Raises `Invalid` and `too_large`."""
+    if "\x00" in text:
+        raise Invalid.field("content", "The text must not contain NUL characters.")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Invalid.field("content", "The text is not valid UTF-8.") from error
+    if size > settings.MAX_FILE_BYTES:
+        most = f"{settings.MAX_FILE_BYTES:,}"
+        raise ApplicationError(f"A file has at most {most} bytes.", code="too_large")
+
+
+def _carried_out(
+    ready: Ready, edit: Edit, row: MemoryFile | None, *, user: User
+) -> tuple[MemoryFile, Done]:
+    done = file_edits.carry_out(edit, user=user)
+    known = file_contents.known_of(user)
+    text = file_contents.rendered(
+        known, user=user, path=ready.path, keeping=edit.edited, became=done.became
+    )
+    digest = file_contents.digest_of(ready.text)
+    row = _stored(user, row, ready.path, text, actor=ready.surface, typed=digest)
+    return row, done
+
+
+def refreshed(user: User, path: str) -> MemoryFile:
+    """Return a curated file rendered from the current memories; changes become a new version."""
+    row, text = _as_now(user, path)
+    if row is not None and row.content == text:
+        return row
+    file_copies.hold(user.pk)
+    row, text = _as_now(user, path)  # under the lock: nothing forgotten is written
+    return _stored(user, row, path, text, actor=_SYSTEM)
+
+
+def _as_now(user: User, path: str) -> tuple[MemoryFile | None, str]:
+    row = file_contents.row_of(user, path)
+    keeping = parse(row.content) if row else file_contents.begun(user, path)
+    known = file_contents.known_of(user)
+    return row, file_contents.rendered(known, user=user, path=path, keeping=keeping)
+
+
+def _stored(
+    user: User,
+    row: MemoryFile | None,
+    path: str,
+    text: str,
+    *,
+    actor: str,
+    typed: UUID | None = None,
+) -> MemoryFile:
+    """Store the text as a new version if it differs; call it under the lock of the files."""
+    if row is None:
+        row = MemoryFile(user=user, path=path, version=0)
+    elif row.content == text:
+        if typed:
+            FileVersion.objects.filter(file=row, number=row.version).update(typed=typed)
+        return row
+    row.content, row.version, row.synced_at = text, row.version + 1, timezone.now()
+    row.save()
+    FileVersion.objects.create(
+        user=user, file=row, number=row.version, content=text, actor=actor, typed=typed
+    )
+    old = FileVersion.objects.filter(file=row, number__lte=row.version - settings.FILE_VERSIONS)
+    old.exclude(number=row.written_version).delete()
+    line_index.follow(row, user=user)
+    return row
+
+
+def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
+    if file_contents.day_of(path):
+        raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
+    row = file_contents.row_of(user, path)
+    if row is None and path in LAYERS:
+        user_notes.check_room(user, path)
+    elif row is None and path not in CURATED and not new:
+        raise NotFound(_("There is no such file."))
+    return row
+
+
+def _is_state(row: MemoryFile | None, path: str, tag: str) -> bool:
+    """Whether the file's entity tag is `tag`; a missing persona layer counts as empty."""
+    if row is None:
+        return path in LAYERS and tag in ("*", file_contents.etag_of(""))
+    return tag in ("*", file_contents.etag_of(row.content))
+
+
+def ids_in(file: Document) -> frozenset[str]:
+    return frozenset(line.id for line in file.lines if line.id)
+
+
+def content_of(user: User, path: str) -> str:
+    row = file_contents.row_of(user, path)
+    return row.content if row else ""
+
+
+def other_than(path: str) -> str:
+    return next(one for one in CURATED if one != path)
+
+
+def _shown(row: MemoryFile) -> Shown:
+    return Shown(row.path, row.content, row.version, row.updated_at)

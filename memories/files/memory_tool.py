@@ -1,0 +1,249 @@
+"""Anthropic's memory tool (`memory_20250818`) over a user's memory files: six commands.
+
+The tree below `/memories` is the one that users see: an edit of `MEMORY.md` is an edit of memories,
+a daily note can only be appended to, and any other path is a note of the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.files import daily_notes, file_contents, file_sync, memory_files, user_notes
+from memories.files.memory_files import Ready, Shown
+from memories.files.text import note_lines, paths, tool_answers
+from memories.files.text.paths import CURATED, BadPath
+from memories.files.text.tool_answers import ToolProblem
+from memories.models import MemoryFile
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import User
+
+SURFACE = "tool"
+_APPEND_ONLY = (
+    "Daily notes are append-only: insert at the end of today's, or use memory_append. {path}"
+    " was not changed."
+)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A checked and embedded command: everything that must happen before the transaction."""
+
+    act: Callable[[], str]
+
+
+def prepare(data: Mapping[str, Any], *, user: User) -> Planned:
+    """Check a command; call it outside any transaction. `data` has the arguments as given.
+
+    Raises `Invalid` naming the argument, `NotFound` and `Conflict`, with the tool's own wording.
+    """
+    try:
+        return _PREPARED[data["command"]](data, user)
+    except ToolProblem as problem:
+        raise Invalid.field(problem.field, problem.message) from problem
+
+
+def carry_out(planned: Planned) -> str:
+    """Run the command in the caller's transaction; return the answer for the model.
+
+    Raises like `prepare`, and `Stale` if the file changed in between.
+    """
+    return planned.act()
+
+
+def _view(data: Mapping[str, Any], user: User) -> Planned:
+    path = _inside(data, "path")
+    return Planned(partial(_viewed, user, path, data))
+
+
+def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
+    """Return a file or a folder listing; while long-term memory is off, the listing is empty."""
+    asked = _as_asked(data["path"])
+    if not users.settings_of(user).longterm_enabled:
+        return tool_answers.listing(asked, {})
+    if path and (file := _file(user, path)):
+        return tool_answers.content(data["path"], file.text, lines=data.get("view_range"))
+    start = f"{path}/" if path else ""
+    sizes = {
+        one.path.removeprefix(start): one.bytes
+        for one in memory_files.all_of(user)
+        if one.path.startswith(start)
+    }
+    if not sizes:
+        raise NotFound(f"The path {data['path']} does not exist. Please provide a valid path.")
+    return tool_answers.listing(asked, sizes)
+
+
+def _create(data: Mapping[str, Any], user: User) -> Planned:
+    path = _inside(data, "path")
+    with as_user(user):
+        if not path or _file(user, path) or _folder_is_there(user, path):
+            raise Conflict(f"File {data['path']} already exists")
+        if not file_contents.day_of(path):
+            user_notes.check_room(user, path)
+    answer = f"File created successfully at: {data['path']}"
+    if file_contents.day_of(path):
+        return _appending(user, path, data["file_text"], answer, asked=data["path"])
+    ready = _ready(user, path, data["file_text"], "file_text", new=True)
+    return _edit(user, ready, answer)
+
+
+def _str_replace(data: Mapping[str, Any], user: User) -> Planned:
+    file = _to_edit(data, user)
+    if file_contents.day_of(file.path):
+        raise Conflict(_APPEND_ONLY.format(path=data["path"]))
+    old, new = data["old_str"], data["new_str"]
+    text, answer = tool_answers.replaced(data["path"], file.text, old=old, new=new)
+    return _edit(user, _ready(user, file.path, text, "new_str", match=file.etag), answer)
+
+
+def _insert(data: Mapping[str, Any], user: User) -> Planned:
+    file = _to_edit(data, user)
+    line, new = data["insert_line"], data["insert_text"]
+    text, answer = tool_answers.inserted(data["path"], file.text, line=line, new=new)
+    if file_contents.day_of(file.path):
+        if line < len(tool_answers.lines_of(file.text)):
+            raise Conflict(_APPEND_ONLY.format(path=data["path"]))
+        return _appending(user, file.path, new, answer, asked=data["path"])
+    return _edit(user, _ready(user, file.path, text, "insert_text", match=file.etag), answer)
+
+
+def _delete(data: Mapping[str, Any], user: User) -> Planned:
+    path = _inside(data, "path")
+    if not path:
+        raise Conflict(f"Cannot delete the {paths.ROOT} directory itself")
+    answer = f"Successfully deleted {data['path']}"
+    if path in CURATED:
+        return _edit(user, _ready(user, path, "", "path", match="*"), answer)
+    return Planned(partial(_deleted, user, path, data["path"], answer))
+
+
+def _deleted(user: User, path: str, asked: str, answer: str) -> str:
+    user_notes.recycle(_own(user, path, asked, f"The path {asked} does not exist"), user=user)
+    return answer
+
+
+def _rename(data: Mapping[str, Any], user: User) -> Planned:
+    old, new = _inside(data, "old_path"), _inside(data, "new_path")
+    if not old:
+        raise Conflict(f"Cannot rename the {paths.ROOT} directory itself")
+    return Planned(partial(_renamed, user, old, new, data))
+
+
+def _renamed(user: User, old: str, new: str, data: Mapping[str, Any]) -> str:
+    if old in CURATED:
+        raise Conflict(f"{data['old_path']} shows the memories themselves and can't be renamed.")
+    files = _own(user, old, data["old_path"], f"The path {data['old_path']} does not exist")
+    if not new or _file(user, new) or _folder_is_there(user, new):
+        raise Conflict(f"The destination {data['new_path']} already exists")
+    if not user_notes.is_own(new):
+        raise Conflict(_APPEND_ONLY.format(path=data["new_path"]))
+    if new.startswith(f"{old}/"):
+        raise Invalid.field("new_path", "A folder can't be moved into itself.")
+    user_notes.check_room(user, new)
+    user_notes.rename(files, user=user, old=old, new=new)
+    return f"Successfully renamed {data['old_path']} to {data['new_path']}"
+
+
+def _inside(data: Mapping[str, Any], field: str) -> str:
+    try:
+        return paths.below_root(data[field])
+    except BadPath as problem:
+        raise Invalid.field(field, str(problem)) from problem
+
+
+def _as_asked(path: str) -> str:
+    return path.rstrip("/")
+
+
+def _file(user: User, path: str) -> Shown | None:
+    try:
+        return memory_files.read(user, path)
+    except NotFound:
+        return None
+
+
+def _folder_is_there(user: User, path: str) -> bool:
+    notes_too = path == daily_notes.FOLDER and bool(file_contents.days_of(user))
+    return notes_too or bool(user_notes.below(user, path))
+
+
+def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
+    path = _inside(data, "path")
+    with as_user(user):
+        file = _file(user, path) if path else None
+        if file is None and (not path or _folder_is_there(user, path)):
+            raise Conflict(f"The path {data['path']} is not a file.")
+    if file is None:
+        raise NotFound(f"The path {data['path']} does not exist. Please provide a valid path.")
+    return file
+
+
+def _own(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
+    """Return the notes at or below a path. Raises if there are none, or one is a daily note."""
+    if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
+        raise Conflict(_APPEND_ONLY.format(path=asked))
+    row = file_contents.row_of(user, path)
+    found = [row] if row else user_notes.below(user, path)
+    if not found:
+        raise NotFound(missing)
+    return found
+
+
+def _ready(user: User, path: str, text: str, field: str, **how: Any) -> Ready:
+    """Like `memory_files.prepare`; problems of the text are reported for the argument `field`."""
+    try:
+        return memory_files.prepare(text, user=user, path=path, surface=SURFACE, **how)
+    except Invalid as problem:
+        told = [text for texts in problem.fields.values() for text in texts]
+        raise Invalid(problem.message, fields={field: told or [problem.message]}) from problem
+
+
+def _edit(user: User, ready: Ready, answer: str) -> Planned:
+    return Planned(partial(_edited, user, ready, answer))
+
+
+def _edited(user: User, ready: Ready, answer: str) -> str:
+    waiting = len(file_sync.edit(ready, user=user).done.to_review)
+    if not waiting:
+        return answer
+    return f"{answer}\n{waiting} of these changes wait for the person's decision."
+
+
+def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> Planned:
+    """Plan lines for the end of today's note. Raises `Conflict` for another day's note."""
+    today = timezone.now().astimezone(ZoneInfo(users.settings_of(user).timezone)).date()
+    if path != daily_notes.path_of(today):
+        raise Conflict(_APPEND_ONLY.format(path=asked))
+    said = (_said(line) for line in text.splitlines())
+    lines = [line for line in said if line and not line.startswith("# ")]
+    return Planned(partial(_appended, user, lines, answer))
+
+
+def _said(line: str) -> str:
+    """Return a line's text; agents may include the time and source that the note shows."""
+    shown = note_lines.read(line.strip())
+    return (shown.text if shown else line.strip().removeprefix("- ")).strip()
+
+
+def _appended(user: User, lines: list[str], answer: str) -> str:
+    for line in lines:
+        daily_notes.append(line, user=user, source=SURFACE)
+    return answer
+
+
+_PREPARED: Mapping[str, Callable[[Mapping[str, Any], User], Planned]] = {
+    "view": _view,
+    "create": _create,
+    "str_replace": _str_replace,
+    "insert": _insert,
+    "delete": _delete,
+    "rename": _rename,
+}

@@ -1,0 +1,1 @@
+"""The text of memory files: grammar, rendering, merging, paths. Plain values, no Django."""

@@ -1,0 +1,4 @@
+"""Forget memories: hide at once, erase every copy, derive again what has other sources.
+
+May use `ops.forgetting` and `ops.residue`.
+"""

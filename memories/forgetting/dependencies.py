@@ -1,0 +1,115 @@
+"""Read which texts rest on which: memories with their versions, sources and inputs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Q
+
+from memories.forgetting.derivation import Rest, Text
+from memories.models import Arbitration, Change, Memory, MemoryVersion, Origin, Source, VersionInput
+from ops.models import User
+
+_WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Memories with all their versions, and the input versions of these."""
+
+    memories: Sequence[Memory]
+    versions: Mapping[int, MemoryVersion]
+    texts: Sequence[Text]
+
+    @cached_property
+    def by_memory(self) -> Mapping[int, Sequence[Text]]:
+        found: dict[int, list[Text]] = defaultdict(list)
+        for text in self.texts:
+            found[text.memory].append(text)
+        return found
+
+
+def read(user: User, memory_ids: Iterable[int]) -> Graph:
+    known = _with_outputs(user, set(memory_ids))
+    versions = {
+        one.pk: one
+        for one in MemoryVersion.everything.filter(user=user)
+        .filter(Q(memory__in=known) | Q(output_links__output__memory__in=known))
+        .distinct()
+    }
+    inputs: dict[int, list[int]] = defaultdict(list)
+    links = VersionInput.objects.filter(user=user, output__in=versions).order_by("input")
+    for output, source in links.values_list("output", "input"):
+        inputs[output].append(source)
+    rests = _rests(user, versions)
+    texts = [
+        _text(one, rests=rests[pk], inputs=[versions[key] for key in inputs[pk] if key in versions])
+        for pk, one in versions.items()
+    ]
+    memories = Memory.everything.select_for_update(of=("self",)).filter(user=user, pk__in=known)
+    return Graph(list(memories.select_related("user").order_by("pk")), versions, texts)
+
+
+def _with_outputs(user: User, known: set[int]) -> set[int]:
+    """Add all memories derived from these, directly or indirectly."""
+    frontier = known
+    while frontier:
+        made = MemoryVersion.everything.filter(user=user, inputs__memory__in=frontier)
+        frontier = set(made.values_list("memory", flat=True)) - known
+        known = known | frontier
+    return known
+
+
+def _rests(user: User, versions: Mapping[int, MemoryVersion]) -> dict[int, list[Rest]]:
+    said = Arbitration.objects.filter(
+        user=user, memory__in={one.memory_id for one in versions.values()}, turn__isnull=False
+    ).order_by("pk")
+    statements = {
+        (memory, turn): text
+        for memory, turn, text in said.values_list("memory", "turn", "candidate_text")
+    }
+    rests: dict[int, list[Rest]] = defaultdict(list)
+    for source in Source.everything.filter(user=user, version__in=versions).order_by("pk"):
+        statement = statements.get((source.memory_id, source.turn_id or 0)) or source.quote
+        rests[source.version_id].append(
+            Rest(
+                _key(source),
+                source.hidden_at is not None,
+                statement="" if source.joint else statement,
+                joint=source.joint,
+            )
+        )
+    return rests
+
+
+def _key(source: Source) -> tuple[object, ...]:
+    if source.turn_id or source.message_id:
+        return (source.turn_id, source.message_id, source.quote_start, source.joint)
+    return (source.origin, source.reference, source.created_at)
+
+
+def _text(
+    version: MemoryVersion, *, rests: Sequence[Rest], inputs: Sequence[MemoryVersion]
+) -> Text:
+    return Text(
+        id=version.pk,
+        memory=version.memory_id,
+        content=version.content,
+        candidate=version.candidate_text,
+        by_person=version.actor != Origin.EXTRACTED and version.change in _WRITTEN,
+        erased=version.erased_at is not None,
+        rests=rests,
+        inputs=[one.pk for one in inputs],
+        consolidated=any(one.memory_id != version.memory_id for one in inputs),
+    )
+
+
+def current_text(graph: Graph, memory: Memory) -> Text:
+    return next(
+        one
+        for one in graph.by_memory[memory.pk]
+        if graph.versions[one.id].number == memory.current_version
+    )

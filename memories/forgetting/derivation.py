@@ -1,0 +1,134 @@
+"""The effect on texts when something that they rest on is forgotten; knows no database.
+
+A version (`Text`) rests on its sources (`Rest`) and, if it was merged, consolidated, restored or
+derived, on other versions (`inputs`, whose sources it has copies of).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memories.extraction.arbitration.pairs import join
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A source. Copies of it have the same `key`; `statement` is the text learned from it.
+
+    A `joint` source covers only a part: a text that rests on several is erased with any of them.
+    """
+
+    key: Hashable
+    forgotten: bool
+    statement: str = ""
+    joint: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """A version.
+
+    `rests` are ordered from the oldest; the first that no input has is the candidate's source. A
+    `consolidated` version lists the texts of its inputs, like the bundled consolidator.
+    """
+
+    id: int
+    memory: int
+    content: str
+    candidate: str = ""
+    by_person: bool = False
+    consolidated: bool = False
+    erased: bool = False
+    rests: Sequence[Rest] = ()
+    inputs: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A version's text afterwards: `content` is empty if nothing supports it any longer."""
+
+    content: str
+    candidate: str
+    changed: bool
+
+    @property
+    def erased(self) -> bool:
+        return not self.content
+
+
+def plan(texts: Iterable[Text], *, gone: Collection[int] = ()) -> dict[int, Outcome]:
+    """Return the outcome of each version; all versions of the memories in `gone` are erased.
+
+    A version is kept if its own text has lost no source. Otherwise it is derived again from the
+    remaining inputs and candidate, or erased if there are none. Versions made from it follow: ids
+    grow, so inputs are processed before the versions made from them.
+    """
+    by_id = {one.id: one for one in texts}
+    outcomes: dict[int, Outcome] = {}
+    for number in sorted(by_id):
+        text = by_id[number]
+        outcomes[number] = (
+            Outcome("", "", changed=not text.erased)
+            if text.erased or text.memory in gone
+            else _outcome(text, by_id, outcomes)
+        )
+    return outcomes
+
+
+def _outcome(text: Text, by_id: Mapping[int, Text], outcomes: Mapping[int, Outcome]) -> Outcome:
+    remaining = [one for one in text.rests if not one.forgotten]
+    inputs = [one for one in text.inputs if one in by_id]
+    kept = Outcome(text.content, text.candidate, changed=False)
+    if len(remaining) == len(text.rests) and not any(outcomes[one].changed for one in inputs):
+        return kept
+    if text.rests and not remaining:
+        return Outcome("", "", changed=True)
+    if text.by_person:
+        return kept
+    before, candidate = text.candidate or ("" if inputs else text.content), _candidate(text, by_id)
+    if not inputs:
+        if not candidate and _lost_a_part(text, by_id):
+            return Outcome("", "", changed=True)
+        same = candidate in ("", before)
+        return kept if same else Outcome(candidate, candidate, changed=True)
+    if candidate == before and not any(outcomes[one].changed for one in inputs):
+        return kept
+    if text.consolidated:
+        content = join(outcomes[one].content for one in _leaves(text, by_id))
+    else:
+        content = join([*(outcomes[one].content for one in inputs), candidate])
+    return Outcome(content, candidate, changed=content != text.content)
+
+
+def _leaves(text: Text, by_id: Mapping[int, Text]) -> list[int]:
+    """Return the original versions that a consolidated text was made from, oldest first."""
+    found: set[int] = set()
+    for one in text.inputs:
+        if one in by_id:
+            found.update(_leaves(by_id[one], by_id) if by_id[one].consolidated else [one])
+    return sorted(found)
+
+
+def _candidate(text: Text, by_id: Mapping[int, Text]) -> str:
+    """Return the text that the version's own sources still support.
+
+    If the first source is forgotten, it is the statement of another one.
+    """
+    own = _own(text, by_id)
+    if not own:
+        return ""
+    if not own[0].forgotten and not _lost_a_part(text, by_id):
+        merged = any(one in by_id for one in text.inputs)
+        return text.candidate or ("" if merged else text.content)
+    return next((rest.statement for rest in own if not rest.forgotten and rest.statement), "")
+
+
+def _own(text: Text, by_id: Mapping[int, Text]) -> list[Rest]:
+    inputs = [one for one in text.inputs if one in by_id]
+    inherited = {rest.key for one in inputs for rest in by_id[one].rests}
+    return [rest for rest in text.rests if rest.key not in inherited]
+
+
+def _lost_a_part(text: Text, by_id: Mapping[int, Text]) -> bool:
+    return any(rest.joint and rest.forgotten for rest in _own(text, by_id))

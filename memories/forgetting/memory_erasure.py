@@ -1,0 +1,265 @@
+"""Erase memories and everything derived from them. Everything here is safe to repeat."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from django.db.models import Model, Q, QuerySet, Value
+
+from memcenter.lib.database import cascades
+from memcenter.lib.text import segment
+from memcenter.lib.text.shingles import Resemblance
+from memories.files import cited_notes, file_copies, line_index, note_copies
+from memories.forgetting import tombstones
+from memories.models import (
+    Arbitration,
+    DailyNote,
+    FileVersion,
+    Fragment,
+    LexicalEntry,
+    Memory,
+    MemoryFile,
+    MemoryVersion,
+    RecallHit,
+    RecallTrace,
+    TargetKind,
+    Vector,
+)
+from ops.models import Operation, User
+from ops.residue.copy_search import Copies
+
+_MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
+
+
+def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
+    """Erase memories with all rows that belong only to them, and leave tombstones."""
+    if not memories:
+        return Counter()
+    pks = [one.pk for one in memories]
+    public_ids = [one.public_id for one in memories]
+    versions = MemoryVersion.everything.filter(user=user, memory__in=pks)
+    tombstones.leave(user=user, version_ids=list(versions.values_list("pk", flat=True)))
+    erased = Counter(erase_fragments(user=user, memory_ids=pks))
+    erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=pks)
+    erased += erase_lines(user=user, public_ids=public_ids)
+    erased += erase_hits(user=user, public_ids=public_ids)
+    erased += cited_notes.erase(user=user, memories=pks)
+    return erased + cascades.delete(Memory.everything.filter(user=user, pk__in=pks))
+
+
+def texts_of(versions: Iterable[MemoryVersion]) -> list[str]:
+    rows = ((one.content, one.summary, one.candidate_text) for one in versions)
+    return [text for row in rows for text in row if text]
+
+
+def erase_index(*, user: User, kind: TargetKind, target_ids: Collection[int]) -> Counter[str]:
+    """Erase the words of these targets, and their vectors in every space."""
+    target = {"user": user, "target_kind": kind, "target_id__in": target_ids}
+    erased = cascades.delete(Vector.objects.filter(**target))
+    return erased + cascades.delete(LexicalEntry.objects.filter(**target))
+
+
+def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
+    """Erase the memories' fragments, and their texts among other memories' earlier texts."""
+    of = Q(memory__in=memory_ids) | Q(version__memory__in=memory_ids)
+    return _erase_fragments(user, Fragment.objects.filter(of, user=user))
+
+
+def erase_earlier_texts(*, user: User, version_ids: Collection[int]) -> Counter[str]:
+    """Erase the fragments by which memories were found through the texts of these versions."""
+    return _erase_fragments(user, Fragment.objects.filter(user=user, version__in=version_ids))
+
+
+def _erase_fragments(user: User, fragments: QuerySet[Fragment]) -> Counter[str]:
+    pks = list(fragments.values_list("pk", flat=True))
+    erased = erase_index(user=user, kind=TargetKind.FRAGMENT, target_ids=pks)
+    return erased + (cascades.delete(Fragment.objects.filter(pk__in=pks)) if pks else Counter())
+
+
+def erase_hits(*, user: User, public_ids: Collection[str]) -> Counter[str]:
+    """Erase the hits on these targets, and blank the queries that found them."""
+    blank_questions(user=user, public_ids=public_ids)
+    hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
+    return cascades.delete(hits)
+
+
+def blank_questions(*, user: User, public_ids: Collection[str]) -> None:
+    """Blank the queries that found these targets."""
+    hits = RecallHit.objects.filter(user=user, target_public_id__in=public_ids)
+    asked = RecallTrace.objects.filter(user=user, pk__in=hits.values("trace")).exclude(query="")
+    asked.update(query="")
+
+
+def blank_questions_about(*, user: User, texts: Iterable[str]) -> None:
+    """Blank the unanswered queries that share a word, other than stop words, with these texts.
+
+    A query asked before a text was learned and indexed found nothing, so no hit links it to the
+    text. Blanking too much is preferred to keeping a forgotten word. A query whose answer still
+    exists repeats a surviving message, and is kept.
+    """
+    said = {term for text in texts for term in segment.terms(text)}
+    asked = _unanswered(user).exclude(query="").values_list("pk", "query")
+    about = [pk for pk, query in asked if not said.isdisjoint(segment.terms(query))]
+    RecallTrace.objects.filter(user=user, pk__in=about).update(query="")
+
+
+def erase_traces(
+    *,
+    user: User,
+    answers: Collection[int] = (),
+    conversation: int | None = None,
+    until: datetime | None = None,
+) -> Counter[str]:
+    """Erase the traces of these answers and, up to `until`, of a whole conversation."""
+    concerned = Q(answer__in=answers)
+    if conversation is not None and until is not None:
+        concerned |= Q(conversation=conversation, created_at__lte=until)
+    return cascades.delete(RecallTrace.objects.filter(concerned, user=user))
+
+
+def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
+    """Erase the traces and the notes that repeat one of these texts.
+
+    A trace whose answer still exists repeats a surviving message, and is kept.
+    """
+    wanted = Resemblance(texts)
+    if not wanted:
+        return Counter()
+    asked = _unanswered(user).exclude(query="").values_list("pk", "query")
+    traces = [pk for pk, text in asked if wanted.held_by(text)]
+    notes = [
+        pk
+        for pk, text in DailyNote.everything.filter(user=user).values_list("pk", "text")
+        if wanted.held_by(text)
+    ]
+    erased = cascades.delete(RecallTrace.objects.filter(user=user, pk__in=traces))
+    return erased + cited_notes.erase_lines(user=user, lines=notes)
+
+
+def _unanswered(user: User) -> QuerySet[RecallTrace]:
+    """The traces whose answer doesn't exist or is being forgotten."""
+    return RecallTrace.objects.filter(user=user).filter(
+        Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
+    )
+
+
+def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
+    """Erase copies of the texts that this forget erases, in traces, notes, lines and decisions.
+
+    Text that a surviving message or a version of the user's own repeats may stay.
+    """
+    copies = Copies(operation, user=user)
+    erased = erase_hits(user=user, public_ids=copies.public_ids)
+    erased += _erase_in_copies_of_files(user, copies)
+    if copies:
+        erased += _erase_in_rows(user, copies)
+    if written := note_copies.follow(user).written:
+        erased["files:copy"] += len(written)
+    return erased
+
+
+def _erase_in_rows(user: User, copies: Copies) -> Counter[str]:
+    own = {"user": user}
+    traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
+    notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
+    erased = cascades.delete(RecallTrace.objects.filter(**own, pk__in=traces))
+    erased += cited_notes.erase_lines(user=user, lines=notes)
+    return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
+
+
+def _blank_decisions(user: User, copies: Copies) -> Counter[str]:
+    erased: Counter[str] = Counter()
+    rows = Arbitration.objects.filter(user=user)
+    columns = ("candidate_text", "target_text")
+    said = rows.exclude(**dict.fromkeys(columns, "")).values_list("pk", *columns)
+    texts = {(pk, n): text for pk, *row in said for n, text in enumerate(row) if text}
+    places = list(texts)
+    found = [places[n] for n in copies.among(enumerate(texts.values()))]
+    for n, column in enumerate(columns):
+        if pks := [pk for pk, at in found if at == n]:
+            erased["memories_arbitration"] += rows.filter(pk__in=pks).update(**{column: ""})
+    return erased
+
+
+def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
+    """Remove the lines from the file copies too; other text that was typed there stays."""
+    named = set(copies.public_ids)
+
+    def without(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        gone = copies.among(enumerate(lines)) if copies else set()
+        kept = [line for n, line in enumerate(lines) if n not in gone]
+        return "".join(line for line in kept if named.isdisjoint(_MARK.findall(line)))
+
+    file_copies.hold(user.pk)
+    changed = file_copies.rewrite(user.pk, without, leaving=note_copies.ours(user.pk))
+    return Counter({"files:copy": changed} if changed else {})
+
+
+def _erase_copied_lines(user: User, copies: Copies) -> Counter[str]:
+    erased: Counter[str] = Counter()
+    for model, pk, content in _files_of(user):
+        lines = content.splitlines(keepends=True)
+        gone = copies.among(enumerate(lines))
+        if gone:
+            kept = "".join(line for n, line in enumerate(lines) if n not in gone)
+            model._base_manager.filter(pk=pk).update(content=kept)
+            erased[f"files:{model._meta.model_name}_line"] += len(gone)
+    for file in MemoryFile.objects.filter(user=user) if erased else ():
+        line_index.follow(file, user=user)
+    return erased
+
+
+def hide_notes(*, user: User, texts: Collection[str], at: datetime) -> None:
+    """Hide the note lines that equal one of these texts, until they are erased.
+
+    Memory files and their old versions are shown whole, so such lines are removed from them at
+    once.
+    """
+    same = DailyNote.objects.filter(user=user, text__in=texts)
+    files = set(same.filter(file__isnull=False).values_list("file", flat=True))
+    same.update(hidden_at=at)
+    if not files:
+        return
+    said = set(texts)
+    file_copies.hold(user.pk)
+    for rows in (
+        MemoryFile.everything.filter(user=user, pk__in=files),
+        FileVersion.everything.filter(user=user, file__in=files),
+    ):
+        for pk, content in rows.values_list("pk", "content"):
+            lines = content.splitlines(keepends=True)
+            kept = "".join(line for line in lines if line_index.bare(line) not in said)
+            if kept != content:
+                rows.filter(pk=pk).update(content=kept)
+
+
+def erase_lines(*, user: User, public_ids: Collection[str]) -> Counter[str]:
+    """Remove the lines of these memories from the memory files and their old versions."""
+    wanted = set(public_ids)
+    erased: Counter[str] = Counter()
+    file_copies.hold(user.pk)
+    for model, pk, content in _files_of(user, marked=True):
+        lines = content.splitlines(keepends=True)
+        kept = [line for line in lines if wanted.isdisjoint(_MARK.findall(line))]
+        if len(kept) < len(lines):
+            model._base_manager.filter(pk=pk).update(content="".join(kept))
+            erased[f"files:{model._meta.model_name}_line"] += len(lines) - len(kept)
+    return erased
+
+
+def _files_of(user: User, *, marked: bool = False) -> list[tuple[type[Model], int, str]]:
+    """Return the memory files and their old versions; `marked`: only those that name memories."""
+    models: tuple[type[Model], ...] = (MemoryFile, FileVersion)
+    files, versions = (
+        model._base_manager.filter(user=user, **{"content__contains": "<!--"} if marked else {})
+        .order_by()
+        .values_list(Value(number), "pk", "content")
+        for number, model in enumerate(models)
+    )
+    return [
+        (models[number], pk, content) for number, pk, content in files.union(versions, all=True)
+    ]

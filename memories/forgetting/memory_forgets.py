@@ -1,0 +1,186 @@
+"""Request that memories or projects be forgotten: hidden now, erased by an operation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from conversations.models import Conversation, Message, Role
+from memcenter.lib.errors import Invalid, NotFound
+from memcenter.lib.text import segment, shingles
+from memories.extraction.secret_masking import masked
+from memories.forgetting import rederivation
+from memories.models import Memory, MemoryStatus, MemoryVersion, Project, Source
+from memories.writing import facet_cache
+from ops.audit import receipts
+from ops.forgetting import erasure
+from ops.models import Kind, Operation, User
+from ops.queue.worker import Run
+
+
+def forget_memory(
+    *, user: User, memory: Memory, requested_by_key: int | None = None, chosen: str = ""
+) -> Operation:
+    """Hide a memory now and enqueue an erase of it and everything derived from it.
+
+    The messages it came from stay. A repeated request returns the pending operation. Raises
+    `NotFound` when the memory is gone or belongs to another user. `chosen` says who chose the
+    memory, for the receipt.
+    """
+    return forget_memories(
+        user=user, memories=[memory], requested_by_key=requested_by_key, chosen=chosen
+    )
+
+
+def forget_memories(
+    *,
+    user: User,
+    memories: Sequence[Memory],
+    requested_by_key: int | None = None,
+    chosen: str = "",
+) -> Operation:
+    """Like `forget_memory`, for several; memories of others and deleted memories are skipped.
+
+    Raises `Invalid` when the list is empty and `NotFound` when no memory is left.
+    """
+    if not memories:
+        raise Invalid.field("ids", "Name at least one memory.")
+    erasure.start(user)
+    wanted = {memory.pk for memory in memories}
+    blank_titles(user, with_archived(user, wanted))
+    found = set(lock(user, Q(pk__in=wanted)))
+    if not found:
+        raise NotFound("There is no such memory.")
+    before = erasure.take_up(Kind.FORGET_MEMORY, user=user, payload={"memories": sorted(found)})
+    if before is not None:
+        return before
+    gone = with_archived(user, found)
+    payload = {"memories": sorted(gone), **({"chosen": chosen} if chosen else {})}
+    return _begin(Kind.FORGET_MEMORY, user, payload, gone, requested_by_key)
+
+
+def forget_project(
+    *, user: User, project: Project, requested_by_key: int | None = None
+) -> Operation:
+    """Hide a project and all its memories now, and enqueue their erase.
+
+    Raises `NotFound` when the project is gone or belongs to another user.
+    """
+    erasure.start(user)
+    found = Project.everything.select_for_update().filter(user=user, pk=project.pk).first()
+    if found is None:
+        raise NotFound("There is no such project.")
+    payload = {"project": found.pk}
+    before = erasure.take_up(Kind.FORGET_PROJECT, user=user, payload=payload)
+    if before is not None:
+        return before
+    own = Memory.everything.filter(user=user, project=found).values_list("pk", flat=True)
+    blank_titles(user, with_archived(user, own))
+    Project.objects.filter(pk=found.pk).update(hidden_at=timezone.now())
+    gone = with_archived(user, lock(user, Q(project=found)))
+    return _begin(Kind.FORGET_PROJECT, user, payload, gone, requested_by_key)
+
+
+def with_archived(user: User, memory_ids: Iterable[int]) -> set[int]:
+    """Add the archived memories whose only outputs are among these memories.
+
+    Their text lives on in the memories consolidated from them, so it is erased with these.
+    """
+    gone = set(memory_ids)
+    while True:
+        archived = Memory.everything.filter(
+            user=user,
+            status=MemoryStatus.ARCHIVED,
+            versions__outputs__memory__in=gone,
+        ).exclude(pk__in=gone)
+        elsewhere = Memory.everything.filter(
+            user=user, versions__inputs__memory__in=archived
+        ).exclude(Q(pk__in=gone) | Q(pk__in=archived))
+        more = archived.exclude(versions__outputs__memory__in=elsewhere).values_list(
+            "pk", flat=True
+        )
+        found = set(more)
+        if not found:
+            return gone
+        gone |= found
+
+
+def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = ()) -> None:
+    """Erase or re-derive everything that rests on the match, with one transaction per round."""
+    more = True
+
+    def round_() -> receipts.Counts:
+        nonlocal more
+        derived = rederivation.derive(user=user, resting=resting, gone=gone)
+        facet_cache.drop(user.pk)
+        more = derived.more
+        return derived.erased
+
+    while more:
+        erasure.step(run, user=user, name="memories", erase=round_)
+
+
+def lock(user: User, wanted: Q) -> list[int]:
+    """Lock these memories until the transaction ends, in key order; return their keys."""
+    rows = Memory.everything.select_for_update().filter(wanted, user=user)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def _begin(
+    kind: Kind,
+    user: User,
+    payload: Mapping[str, object],
+    gone: set[int],
+    requested_by_key: int | None,
+) -> Operation:
+    rederivation.hide(user=user, resting=Q(memory__in=gone), gone=gone)
+    facet_cache.drop(user.pk)
+    about = Q(payload__memory__in=sorted(gone))
+    return erasure.begin(
+        kind,
+        user=user,
+        payload=payload,
+        about=about,
+        requested_by_key=requested_by_key,
+        target=_target(payload, gone),
+    )
+
+
+def blank_titles(user: User, memories: Collection[int]) -> None:
+    """Blank the titles that name these memories, if they were taken from a message.
+
+    Those of messages that are a source, and those of other messages in the same words. Call it
+    before memories are locked: the lock order is conversations first, everywhere.
+    """
+    sources = Source.objects.filter(user=user, memory__in=memories)
+    told = Q(pk__in=sources.values("message")) | Q(pk__in=sources.values("turn__user_message"))
+    told |= Q(conversation__in=_named_alike(user, memories, sources), role=Role.USER)
+    texts: dict[int, list[str]] = defaultdict(list)
+    messages = Message.objects.filter(told, user=user).exclude(conversation__title="")
+    for conversation, content in messages.values_list("conversation", "content"):
+        texts[conversation].append(content)
+    for row in Conversation.objects.filter(user=user, pk__in=texts).order_by("pk"):
+        if row.title and not shingles.title_without(
+            row.title, [*texts[row.pk], *map(masked, texts[row.pk])]
+        ):
+            Conversation.objects.filter(pk=row.pk).update(title="")
+
+
+def _named_alike(user: User, memories: Collection[int], sources: QuerySet[Source]) -> list[int]:
+    """Return the conversations whose titles have the words of one of these memories."""
+    versions = MemoryVersion.objects.filter(user=user, memory__in=memories)
+    texts = {*versions.values_list("content", flat=True), *sources.values_list("quote", flat=True)}
+    told = [words for text in texts if (words := frozenset(segment.terms(text)))]
+    titles = Conversation.objects.filter(user=user).exclude(title="").values_list("pk", "title")
+    named = ((pk, frozenset(segment.terms(title))) for pk, title in titles)
+    return [pk for pk, title in named if title and any(title <= of or of <= title for of in told)]
+
+
+def _target(payload: Mapping[str, object], gone: set[int]) -> dict[str, object]:
+    if "project" in payload:
+        return {"project": payload["project"]}
+    memories = Memory.everything.filter(pk__in=gone).order_by("pk")
+    return {"memories": list(memories.values_list("public_id", flat=True))}

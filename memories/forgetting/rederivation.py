@@ -1,0 +1,308 @@
+"""Hide, erase and re-derive the texts that rest on something that is being forgotten.
+
+`memories.forgetting.derivation` decides; this module reads its input and writes its result. A
+hidden source counts as forgotten, whichever operation will erase it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memcenter.lib.database import cascades
+from memories.files import cited_notes
+from memories.forgetting import derivation, memory_erasure, tombstones
+from memories.forgetting.dependencies import Graph, current_text, read
+from memories.forgetting.derivation import Outcome, Text
+from memories.indexing import search_index
+from memories.models import (
+    Arbitration,
+    Change,
+    Memory,
+    MemoryVersion,
+    Origin,
+    Source,
+    VersionInput,
+)
+from memories.writing import memory_writes
+from ops.models import User
+from ops.webhooks import webhook_events
+from ops.webhooks.webhook_events import Event
+
+KEPT = "kept when its conversation was deleted"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The row counts of what a round erased, and whether more is left to do."""
+
+    erased: Counter[str]
+    more: bool
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    """The hidden memories, with the graph and the plan that led to them."""
+
+    graph: Graph
+    outcomes: Mapping[int, Outcome]
+    memories: Sequence[Memory]
+
+
+def hide(*, user: User, resting: Q, gone: Collection[int] = ()) -> list[int]:
+    """Hide the sources that match, the memories in `gone`, and the texts to be derived again.
+
+    Returns the keys of the hidden memories. Safe to repeat.
+    """
+    if not _hide_sources(user, resting, gone) and not gone:
+        return []  # the operation that hid the sources has hidden their dependents too
+    found = _hide(user=user, resting=resting, gone=gone, leaving=gone, newly=True)
+    return [one.pk for one in found.memories] if found else []
+
+
+def _hide_sources(user: User, resting: Q, gone: Collection[int]) -> int:
+    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
+    return sources.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())
+
+
+def _hide(
+    *, user: User, resting: Q, gone: Collection[int], leaving: Collection[int], newly: bool
+) -> _Hidden | None:
+    """Hide what rests on hidden sources; `leaving` has all memories to erase, not only `gone`."""
+    sources = Source.everything.filter(resting | Q(memory__in=gone), user=user)
+    touched = {*sources.values_list("memory", flat=True).distinct(), *gone}
+    if not touched:
+        return None
+    graph = read(user, touched)
+    outcomes = derivation.plan(graph.texts, gone=leaving)
+    versions = [graph.versions[pk] for pk, outcome in outcomes.items() if outcome.changed]
+    memories = [
+        one
+        for one in graph.memories
+        if one.pk in leaving or outcomes[current_text(graph, one).id].changed
+    ]
+    found = _Hidden(graph, outcomes, memories)
+    shown = [one.pk for one in versions if one.hidden_at is None]
+    if newly or shown or any(one.hidden_at is None for one in memories):
+        _hide_rows(user, found, versions, leaving=leaving)
+    return found
+
+
+def _hide_rows(
+    user: User,
+    found: _Hidden,
+    versions: Sequence[MemoryVersion],
+    *,
+    leaving: Collection[int],
+) -> None:
+    """Hide the rows and whatever shows them; rows hidden earlier need nothing more."""
+    now = timezone.now()
+    MemoryVersion.everything.filter(
+        user=user, pk__in=[one.pk for one in versions], hidden_at__isnull=True
+    ).update(hidden_at=now)
+    shown = [one for one in found.memories if one.hidden_at is None]
+    Memory.everything.filter(user=user, pk__in=[one.pk for one in shown]).update(hidden_at=now)
+    told = [one.public_id for one in shown if one.deleted_at is None]
+    webhook_events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=told)
+    memory_erasure.erase_lines(user=user, public_ids=[one.public_id for one in found.memories])
+    memory_erasure.hide_notes(user=user, texts=memory_erasure.texts_of(versions), at=now)
+    graph, outcomes = found.graph, found.outcomes
+    hidden = {one.pk for one in found.memories}
+    going = {pk for pk in hidden if pk in leaving or not stands(graph, outcomes, pk)}
+    erased = [one.pk for one in versions if outcomes[one.pk].erased or one.memory_id in going]
+    tombstones.leave(user=user, version_ids=erased)
+    cited_notes.hide(user=user, memories=going, at=now)
+    named = [memory.public_id for memory in graph.memories if memory.pk in going]
+    memory_erasure.blank_questions(user=user, public_ids=named)
+
+
+def derive(*, user: User, resting: Q, gone: Sequence[int] = (), limit: int = 200) -> Derived:
+    """Erase or re-derive up to `limit` memories that rest on the match, or are in `gone`.
+
+    Memories in `gone` and memories with no remaining text are erased; the others are shown again
+    with their remaining text. A repeated run continues where the last one stopped.
+    """
+    left = set(Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True))
+    sources = Source.everything.filter(resting | Q(memory__in=left), user=user)
+    touched = sorted({*sources.values_list("memory", flat=True).distinct(), *left})
+    if not touched:
+        return Derived(Counter(), more=False)
+    now = touched[:limit]
+    about, going = resting & Q(memory__in=now), left.intersection(now)
+    newly = bool(_hide_sources(user, about, going))
+    found = _hide(user=user, resting=about, gone=going, leaving=left, newly=newly)
+    erased = _apply(user, found.graph, found.outcomes, gone=left) if found else Counter()
+    return Derived(erased, more=len(touched) > limit)
+
+
+def keep(*, user: User, resting: Q) -> None:
+    """Keep memories whose source is erased; they count as written by the user from then on.
+
+    The matching sources of each version become a single source without ids or quote. Safe to
+    repeat.
+    """
+    sources = Source.everything.filter(resting, user=user)
+    rows = list(sources.values_list("version", "memory").distinct())
+    now = timezone.now()
+    Source.everything.bulk_create(
+        Source(
+            user=user,
+            memory_id=memory,
+            version_id=version,
+            origin=Origin.USER,
+            comment=KEPT,
+            created_at=now,
+        )
+        for version, memory in rows
+    )
+    sources.delete()
+    versions = [version for version, _ in rows]
+    MemoryVersion.everything.filter(user=user, pk__in=versions).update(actor=Origin.USER)
+    still_learned = Source.everything.filter(user=user, turn__isnull=False).values("memory")
+    Memory.everything.filter(user=user, pk__in=[memory for _, memory in rows]).exclude(
+        pk__in=still_learned
+    ).update(origin=Origin.USER)
+
+
+def _apply(
+    user: User, graph: Graph, outcomes: Mapping[int, Outcome], *, gone: Collection[int]
+) -> Counter[str]:
+    memory_ids = [memory.pk for memory in graph.memories]
+    changed = {
+        pk: outcomes[pk]
+        for pk, version in graph.versions.items()
+        if outcomes[pk].changed and version.memory_id in memory_ids
+    }
+    emptied = [pk for pk, outcome in changed.items() if outcome.erased]
+    lost = [one for one in graph.memories if one.pk in gone or not stands(graph, outcomes, one.pk)]
+    lost_ids = {one.pk for one in lost}
+    texts = memory_erasure.texts_of(
+        one for pk, one in graph.versions.items() if pk in changed or one.memory_id in lost_ids
+    )
+    erased = memory_erasure.erase_memories(user=user, memories=lost)
+    kept = [one for one in graph.memories if one.pk not in lost_ids]
+    if kept:
+        erased += _derive_kept(user, graph, changed, emptied, [one.pk for one in kept])
+    for memory in kept:
+        _show_again(graph, outcomes, memory)
+    return erased + memory_erasure.erase_resembling(user=user, texts=texts)
+
+
+def _derive_kept(
+    user: User,
+    graph: Graph,
+    changed: Mapping[int, Outcome],
+    emptied: Sequence[int],
+    kept: Sequence[int],
+) -> Counter[str]:
+    """Write the versions of kept memories; the versions of lost memories were erased with them."""
+    of_kept = {pk: one for pk, one in changed.items() if graph.versions[pk].memory_id in kept}
+    left = [pk for pk in emptied if pk in of_kept]
+    tombstones.leave(user=user, version_ids=left)
+    erased = _mark_versions(user, of_kept, kept)
+    erased["memories_memoryversion"] += len(left)
+    return erased
+
+
+def stands(graph: Graph, outcomes: Mapping[int, Outcome], memory: int) -> bool:
+    return any(
+        not outcomes[one.id].erased and _is_open(graph, outcomes, one)
+        for one in graph.by_memory[memory]
+    )
+
+
+def _is_open(graph: Graph, outcomes: Mapping[int, Outcome], text: Text) -> bool:
+    """Whether the text isn't hidden by another operation that will erase it."""
+    return outcomes[text.id].changed or graph.versions[text.id].hidden_at is None
+
+
+def _mark_versions(
+    user: User, changed: Mapping[int, Outcome], memory_ids: Sequence[int]
+) -> Counter[str]:
+    """Write the outcomes to the versions; delete forgotten sources and links of emptied ones."""
+    now = timezone.now()
+    erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)
+    emptied = [pk for pk, outcome in changed.items() if outcome.erased]
+    versions = MemoryVersion.everything.filter(user=user)
+    if emptied:
+        versions.filter(pk__in=emptied).update(
+            content="", summary="", candidate_text="", reason="", erased_at=now, hidden_at=None
+        )
+    for pk, outcome in changed.items():
+        if not outcome.erased:
+            versions.filter(pk=pk).update(
+                content=outcome.content,
+                candidate_text=outcome.candidate,
+                summary="",
+                reason="",
+                change=Change.DERIVED,
+                hidden_at=None,
+            )
+    links = VersionInput.objects.filter(Q(output__in=emptied) | Q(input__in=emptied), user=user)
+    forgotten = Q(memory__in=memory_ids, hidden_at__isnull=False) | Q(version__in=emptied)
+    sources = Source.everything.filter(forgotten, user=user)
+    return erased + cascades.delete(sources) + cascades.delete(links)
+
+
+def _show_again(graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory) -> None:
+    """Give a memory the newest text that still holds, and index that text."""
+    own = graph.by_memory[memory.pk]
+    if not any(outcomes[one.id].changed for one in own):
+        return
+    if memory.origin == Origin.EXTRACTED:
+        memory.data, memory.metadata = {}, {}  # labels of a turn that may be erased
+    Arbitration.objects.filter(user=memory.user_id, target=memory).update(target_text="")
+    current = current_text(graph, memory)
+    if outcomes[current.id].changed:
+        _give_text(graph, outcomes, memory, own)
+    else:
+        memory.save(update_fields=["data", "metadata", "updated_at"])
+    memory_writes.changed(memory)
+
+
+def _give_text(
+    graph: Graph, outcomes: Mapping[int, Outcome], memory: Memory, own: Sequence[Text]
+) -> None:
+    standing = [
+        graph.versions[one.id]
+        for one in own
+        if not outcomes[one.id].erased and _is_open(graph, outcomes, one)
+    ]
+    newest = max(standing, key=lambda version: version.number)
+    newest.refresh_from_db()
+    if newest.number != memory.current_version:
+        newest = _go_back(memory, newest)
+    memory.content, memory.kind, memory.summary = newest.content, newest.kind, newest.summary
+    memory.content_hash = memory_writes.content_hash(newest.content)
+    memory.current_version, memory.origin = newest.number, newest.actor
+    memory.tags, memory.data, memory.feedback, memory.feedback_reason = [], {}, "", ""
+    memory.confidence_unrated = None
+    memory.hidden_at = memory.indexed_at = None
+    memory.chunk_count = 0
+    memory.save()
+    search_index.index_later(memory)
+
+
+def _go_back(memory: Memory, version: MemoryVersion) -> MemoryVersion:
+    """Create a new version with an older version's text and sources."""
+    numbers = MemoryVersion.everything.filter(memory=memory).values_list("number", flat=True)
+    made = MemoryVersion.objects.create(
+        user_id=memory.user_id,
+        memory=memory,
+        number=max(numbers) + 1,
+        kind=version.kind,
+        content=version.content,
+        summary=version.summary,
+        change=Change.DERIVED,
+        actor=version.actor,
+        created_at=timezone.now(),
+    )
+    VersionInput.objects.create(user_id=memory.user_id, output=made, input=version)
+    for source in Source.objects.filter(version=version).order_by("pk"):
+        source.pk, source.version = None, made
+        source.save(force_insert=True)
+    return made

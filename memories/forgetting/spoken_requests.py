@@ -1,0 +1,348 @@
+"""Requests to forget in words, "forget that …": which memories are meant, and the outcome.
+
+Nothing is erased on a guess. If a request means exactly one memory, and no other is near it, it is
+carried out by the same service as the button. Anything else becomes a question: the outcome lists
+the ids of the memories and of their messages, and the user chooses. `aboutness` decides which texts
+a request is about; this module collects them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Conversation, Message, Turn
+from memcenter.lib.text import segment
+from memcenter.providers.base import Vectors
+from memories import language_steps
+from memories.extraction import secret_masking
+from memories.extraction.arbitration import pairs
+from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
+from memories.forgetting import memory_forgets
+from memories.indexing import search_index
+from memories.learning.turn_context import Heard
+from memories.models import Memory, MemoryVersion, Source
+from memories.retrieval import concepts
+from memories.writing import similar_memories
+from memories.writing.similar_memories import Meant
+from ops.access import as_user
+from ops.models import User
+from ops.queue.worker import Run
+
+FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
+ONLY_MATCH = "only_match"  # in payload and receipt, for who chose: nobody was asked
+LISTED = 20
+_THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
+_NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
+_ASKED_WHO_SAYS_IT = 3  # memories for which further messages that say the same are looked up
+_PERHAPS_SAYING = 6  # messages by meaning, and as many by words, that are read per memory
+_READ = 48  # the most similar memories are compared with a request; each takes 10 ms
+_SHARED = 0.2  # nearness that a shared word adds to the cosine, times its rarity
+_AMONG = 10  # a shared word is as rare as among so many memories
+_AHEAD = 0.4  # nearness by which a plain match must be ahead of every other memory
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request with its vector, made before any transaction (None for "forget that")."""
+
+    request: ForgetRequest
+    vector: Vectors | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The memories that the requests may mean, most probable first, and their messages.
+
+    `is_plain`: each request means exactly one memory, and no other is near it.
+    """
+
+    memories: Sequence[Memory] = ()
+    messages: Sequence[Message] = ()
+    is_plain: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a request, by public ids only.
+
+    `status` is FORGOTTEN (the memories of `memory_ids` are erased, the messages of `message_ids`
+    still say it), NEEDS_CHOICE (nothing is erased) or NOTHING_FOUND.
+    """
+
+    status: str = NOTHING_FOUND
+    memory_ids: Sequence[str] = ()
+    message_ids: Sequence[str] = ()
+    op_id: str = ""
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Outcome:
+        return cls(**told)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The outcome in the form that an operation stores."""
+        ids = {"memory_ids": list(self.memory_ids), "message_ids": list(self.message_ids)}
+        return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
+
+    def with_request(self, message: Message) -> Outcome:
+        """Add the requesting message, which says it too, unless nothing was found."""
+        if self.status == NOTHING_FOUND or message.public_id in self.message_ids:
+            return self
+        return replace(self, message_ids=[*self.message_ids, message.public_id])
+
+
+def prepare(requests: Sequence[ForgetRequest]) -> list[Asked]:
+    """Embed the subjects of the requests; call it outside any transaction."""
+    return [
+        Asked(one, search_index.embed([one.about])[0] if one.about else None) for one in requests
+    ]
+
+
+def asked_in(text: str) -> list[Asked]:
+    """Return the requests to forget in a message, embedded; call it outside any transaction."""
+    return prepare(_requests_in(text))
+
+
+def asks_to_forget(text: str) -> bool:
+    return bool(_requests_in(text))
+
+
+def asked_about(about: str) -> list[Asked]:
+    """Like `asked_in`, for an API client's subject: "forget that …" or only the subject."""
+    found = [one for one in _requests_in(about) if one.about]
+    words = _THAT.sub("", about.strip())
+    return prepare(found or [ForgetRequest(secret_masking.cover(words), about)])
+
+
+def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
+    """Whether the message has no words besides its requests to forget."""
+    rest = text
+    for one in asked:
+        rest = rest.replace(one.request.quote, "")
+    return bool(asked) and not any(character.isalnum() for character in rest)
+
+
+def _requests_in(text: str) -> Sequence[ForgetRequest]:
+    now = timezone.localtime()
+    said = TurnText(user=Said(text, now), assistant=Said("", now))
+    return language_steps.bundled_extractor().extract(said).forget
+
+
+def settle(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> Outcome | None:
+    """Settle a turn's requests to forget; None if there are none.
+
+    The chat settles them before it answers; the outcome is then in the payload.
+    """
+    if told := run.payload.get("forget"):
+        return Outcome.of(told)
+    if not extraction.forget:
+        return None
+    asked = prepare(extraction.forget)
+    with as_user(user):
+        question = heard.turn.user_message
+        found = find(asked, user=user, conversation=heard.turn.conversation, before=question.number)
+    if not found.is_plain:
+        return answer(found, user=user).with_request(question)
+    with run.applying(user, durable=True):
+        return answer(found, user=user).with_request(question)
+
+
+def find(
+    asked: Sequence[Asked],
+    *,
+    user: User,
+    conversation: Conversation | None = None,
+    before: int = 0,
+) -> Found:
+    """Return what the requests may mean. "Forget that" means what the previous turn taught."""
+    each = [
+        _just_taught(user, conversation, before=before) if one.vector is None else _meant(one, user)
+        for one in asked
+    ]
+    memories = list({memory.pk: memory for one in each for memory in one.memories}.values())
+    messages = {message.pk: message for one in each for message in one.messages}
+    messages |= {message.pk: message for message in _messages_of(user, memories)}
+    in_words = all(one.request.in_words for one in asked)
+    plain = in_words and bool(memories) and all(one.is_plain for one in each)
+    return Found(memories[:LISTED], list(messages.values()), plain)
+
+
+def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> Outcome:
+    """Forget a plain match; anything else is a question. Runs in the caller's transaction.
+
+    Raises `NotFound` if a plain match is gone by now.
+    """
+    if not found.memories and not found.messages:
+        return Outcome()
+    memories = [one.public_id for one in found.memories]
+    messages = [one.public_id for one in found.messages]
+    if not found.is_plain:
+        return Outcome(NEEDS_CHOICE, memories, messages)
+    operation = memory_forgets.forget_memories(
+        user=user,
+        memories=found.memories,
+        requested_by_key=requested_by_key,
+        chosen=ONLY_MATCH,
+    )
+    return Outcome(FORGOTTEN, memories, messages, operation.public_id)
+
+
+def _meant(asked: Asked, user: User) -> Found:
+    assert asked.vector is not None
+    about = asked.request.about
+    topics = concepts.asked_about(about)
+    floor = max(_NEAR, settings.SIMILARITY_GATE)
+    met = similar_memories.perhaps_meant(
+        asked.vector,
+        user=user,
+        terms={*segment.terms(about), *(term for topic in topics for term in topic.words)},
+        longest=max(segment.words(about), key=len, default=""),
+        floor=floor,
+    )
+    read, unread = met[:_READ], [one for one in met[_READ:] if one.similarity >= floor]
+    said_before = _said_before(user, read)
+    nearness = _nearness(about, read)
+    judged = [(_probability(about, one, said_before[one.pk]), one) for one in read]
+    plain = None if unread else _plain_match(about, judged, nearness)
+    if plain and _is_one_matter(about, said_before[plain.pk]):
+        return Found(_rows(user, [plain.pk]), is_plain=True)
+    listed = [
+        (-score - nearness[one.pk], one.pk)
+        for score, one in judged
+        if score >= pairs.PERHAPS
+        or one.similarity >= floor
+        or nearness[one.pk] > one.similarity  # they share a word
+        or _is_alike(one, topics)
+    ]
+    further = [(-one.similarity, one.pk) for one in unread]
+    return Found(_rows(user, [pk for _, pk in [*sorted(listed), *sorted(further)]]))
+
+
+def _nearness(about: str, met: Sequence[Meant]) -> dict[int, float]:
+    """Return for each memory its cosine plus what shared words add: the rarer, the more."""
+    asked = set(segment.terms(about))
+    shared = {one.pk: asked & set(segment.terms(one.content)) for one in met}
+    held = Counter(term for terms in shared.values() for term in terms)
+    rarity = {term: max(0.0, math.log((_AMONG + 1) / count)) for term, count in held.items()}
+    return {
+        one.pk: one.similarity + _SHARED * sum(rarity[term] for term in shared[one.pk])
+        for one in met
+    }
+
+
+def _plain_match(
+    about: str, judged: Sequence[tuple[float, Meant]], nearness: Mapping[int, float]
+) -> Meant | None:
+    """Return the memory that is far nearer than any other, unless the pair head denies it.
+
+    Alone, neither of the two is sure enough: the head errs between near misses, nearness doesn't
+    see a negation.
+    """
+    ranked = sorted((one for _, one in judged), key=lambda one: -nearness[one.pk])
+    if not ranked:
+        return None
+    next_best = max([_NEAR, *(nearness[one.pk] for one in ranked[1:])])
+    is_ahead = nearness[ranked[0].pk] - next_best >= _AHEAD
+    return ranked[0] if is_ahead and _is_about(about, ranked[0].content) >= pairs.PERHAPS else None
+
+
+def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
+    """Return the probability that the memory is meant.
+
+    An earlier version can make it probable but never sure, since the memory says something else
+    now.
+    """
+    now = _is_about(about, meant.content)
+    earlier = max((_is_about(about, text) for text in before), default=0.0)
+    return max(now, min(earlier, pairs.YES))
+
+
+def _is_about(about: str, text: str) -> float:
+    return pairs.is_about(about, text, reader=language_steps.pair_reader())
+
+
+def _is_alike(meant: Meant, topics: Sequence[concepts.Asked]) -> bool:
+    """Whether both are about the same everyday concept: enough to list it, but not to block."""
+    return bool(concepts.matched(topics, segment.terms(meant.content)))
+
+
+def _is_one_matter(about: str, before: Collection[str]) -> bool:
+    """Whether all earlier versions are probably meant too, as they go with the memory."""
+    return all(_is_about(about, text) >= pairs.YES for text in before)
+
+
+def _said_before(user: User, met: Sequence[Meant]) -> dict[int, set[str]]:
+    """Return the texts of each memory's versions that differ from its current text."""
+    now = {one.pk: one.content for one in met}
+    versions = MemoryVersion.objects.filter(user=user, memory__in=now).exclude(content="")
+    texts: dict[int, set[str]] = defaultdict(set)
+    for memory, content in versions.values_list("memory", "content"):
+        if content != now[memory]:
+            texts[memory].add(content)
+    return texts
+
+
+def _rows(user: User, pks: Sequence[int]) -> list[Memory]:
+    """Return the memories in this order, including those in the recycle bin."""
+    found = Memory.everything.filter(user=user, pk__in=pks, hidden_at__isnull=True)
+    rows = {one.pk: one for one in found.select_related("user")}
+    return [rows[pk] for pk in pks if pk in rows]
+
+
+def _messages_of(user: User, memories: Sequence[Memory]) -> list[Message]:
+    """Return the user's messages that told these memories or say the same, oldest first."""
+    sources = Source.objects.filter(user=user, memory__in=memories)
+    told = sources.values_list("message", "turn__user_message", "turn__assistant_message")
+    wanted = {pk for row in told for pk in _own_message(*row)}
+    for memory in memories[:_ASKED_WHO_SAYS_IT]:
+        wanted |= _saying(memory, known=wanted)
+    return list(Message.objects.filter(user=user, pk__in=wanted).order_by("pk"))
+
+
+def _saying(memory: Memory, *, known: Collection[int]) -> set[int]:
+    """Return messages that say the same but are no source; the pair head reads the likeliest."""
+    perhaps = set(similar_memories.perhaps_saying(memory, few=_PERHAPS_SAYING)) - set(known)
+    rows = Message.objects.filter(pk__in=perhaps).values_list("pk", "content")
+    read = language_steps.pair_reader().relations([(memory.content, text) for _, text in rows])
+    return {
+        pk
+        for (pk, text), shares in zip(rows, read, strict=True)
+        if shares["same"] + shares["refines"] >= pairs.YES and not asks_to_forget(text)
+    }
+
+
+def _own_message(message: int | None, question: int | None, reply: int | None) -> set[int]:
+    """Return the user's message: a claim of a reply belongs to the turn's question."""
+    one = question if message in (None, reply) else message
+    return set() if one is None else {one}
+
+
+def _just_taught(user: User, conversation: Conversation | None, *, before: int) -> Found:
+    """Return what the previous turn taught, or its message if it wasn't learned from yet."""
+    turns = Turn.objects.filter(
+        user=user, conversation=conversation, user_message__number__lt=before
+    )
+    turn = turns.select_related("user_message").order_by("-user_message__number").first()
+    if conversation is None or turn is None:
+        return Found()
+    sources = list(Source.objects.filter(user=user, turn=turn).select_related("memory"))
+    memories = list({one.memory_id: one.memory for one in sources if one.memory}.values())
+    if not memories:
+        return Found(messages=[] if turn.extracted_at else [turn.user_message])
+    plain = turn.extracted_at is not None and len(memories) == 1
+    return Found(memories, is_plain=plain and _says_nothing_else(turn, memories[0], sources))
+
+
+def _says_nothing_else(turn: Turn, memory: Memory, sources: Sequence[Source]) -> bool:
+    """Whether the message told only this memory, and the memory has no other source."""
+    told = segment.terms(" ".join([memory.content, *(one.quote for one in sources)]))
+    elsewhere = Source.objects.filter(memory=memory).exclude(turn=turn)
+    return set(segment.terms(turn.user_message.content)) <= set(told) and not elsewhere.exists()

@@ -1,0 +1,230 @@
+"""Tombstones keep a forgotten statement from being learned again from earlier messages.
+
+Texts are normalised as for the residue scan, and stored as keyed hashes only: of the whole text, of
+its content words, and of overlapping pieces, so that a slightly different excerpt of the same words
+is still recognized. Statements told after the forget are never blocked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from conversations.models import Message
+from memcenter.lib.database import statements
+from memcenter.lib.text import segment, shingles
+from memories.models import MemoryVersion, Source, Tombstone
+from ops.models import User
+
+_SALT = "memories.tombstone"
+_MOST_PIECES = 64  # per text; of more, those with the lowest hashes are a fair sample
+_AROUND = 200  # characters beside a quotation that are compared with it
+_NEGATED = re.compile(r"n['’]?t\b|\b(?:not?|never|without)\b|[不没沒别別未无無]", re.IGNORECASE)
+_BEFORE = "user_id = %s AND (message_ids && %s::varchar[] OR %s OR forgotten_at > %s)"
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Where and when a statement was said.
+
+    `said` is the key of the whole message, and `text` its words, or the part of them that is known.
+    `message_ids` has the public ids of the messages of its turn. If `at` is None, the time is
+    unknown: the statement counts as said before any forget.
+    """
+
+    text: str
+    said: str
+    message_ids: tuple[str, ...] = ()
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class _Words:
+    """A quotation in normalised text, with some of the surrounding text."""
+
+    text: str
+    start: int
+    end: int
+
+    def pieces(self, key: bytes, size: int) -> dict[str, list[int]]:
+        """Return the positions of each piece, by its hash."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for at in range(len(self.text) - size + 1):
+            found[_piece_hash(key, self.text[at : at + size])].append(at)
+        return found
+
+
+def tombstone_key(text: str) -> str:
+    """Return a hash keyed with the instance's secret: it identifies a text without revealing it."""
+    return _keyed(shingles.normalise(text))
+
+
+def about_key(text: str) -> str:
+    """Like `tombstone_key`, of the content words in any order; empty if there are none."""
+    words = sorted(set(segment.terms(text)))
+    return _keyed(" ".join([*words, "-" * bool(_NEGATED.search(text))])) if words else ""
+
+
+def is_forgotten(*, user: User, text: str, quote: str, telling: Telling) -> bool:
+    """Whether the statement was forgotten after it was said, or comes from the same messages."""
+    keys = [tombstone_key(one) for one in (text, quote) if one]
+    abouts = [key for one in (text, quote) if (key := about_key(one))]
+    before = [user.pk, list(telling.message_ids), telling.at is None, telling.at]
+    [(known, sizes)] = statements.rows(
+        "SELECT coalesce(bool_or(text_hash = ANY(%s) OR about_hash = ANY(%s)"
+        "   OR (text_hash = %s AND memory_public_id = '')), false),"
+        " array_agg(DISTINCT piece_size) FILTER (WHERE piece_size > 0)"
+        f" FROM memories_tombstone WHERE {_BEFORE}",
+        [keys, abouts, telling.said, *before],
+    )
+    return bool(known) or bool(sizes and quote and _holds(user, quote, telling, sizes, before))
+
+
+def leave(*, user: User, version_ids: Sequence[int]) -> None:
+    """Leave a tombstone for each text of these versions and each quotation of their sources.
+
+    The forget counts as of the time when the version was hidden. Existing tombstones are kept.
+    """
+    versions = MemoryVersion.everything.filter(user=user, pk__in=version_ids)
+    messages, quotes = _sources_of(user, version_ids)
+    fields = "pk", "memory__public_id", "hidden_at", "content", "candidate_text"
+    found: dict[tuple[str, str], Tombstone] = {}
+    for pk, memory, hidden_at, *texts in versions.values_list(*fields):
+        for text in filter(None, (*texts, *quotes[pk])):
+            key = tombstone_key(text)
+            size, pieces = _pieces_of(user, text)
+            found[memory, key] = Tombstone(
+                user=user,
+                memory_public_id=memory,
+                text_hash=key,
+                about_hash=about_key(text),
+                pieces=pieces,
+                piece_size=size,
+                message_ids=sorted(messages[pk]),
+                forgotten_at=hidden_at or timezone.now(),
+            )
+    there = Tombstone.objects.filter(user=user, memory_public_id__in={one for one, _ in found})
+    left = set(there.values_list("memory_public_id", "text_hash")) if found else set()
+    Tombstone.objects.bulk_create([one for key, one in found.items() if key not in left])
+
+
+def leave_messages(*, user: User, messages: QuerySet[Message], at: datetime) -> None:
+    """Leave a tombstone for each message, so that another one of the same text teaches nothing."""
+    Tombstone.objects.bulk_create(
+        [
+            Tombstone(
+                user=user,
+                text_hash=tombstone_key(content),
+                message_ids=[public_id],
+                forgotten_at=at,
+            )
+            for public_id, content in messages.values_list("public_id", "content")
+        ],
+        batch_size=1_000,
+    )
+
+
+def _sources_of(
+    user: User, version_ids: Sequence[int]
+) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """Return the ids of the messages and the quotations that each version rests on."""
+    messages: dict[int, set[str]] = {pk: set() for pk in version_ids}
+    quotes: dict[int, set[str]] = {pk: set() for pk in version_ids}
+    sources = Source.everything.filter(user=user, version__in=version_ids).values_list(
+        "version",
+        "quote",
+        "message__public_id",
+        "turn__user_message__public_id",
+        "turn__assistant_message__public_id",
+        "reference",
+    )
+    for version, quote, *ids in sources:
+        messages[version].update(_given(ids))
+        quotes[version].add(quote)
+    return messages, quotes
+
+
+def _given(ids: Iterable[str | None]) -> Iterable[str]:
+    """Keep the ids of messages and notes; a reference may name a note, also a valid source."""
+    return (one for one in ids if one and one.startswith(("msg_", "note_")))
+
+
+def _pieces_of(user: User, text: str) -> tuple[int, list[str]]:
+    """Return the size of a text's pieces, and their hashes.
+
+    A short text is a single piece. A very short one has none: other texts contain it by chance.
+    """
+    plain = shingles.normalise(text)
+    full = shingles.size_for(plain)
+    if len(plain) * 2 <= full:
+        return 0, []
+    size = min(full, len(plain))
+    key = _key_of(user)
+    found = {_piece_hash(key, one) for one in shingles.shingles(plain, size=size)}
+    return size, sorted(found)[:_MOST_PIECES]
+
+
+def _holds(
+    user: User,
+    quote: str,
+    telling: Telling,
+    sizes: Sequence[int],
+    before: Sequence[object],
+) -> bool:
+    """Whether the quotation and a forgotten text are mostly the same words of the message."""
+    words = _words_of(quote, telling.text)
+    key = _key_of(user)
+    places = {size: words.pieces(key, size) for size in sizes}
+    wanted = sorted({one for found in places.values() for one in found})
+    rows = statements.rows(
+        "SELECT pieces, piece_size FROM memories_tombstone"
+        f" WHERE pieces && %s::varchar[] AND {_BEFORE}",
+        [wanted, *before],
+    )
+    return any(_are_mostly_the_same(words, pieces, places[size], size) for pieces, size in rows)
+
+
+def _words_of(quote: str, text: str) -> _Words:
+    at = text.find(quote)
+    start, end = (at, at + len(quote)) if at >= 0 else (0, 0)
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    before, within, after = (shingles.normalise(one) for one in (before, quote, after))
+    if at < 0:
+        before = after = ""
+    return _Words(before + within + after, len(before), len(before) + len(within))
+
+
+def _are_mostly_the_same(
+    words: _Words, pieces: Collection[str], places: dict[str, list[int]], size: int
+) -> bool:
+    """Whether at least half of the forgotten pieces occur in the words and overlap the quotation.
+
+    The overlap must cover at least half of the quotation or of the matched text.
+    """
+    found = [key for key in pieces if key in places]
+    if len(found) * 2 < len(pieces):
+        return False
+    covered = {at + n for key in found for at in places[key] for n in range(size)}
+    inside = sum(words.start <= at < words.end for at in covered)
+    return inside * 2 >= min(len(covered), words.end - words.start)
+
+
+def _piece_hash(key: bytes, piece: str) -> str:
+    return hashlib.blake2b(piece.encode(), key=key, digest_size=8).hexdigest()
+
+
+def _key_of(user: User) -> bytes:
+    """Return the user's own key for pieces: they are short, and must not compare across users."""
+    return salted_hmac(f"{_SALT}.pieces", str(user.pk), algorithm="sha256").digest()
+
+
+def _keyed(text: str) -> str:
+    return salted_hmac(_SALT, text, algorithm="sha256").hexdigest()

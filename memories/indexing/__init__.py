@@ -1,0 +1,1 @@
+"""Keep texts findable: words and vectors in PostgreSQL, and optionally in Milvus."""

@@ -1,0 +1,238 @@
+"""Change the embedder: fill a new embedding space in the background, then switch search to it.
+
+Every target with words in the index needs a vector in the new space. Writing a text removes its
+vectors from the other spaces (`indexing.store`), so that the next pass embeds it again. The switch
+waits for all writers, checks again that nothing is missing, and is one statement. Forgetting erases
+the words first and then the vectors of every space: a text whose words are gone is not embedded
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Exists, Model, OuterRef, QuerySet
+
+from conversations.models import Episode, Message, Summary
+from memcenter.providers.base import Embedder, Vectors
+from memories.extraction import secret_masking
+from memories.indexing import embedder_choice, milvus_move, search_index, user_indexes
+from memories.indexing.embedder_choice import identity_of
+from memories.models import (
+    DailyNote,
+    EmbeddingSpace,
+    Fragment,
+    LexicalEntry,
+    Memory,
+    TargetKind,
+    Vector,
+)
+from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_message
+from ops.access import as_system, as_user
+from ops.models import Kind, Operation, Priority, User
+from ops.queue import outbox
+from ops.queue.worker import Run
+from ops.transfer.export_requests import give_way
+
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A target to embed, with its current text."""
+
+    entry_id: int
+    kind: str
+    target_id: int
+    conversation_id: int | None
+    text: str
+
+
+def request() -> Operation:
+    """Enqueue filling the space of the configured embedder and switching search to it.
+
+    If the space is already active, only missing vectors are filled in.
+    """
+    wanted = identity_of(embedder_choice.configured())
+    with as_system():
+        space, _ = EmbeddingSpace.objects.get_or_create(**wanted._asdict())
+        return outbox.enqueue(
+            Kind.REINDEX,
+            subject=None,
+            payload={"space": space.pk},
+            priority=Priority.BULK,
+            dedupe_key=f"reindex:{space.pk}",
+            serial_key="reindex",
+        )
+
+
+def fill_and_switch(run: Run) -> Mapping[str, int]:
+    """Pass over all users until no vector is missing, then switch.
+
+    Each chunk is committed separately, so a run that follows a kill resumes from what is stored.
+    """
+    with as_system():
+        space = EmbeddingSpace.objects.get(pk=run.payload["space"])
+    embedder = embedder_choice.of(search_index.identity(space))
+    filled = 0
+    while True:
+        filled += _pass(run, space, embedder)
+        if _switched(run, space):
+            search_index.choose_again()
+            with as_system():
+                user_indexes.request()
+                milvus_move.follow()
+            _drop_the_others(run, space)
+            return {"embedded": filled}
+
+
+def _pass(run: Run, space: EmbeddingSpace, embedder: Embedder) -> int:
+    filled, last = 0, 0
+    while (user := _next_user(space, after=last)) is not None:
+        last = user.pk
+        while pieces := _missing_of(user, space):
+            run.step("embed", done=filled)
+            give_way(user)
+            vectors = _embedded(embedder, pieces)
+            with run.applying(user):
+                filled += _store(pieces, vectors, user=user, space=space)
+    return filled
+
+
+def _missing(space: EmbeddingSpace) -> QuerySet[LexicalEntry]:
+    there = Vector.objects.filter(
+        user=OuterRef("user"),
+        space=space,
+        target_kind=OuterRef("target_kind"),
+        target_id=OuterRef("target_id"),
+    )
+    return LexicalEntry.objects.filter(~Exists(there))
+
+
+def _next_user(space: EmbeddingSpace, *, after: int) -> User | None:
+    """Return the next user with missing vectors, skipping users who are being forgotten."""
+    with as_system():
+        waiting = _missing(space).filter(user__hidden_at__isnull=True)
+        row = waiting.filter(user__gt=after).order_by("user").select_related("user").first()
+    return row.user if row is not None else None
+
+
+def _missing_of(user: User, space: EmbeddingSpace) -> list[_Piece]:
+    with as_user(user):
+        entries = list(_missing(space).filter(user=user).order_by("pk")[:CHUNK])
+        return _read(entries)
+
+
+def _read(entries: Sequence[LexicalEntry]) -> list[_Piece]:
+    """Return the entries with their texts, and delete entries whose text no longer exists."""
+    texts: dict[tuple[str, int], str] = {}
+    for kind in {entry.target_kind for entry in entries}:
+        ids = [entry.target_id for entry in entries if entry.target_kind == kind]
+        texts |= {(kind, pk): text for pk, text in _TEXTS[kind](ids).items()}
+    orphans = [e.pk for e in entries if (e.target_kind, e.target_id) not in texts]
+    LexicalEntry.objects.filter(pk__in=orphans).delete()
+    return [
+        _Piece(
+            *(entry.pk, entry.target_kind, entry.target_id, entry.conversation_id),
+            text=texts[entry.target_kind, entry.target_id],
+        )
+        for entry in entries
+        if (entry.target_kind, entry.target_id) in texts
+    ]
+
+
+def _embedded(embedder: Embedder, pieces: Sequence[_Piece]) -> list[Vectors]:
+    vectors = list(embedder.embed([piece.text for piece in pieces]))
+    for place, piece in enumerate(pieces):
+        if piece.kind == TargetKind.MEMORY and search_index.is_long(piece.text):
+            vectors[place] = search_index.embed_whole(piece.text, embedder=embedder)[0]
+    return vectors
+
+
+def _store(
+    pieces: Sequence[_Piece], vectors: Sequence[Vectors], *, user: User, space: EmbeddingSpace
+) -> int:
+    """Store the vectors of texts that haven't changed; writing a text locks its lexical entry."""
+    entries = LexicalEntry.objects.select_for_update().filter(
+        user=user, pk__in=[piece.entry_id for piece in pieces]
+    )
+    now = {piece.entry_id: piece for piece in _read(list(entries.order_by("pk")))}
+    rows = [
+        Vector(
+            space=space,
+            user=user,
+            target_kind=piece.kind,
+            target_id=piece.target_id,
+            conversation_id=piece.conversation_id,
+            embedding=vector.tolist(),
+        )
+        for piece, vector in zip(pieces, vectors, strict=True)
+        if now.get(piece.entry_id) == piece
+    ]
+    Vector.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+_SWITCH = """
+WITH before AS (UPDATE memories_embeddingspace SET active = false
+                 WHERE active AND id <> %(space)s RETURNING id)
+UPDATE memories_embeddingspace SET active = true
+ WHERE id = %(space)s AND (SELECT count(*) FROM before) >= 0
+"""
+
+
+def _switched(run: Run, space: EmbeddingSpace) -> bool:
+    """Make the space active, unless vectors turn out to be missing in it."""
+    with run.applying_as_system(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [search_index.SPACE_LOCK])
+        if _missing(space).filter(user__hidden_at__isnull=True).exists():
+            return False
+        cursor.execute(_SWITCH, {"space": space.pk})
+    return True
+
+
+def _drop_the_others(run: Run, space: EmbeddingSpace) -> None:
+    """Delete the old spaces; a search that began before the switch may find only words."""
+    while True:
+        run.step("drop")
+        with run.applying_as_system():
+            old = Vector.objects.exclude(space=space).order_by("pk").values("pk")[:5_000]
+            if not Vector.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()[0]:
+                EmbeddingSpace.objects.exclude(pk=space.pk).delete()
+                return
+
+
+def _column(model: type[Model], name: str) -> Callable[[Sequence[int]], dict[int, str]]:
+    def read(ids: Sequence[int]) -> dict[int, str]:
+        rows = model._base_manager.filter(pk__in=ids)
+        return dict(rows.values_list("pk", name))
+
+    return read
+
+
+def _messages(ids: Sequence[int]) -> dict[int, str]:
+    rows = Message._base_manager.filter(pk__in=ids).select_related(*WITH_TURN)
+    return {row.pk: masked_message(row) for row in rows}
+
+
+def _summaries(ids: Sequence[int]) -> dict[int, str]:
+    texts = _column(Summary, "text")(ids)
+    return {pk: secret_masking.masked(text) for pk, text in texts.items()}
+
+
+def _episodes(ids: Sequence[int]) -> dict[int, str]:
+    rows = Episode._base_manager.filter(pk__in=ids)
+    turns = rows.select_related("turn__user_message", "turn__assistant_message")
+    return {row.pk: episode_text(row.turn) for row in turns}
+
+
+_TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
+    TargetKind.MEMORY: _column(Memory, "content"),
+    TargetKind.FRAGMENT: _column(Fragment, "text"),
+    TargetKind.MESSAGE: _messages,
+    TargetKind.EPISODE: _episodes,
+    TargetKind.SUMMARY: _summaries,
+    TargetKind.NOTE: _column(DailyNote, "text"),
+}

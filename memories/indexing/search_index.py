@@ -1,0 +1,341 @@
+"""Make content searchable by segmented words and vectors, with one active embedding space."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import orjson
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import ProviderError
+from memcenter.lib.text import segment, tokens
+from memcenter.providers.base import Embedder, Vectors
+from memcenter.providers.openai_embedder import OpenAICompatibleEmbedder
+from memories.indexing import embedder_choice, milvus_sync
+from memories.indexing.embedder_choice import Identity, identity_of
+from memories.models import (
+    EmbeddingSpace,
+    Fragment,
+    Memory,
+    SearchedIn,
+    TargetKind,
+)
+from ops.models import Kind, Priority, User
+from ops.queue import outbox
+
+FRAGMENT_TOKENS = 500
+FRAGMENT_OVERLAP = 50
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A target to be indexed by its words and its vector."""
+
+    kind: TargetKind
+    target_id: int
+    text: str
+    conversation_id: int | None = None
+
+
+class Embedded(np.ndarray[Any, np.dtype[np.float32]]):
+    """Vectors that carry their embedder's identity, so that embedders are never mixed up."""
+
+    made_by: Identity | None = None
+
+    def __array_finalize__(self, source: object) -> None:
+        self.made_by = getattr(source, "made_by", None)
+
+
+def embedder() -> Embedder:
+    """Return the embedder of the active space, cached per process until `choose_again`."""
+    with _choosing:
+        if not _chosen:
+            active = EmbeddingSpace.objects.filter(active=True).first()
+            _chosen.append(
+                identity(active) if active else identity_of(embedder_choice.configured())
+            )
+        return embedder_choice.of(_chosen[0])
+
+
+def is_here() -> bool:
+    """Whether texts are embedded in this process, without a network call."""
+    return not isinstance(embedder(), OpenAICompatibleEmbedder)
+
+
+def choose_again() -> None:
+    """Drop the cached embedder after the active space changed."""
+    with _choosing:
+        _chosen.clear()
+
+
+_choosing = threading.Lock()
+_chosen: list[Identity] = []
+
+
+def embed(texts: Sequence[str]) -> Vectors:
+    """Return unit vectors of the texts; never call it in a transaction, as it may be remote."""
+    one = embedder()
+    return made_by(one, one.embed(texts))
+
+
+def made_by(one: Embedder, vectors: Vectors) -> Vectors:
+    """Return the vectors, marked with their embedder."""
+    marked = vectors.view(Embedded)
+    marked.made_by = identity_of(one)
+    return marked
+
+
+def joined(rows: Sequence[Vectors], *, like: Vectors) -> Vectors:
+    """Stack single vectors into an array, marked with the embedder of `like`."""
+    marked = np.asarray(rows).view(Embedded)
+    marked.made_by = getattr(like, "made_by", None)
+    return marked
+
+
+def identity(space: EmbeddingSpace) -> Identity:
+    return Identity(space.embedder, space.model, space.dimensions, space.version)
+
+
+def space_id_of(vectors: Vectors) -> int:
+    """Return the id of the space that these vectors can be compared with."""
+    made = getattr(vectors, "made_by", None)
+    found = (
+        statements.rows(
+            "SELECT id FROM memories_embeddingspace WHERE embedder = %s AND model = %s"
+            " AND dimensions = %s AND version = %s",
+            list(made),
+        )
+        if made is not None
+        else []
+    )
+    return int(found[0][0]) if found else active_space().pk
+
+
+def active_space() -> EmbeddingSpace:
+    """Return the space that is searched and written; it is created on first use."""
+    found = statements.rows(
+        f"SELECT {statements.columns(EmbeddingSpace, 's')} FROM memories_embeddingspace s"
+        " WHERE s.active"
+    )
+    return statements.instance(EmbeddingSpace, found[0]) if found else _first_space()
+
+
+def _first_space() -> EmbeddingSpace:
+    try:
+        with transaction.atomic():
+            return EmbeddingSpace.objects.create(**identity_of(embedder())._asdict(), active=True)
+    except IntegrityError:
+        return EmbeddingSpace.objects.get(active=True)
+
+
+# Writers of vectors hold this lock shared; a switch to another space holds it exclusively.
+SPACE_LOCK = 0x6D656D73
+
+
+def _space_to_write(vectors: Vectors) -> tuple[EmbeddingSpace, bool]:
+    """Return the active space, locked until the transaction ends, and whether others exist.
+
+    Raises `ProviderError` (retryable) for vectors of an embedder that is no longer in use.
+    """
+    # Two statements: only the second sees the changes of a switch that the first waited for.
+    statements.rows("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
+    found = statements.rows(
+        f"SELECT {statements.columns(EmbeddingSpace, 's')},"
+        "  EXISTS (SELECT 1 FROM memories_embeddingspace WHERE NOT active)"
+        "  FROM memories_embeddingspace s WHERE s.active"
+    )
+    space = statements.instance(EmbeddingSpace, found[0][:-1]) if found else _first_space()
+    made = getattr(vectors, "made_by", None)
+    if made is not None and made != identity(space):
+        choose_again()
+        raise ProviderError("The embedder was changed meanwhile. Try again.", retryable=True)
+    return space, bool(found and found[0][-1])
+
+
+def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
+    """Write the words and vectors of `entries`; `vectors` has a row for each. Safe to repeat."""
+    space, others = _space_to_write(vectors)
+    if others:
+        _forget_other_spaces(space, user=user, entries=entries)
+    words = [value for entry in entries for value in _words(user, entry)]
+    meanings = [
+        value
+        for entry, vector in zip(entries, vectors, strict=True)
+        for value in (space.pk, *_target(user, entry), written(vector))
+    ]
+    statements.rows(_storing(len(entries)), [*words, *meanings])
+    if space.searched_in == SearchedIn.MILVUS:
+        milvus_sync.request(user)
+
+
+def written(vector: Vectors) -> str:
+    """Return a vector in PostgreSQL's text format."""
+    return orjson.dumps(np.ascontiguousarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
+@cache
+def _storing(count: int) -> str:
+    words = ", ".join(["(%s, %s, %s::bigint, %s::bigint, %s::text[], %s::int)"] * count)
+    vectors = ", ".join(["(%s, %s, %s, %s, %s::bigint, %s::halfvec)"] * count)
+    return f"""
+WITH words AS ({_WORDS.format(words)})
+INSERT INTO memories_vector
+    (space_id, user_id, target_kind, target_id, conversation_id, embedding) VALUES {vectors}
+ON CONFLICT (user_id, space_id, target_kind, target_id)
+   DO UPDATE SET embedding = excluded.embedding, conversation_id = excluded.conversation_id
+"""
+
+
+_WORDS = """
+INSERT INTO memories_lexicalentry
+    (user_id, target_kind, target_id, conversation_id, terms, length) VALUES {}
+ON CONFLICT (user_id, target_kind, target_id)
+   DO UPDATE SET terms = excluded.terms, length = excluded.length,
+                 conversation_id = excluded.conversation_id
+"""
+
+
+def _target(user: User, entry: Entry) -> tuple[object, ...]:
+    return user.pk, str(entry.kind), entry.target_id, entry.conversation_id
+
+
+def _words(user: User, entry: Entry) -> tuple[object, ...]:
+    terms = segment.terms(entry.text)
+    return (*_target(user, entry), terms, len(terms))
+
+
+def _forget_other_spaces(space: EmbeddingSpace, *, user: User, entries: Sequence[Entry]) -> None:
+    """Drop the entries' vectors from a space being filled, so that it embeds them again."""
+    statements.rows(
+        "DELETE FROM memories_vector v USING unnest(%s::text[], %s::bigint[]) AS one (kind, id)"
+        " WHERE v.user_id = %s AND v.target_kind = one.kind AND v.target_id = one.id"
+        " AND v.space_id <> %s",
+        [
+            [str(entry.kind) for entry in entries],
+            [entry.target_id for entry in entries],
+            *(user.pk, space.pk),
+        ],
+    )
+
+
+def store_words(*, user: User, entries: Sequence[Entry]) -> None:
+    one = "(%s, %s, %s, %s, %s, %s)"
+    statements.rows(
+        _WORDS.format(", ".join([one] * len(entries))),
+        [value for entry in entries for value in _words(user, entry)],
+    )
+
+
+def erase(*, user_id: int, kind: TargetKind, target_ids: Sequence[int]) -> int:
+    """Erase the targets' words, and their vectors in every space; return the number of rows."""
+    gone = statements.rows(_ERASE, [user_id, str(kind), list(target_ids)] * 2)
+    return int(gone[0][0])
+
+
+_ERASE = """
+WITH words AS (
+    DELETE FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = %s AND target_id = ANY(%s) RETURNING 1),
+vectors AS (
+    DELETE FROM memories_vector
+     WHERE user_id = %s AND target_kind = %s AND target_id = ANY(%s) RETURNING 1)
+SELECT (SELECT count(*) FROM words) + (SELECT count(*) FROM vectors)
+"""
+
+
+def is_long(text: str) -> bool:
+    return tokens.count(text) > FRAGMENT_TOKENS
+
+
+def split(text: str) -> list[str]:
+    return tokens.split(text, size=FRAGMENT_TOKENS, overlap=FRAGMENT_OVERLAP)
+
+
+def embed_memory(content: str) -> tuple[Vectors, list[str]]:
+    """Return the memory's own vector, followed by a vector for each fragment if it is long.
+
+    A long memory's own vector is the mean of its fragments' vectors, scaled to unit length.
+    """
+    if not is_long(content):
+        return embed([content]), []
+    one = embedder()
+    return made_by(one, embed_whole(content, embedder=one)), split(content)
+
+
+def embed_memories(contents: Sequence[str]) -> list[tuple[Vectors, list[str]]]:
+    """Like `embed_memory` for several memories; short texts are embedded in one batch."""
+    short = [content for content in contents if not is_long(content)]
+    vectors = iter(embed(short)) if short else iter(())
+    one = embedder()
+    return [
+        embed_memory(content)
+        if is_long(content)
+        else (made_by(one, np.asarray([next(vectors)])), [])
+        for content in contents
+    ]
+
+
+def embed_whole(content: str, *, embedder: Embedder) -> Vectors:
+    """Return the scaled mean of a long text's fragment vectors, followed by these vectors."""
+    vectors = embedder.embed(split(content))
+    mean = vectors.mean(axis=0)
+    norm = float(np.linalg.norm(mean)) or 1.0
+    return np.vstack([mean / norm, vectors])
+
+
+def index_later(memory: Memory) -> None:
+    """Index the words at once and the vectors by an operation: the embedder may be remote."""
+    user = memory.user
+    _erase_fragments(memory)
+    erase(user_id=user.pk, kind=TargetKind.MEMORY, target_ids=[memory.pk])
+    store_words(user=user, entries=[Entry(TargetKind.MEMORY, memory.pk, memory.content)])
+    outbox.enqueue(
+        Kind.INDEX_MEMORY,
+        subject=user.subject,
+        payload={"memory": memory.pk},
+        priority=Priority.INDEX,
+        dedupe_key=f"index_memory:{memory.pk}",
+        serial_key=str(user.subject),
+    )
+
+
+def _erase_fragments(memory: Memory) -> None:
+    """Erase the fragments of the current text; the fragments of earlier texts stay."""
+    found = statements.rows(
+        "SELECT id FROM memories_fragment WHERE memory_id = %s AND version_id IS NULL", [memory.pk]
+    )
+    if not found:
+        return
+    old = [pk for (pk,) in found]
+    erase(user_id=memory.user_id, kind=TargetKind.FRAGMENT, target_ids=old)
+    Fragment.objects.filter(pk__in=old).delete()
+
+
+def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> None:
+    """Index the memory's current text, replacing the previous index entries."""
+    user = memory.user
+    _erase_fragments(memory)
+    fragments = Fragment.objects.bulk_create(
+        [
+            Fragment(
+                user=user, memory=memory, number=n, text=piece, token_count=tokens.count(piece)
+            )
+            for n, piece in enumerate(pieces, start=1)
+        ]
+    )
+    entries = [Entry(TargetKind.MEMORY, memory.pk, memory.content)]
+    entries += [Entry(TargetKind.FRAGMENT, one.pk, one.text) for one in fragments]
+    store(user=user, entries=entries, vectors=vectors)
+    memory.chunk_count = len(fragments)
+    memory.indexed_at = timezone.now()
+    statements.rows(
+        "UPDATE memories_memory SET chunk_count = %s, indexed_at = %s WHERE id = %s",
+        [memory.chunk_count, memory.indexed_at, memory.pk],
+    )

@@ -1,0 +1,351 @@
+"""Learn from a turn: extract candidates, compare them with known memories, decide, apply."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Learning, Turn, Withheld
+from memcenter.lib.database import statements
+from memcenter.providers.base import Vectors
+from memories import language_steps
+from memories.extraction.types import Candidate, Extraction, Known, TurnText
+from memories.extraction.wording.topics import ANSWERS
+from memories.indexing import search_index
+from memories.learning import learnability
+from memories.learning.turn_context import Heard
+from memories.models import Memory, Origin, Project
+from memories.recall import earlier_texts
+from memories.writing import memory_writes, similar_memories, verdicts
+from memories.writing.memory_writes import Draft, SourceInput
+from memories.writing.verdicts import Decided, Meeting
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import User
+from ops.queue.worker import Run
+
+ACCEPTED_CHARS = 200
+_ONE_BREATH = 12  # characters between two statements that belong together
+# A turn forgotten in the meantime isn't marked; an earlier attempt's refusals are replaced.
+_MARK = """
+WITH marked AS (
+    UPDATE conversations_turn SET extracted_at = %s
+     WHERE id = %s AND user_id = %s AND hidden_at IS NULL
+    RETURNING id, user_message_id),
+gone AS (DELETE FROM memories_refusal r USING marked WHERE r.turn_id = marked.id),
+understood AS (
+    UPDATE conversations_message m
+       SET secrets = %s,
+           withheld = CASE WHEN m.withheld = '' AND %s THEN %s ELSE m.withheld END
+      FROM marked WHERE m.id = marked.user_message_id)
+SELECT id FROM marked
+"""
+
+
+def extract(text: TurnText) -> Extraction:
+    """Ask the extractor and drop unimportant candidates. Raises `ProviderError`."""
+    found = language_steps.extractor().extract(text)
+    kept = tuple(
+        one
+        for one in found.candidates
+        if one.explicit or one.importance >= settings.IMPORTANCE_FLOOR
+    )
+    return replace(found, candidates=kept)
+
+
+def only_forgets(text: TurnText) -> Extraction:
+    """Extract only requests to forget, where nothing may be learned; no chat model is asked."""
+    found = language_steps.bundled_extractor().extract(text)
+    return Extraction(forget=found.forget, secrets=found.secrets)
+
+
+def extract_from(heard: Heard) -> Extraction:
+    """Extract from a turn, except for what was already learned from its question alone.
+
+    If the reply took long, the question was learned from by itself (`unanswered`); only statements
+    of the other of two named speakers are new then. From a question that must not be kept, only
+    "forget that" is heard, which refers to earlier messages. While nothing may be learned, only
+    requests to forget are heard, and no chat model is asked.
+    """
+    if not heard.learns:
+        return only_forgets(heard.text)
+    if not learnability.may_teach(heard.turn):
+        return learnability.what_may_be_heard(extract(heard.text))
+    if heard.turn.user_message.learning != Learning.DONE:
+        return extract(heard.text)
+    if not (heard.text.user.speaker and heard.text.assistant.speaker):
+        return Extraction()
+    candidates = extract(heard.text).candidates
+    return Extraction(tuple(one for one in candidates if one.quoted_role == "assistant"))
+
+
+def learn(run: Run, *, user: User, heard: Heard, extraction: Extraction) -> list[Decided]:
+    """Decide on each candidate and apply it in its own transaction; the last marks the turn.
+
+    A repeated run after a kill skips the candidates decided before: the verdicts are logged in the
+    transactions that applied them.
+    """
+    marked = partial(mark, user, heard.turn, extraction)
+    if not extraction.candidates:
+        with run.applying(user):
+            marked()
+        return []
+    taught = [teach(one, turn=heard.turn, project=heard.project) for one in extraction.candidates]
+    decided = [_learned(run, one, user=user) for one in taught[:-1]]
+    decided.append(_learned(run, taught[-1], user=user, then=marked))
+    found = [one for one in decided if one is not None]
+    if len(found) > 1:
+        with run.applying(user):
+            share_earlier_texts(extraction.candidates, decided, user=user)
+    return found
+
+
+def share_earlier_texts(
+    candidates: Sequence[Candidate], decided: Sequence[Decided | None], *, user: User
+) -> None:
+    """Share the earlier texts of one turn's memories; repeats of known memories are left out."""
+    new = [
+        (candidate, one.memory.pk)
+        for candidate, one in zip(candidates, decided, strict=True)
+        if one is not None and one.result != "skipped"
+    ]
+    pks = [pk for _, pk in new]
+    still = Memory.objects.filter(user=user, pk__in=pks).order_by("pk") if len(pks) > 1 else ()
+    successors = {
+        (ended, pk)
+        for (first, ended), (candidate, pk) in itertools.pairwise(new)
+        if _takes_its_place(candidate, first)
+    }
+    earlier_texts.share(list(still), user=user, successors=successors)
+
+
+def _takes_its_place(candidate: Candidate, ended: Candidate) -> bool:
+    """Whether the user said in one breath that something ended and what holds now.
+
+    "I left Chase and moved over to Ally": both about themselves, one right behind the other.
+    """
+    own = all(one.reasons[:1] and one.reasons[0].startswith("self.") for one in (candidate, ended))
+    gap = candidate.quote_start - ended.quote_start - len(ended.quote)
+    return own and "ends" in ended.reasons and 0 <= gap <= _ONE_BREATH
+
+
+def learn_one(
+    run: Run,
+    candidate: Candidate,
+    *,
+    user: User,
+    turn: Turn,
+    project: Project | None,
+    needs: Sequence[Turn] = (),
+) -> Decided | None:
+    """Decide on a candidate and apply it in its own transaction.
+
+    A text composed from several turns `needs` the others as well: it is erased with any of them.
+    Returns None if the candidate was decided before or forgotten, a turn is gone or memory is off.
+    """
+    return _learned(run, teach(candidate, turn=turn, project=project, needs=needs), user=user)
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A candidate on its way into memory, with the vectors of its text."""
+
+    candidate: Candidate
+    draft: Draft
+    turn: Turn
+    needs: Sequence[Turn] = ()
+
+
+def teach(
+    candidate: Candidate,
+    *,
+    turn: Turn,
+    project: Project | None,
+    needs: Sequence[Turn] = (),
+    embedded: tuple[Vectors, list[str]] | None = None,
+) -> Taught:
+    """Build the draft, embedding the text if needed; then call it outside any transaction."""
+    vectors, pieces = embedded or search_index.embed_memory(candidate.content)
+    draft = draft_of(candidate, vectors, pieces, project)
+    return Taught(candidate, labelled(draft, turn.labels), turn, needs)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _learned(
+    run: Run, taught: Taught, *, user: User, then: Callable[[], None] = _nothing
+) -> Decided | None:
+    """Apply the candidate and run `then` in one transaction, after any remote calls."""
+    if language_steps.all_here():
+        with run.applying(user):
+            decided = decide_here(taught, user=user)
+            then()
+        return decided
+    with as_user(user):
+        known = _known(taught, user=user)
+    meeting = _meet(taught, known)
+    merged = verdicts.merged_draft(meeting, taught.draft) if meeting else None
+    with run.applying(user):
+        decided = _applied(taught, meeting, user=user, merged=merged) if meeting else None
+        then()
+    return decided
+
+
+def decide_here(taught: Taught, *, user: User) -> Decided | None:
+    """Read, decide and apply in the open transaction; nothing in it calls a remote service."""
+    meeting = _meet(taught, _known(taught, user=user))
+    if meeting is None:
+        return None
+    merged = verdicts.merged_draft(meeting, taught.draft)
+    return _applied(taught, meeting, user=user, merged=merged)
+
+
+def _meet(taught: Taught, known: Sequence[Known] | None) -> Meeting | None:
+    if known is None:
+        return None
+    return verdicts.meet(taught.candidate, known=known, arbiter=language_steps.arbiter())
+
+
+def _known(taught: Taught, *, user: User) -> list[Known] | None:
+    """Return the similar memories, or None if the candidate was decided before or forgotten."""
+    turn, candidate = taught.turn, taught.candidate
+    if not may_learn(user, turn, candidate, needs=taught.needs):
+        return None
+    if was_decided(user, turn, candidate):
+        return None
+    draft = taught.draft
+    assert draft.vectors is not None
+    return similar_memories.similar_to(
+        draft.vectors[0], user=user, content=draft.content, project=draft.project
+    )
+
+
+def _applied(
+    taught: Taught, meeting: Meeting, *, user: User, merged: Draft | None
+) -> Decided | None:
+    turn, candidate = taught.turn, taught.candidate
+    if not all(still_there(user, one) for one in (turn, *taught.needs)):
+        return None
+    own = users.settings_held(user)
+    if not own.longterm_enabled:
+        return None
+    decided = verdicts.apply(
+        meeting,
+        taught.draft,
+        user=user,
+        source=source_of(turn, candidate),
+        turn=turn,
+        always_review=own.confirm_before_remembering and not candidate.explicit,
+        merged=merged,
+    )
+    if decided.result == "updated" and turn.labels:
+        _label(decided.memory, taught.draft)
+    if decided.result != "skipped":
+        memory_writes.join_sources(decided.memory, turn=turn, others=taught.needs)
+    return decided
+
+
+def mark(user: User, turn: Turn, extraction: Extraction) -> None:
+    """Mark the turn as learned and note what was refused.
+
+    Its message stores what the reader found: the places of secrets, and a request not to keep it.
+    """
+    understood = [extraction.secret_places, extraction.withheld, Withheld.ASKED.value]
+    if statements.rows(_MARK, [timezone.now(), turn.pk, user.pk, *understood]):
+        learnability.note(extraction.refused, user_id=user.pk, turn=turn)
+
+
+def may_learn(user: User, turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> bool:
+    """Whether these turns may teach the candidate; see `learnability`."""
+    telling = learnability.telling_of_turn(turn, candidate, needs=needs)
+    teach = all(learnability.may_teach(one) for one in (turn, *needs))
+    return teach and learnability.may_learn(candidate, telling, user=user)
+
+
+def was_decided(user: User, turn: Turn, candidate: Candidate) -> bool:
+    """Whether an earlier run has decided on the candidate."""
+    decided = statements.rows(
+        "SELECT 1 FROM memories_arbitration"
+        " WHERE user_id = %s AND turn_id = %s AND candidate_text = %s LIMIT 1",
+        [user.pk, turn.pk, candidate.content],
+    )
+    return bool(decided)
+
+
+def still_there(user: User, turn: Turn) -> bool:
+    """Whether the turn exists; locks it until the transaction ends. Message texts never change."""
+    held = statements.rows(
+        "SELECT 1 FROM conversations_turn"
+        " WHERE id = %s AND user_id = %s AND hidden_at IS NULL FOR UPDATE",
+        [turn.pk, user.pk],
+    )
+    return bool(held)
+
+
+def draft_of(
+    candidate: Candidate, vectors: Vectors, pieces: Sequence[str], project: Project | None
+) -> Draft:
+    return Draft(
+        content=candidate.content,
+        kind=candidate.kind,
+        vectors=vectors,
+        pieces=pieces,
+        importance=min(1.0, max(0.0, candidate.importance)),
+        confidence=min(1.0, max(0.0, candidate.confidence)),
+        standing=not ANSWERS.isdisjoint(candidate.tags),
+        tags=candidate.tags,
+        data=candidate.data,
+        project=project,
+        origin=Origin.EXTRACTED,
+        occurred_at=candidate.occurred_at,
+    )
+
+
+def labelled(draft: Draft, labels: Mapping[str, Any]) -> Draft:
+    """Return the draft with the labels that the turn gives to everything learned from it."""
+    until, at = labels.get("valid_until"), labels.get("occurred_at")
+    return replace(
+        draft,
+        occurred_at=draft.occurred_at or (datetime.fromisoformat(at) if at else None),
+        agent_id=labels.get("agent_id", ""),
+        app_id=labels.get("app_id", ""),
+        run_id=labels.get("run_id", ""),
+        metadata=labels.get("metadata", {}),
+        valid_until=datetime.fromisoformat(until) if until else None,
+    )
+
+
+def _label(memory: Memory, draft: Draft) -> None:
+    """Add the turn's labels to a memory that got a new text; the ids that it has are kept."""
+    for name in ("agent_id", "app_id", "run_id"):
+        setattr(memory, name, getattr(memory, name) or getattr(draft, name))
+    memory.metadata = {**memory.metadata, **draft.metadata}
+    memory.valid_until = draft.valid_until or memory.valid_until
+    memory.save(
+        update_fields=["agent_id", "app_id", "run_id", "metadata", "valid_until", "updated_at"]
+    )
+
+
+def source_of(turn: Turn, candidate: Candidate) -> SourceInput:
+    """Return the source of a candidate: the message of the turn that says it.
+
+    If the user accepted a claim of the previous reply, the source is the accepting message.
+    """
+    message, quote, start = turn.user_message, candidate.quote, candidate.quote_start
+    if candidate.quoted_role != "user":
+        if candidate.quote in turn.assistant_message.content:
+            message = turn.assistant_message
+        else:
+            quote, start = message.content[:ACCEPTED_CHARS], 0
+    return SourceInput(
+        origin=Origin.EXTRACTED, turn=turn, message=message, quote=quote, quote_start=start
+    )

@@ -1,0 +1,111 @@
+"""Whether a statement may be learned: the single check that every path uses.
+
+Each message has its own answer in `Message.withheld`, which is decided when the message is
+recorded. Statements of messages that aren't withheld are then checked against what was forgotten: a
+forgotten statement isn't learned again from anything said before the forget, and is learned when it
+is told anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from conversations.models import Message, Role, Told, Turn, Withheld
+from memcenter.lib.database import statements
+from memories.extraction import dont_keep
+from memories.extraction.types import Candidate, Extraction, Refused
+from memories.forgetting import tombstones
+from memories.forgetting.tombstones import Telling
+from memories.models import DailyNote, Refusal
+from ops.models import User
+
+
+def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
+    """Return the mark of a new message; `is_on`: long-term memory is on."""
+    if not is_on:
+        return Withheld.MEMORY_OFF
+    asked = role == Role.USER and dont_keep.is_asked_not_to(text)
+    return Withheld.ASKED if asked else Withheld.NO
+
+
+def may_teach(turn: Turn) -> bool:
+    return not (turn.user_message.withheld or turn.assistant_message.withheld)
+
+
+def is_heard(turn: Turn) -> bool:
+    """Whether the turn is read at all: a turn that may not teach may still ask to forget."""
+    return _marks(turn) <= {Withheld.NO, Withheld.ASKED, Withheld.MEMORY_OFF}
+
+
+def was_said_while_off(turn: Turn) -> bool:
+    return Withheld.MEMORY_OFF in _marks(turn)
+
+
+def _marks(turn: Turn) -> set[str]:
+    return {turn.user_message.withheld, turn.assistant_message.withheld}
+
+
+def what_may_be_heard(extraction: Extraction) -> Extraction:
+    """Keep only "forget that", about earlier messages, of a message that must not be kept."""
+    return Extraction(forget=tuple(one for one in extraction.forget if not one.about))
+
+
+def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:
+    """Whether the statement wasn't forgotten after it was said."""
+    return not tombstones.is_forgotten(
+        user=user, text=candidate.content, quote=candidate.quote, telling=telling
+    )
+
+
+def telling_of_turn(turn: Turn, candidate: Candidate, *, needs: Sequence[Turn] = ()) -> Telling:
+    """Return the turn's telling of a candidate; a composed candidate is told by all its turns."""
+    own = candidate.quoted_role == "user"
+    said = turn.user_message if own else turn.assistant_message
+    return telling_of_turns((turn, *needs), said=said.content)
+
+
+def telling_of_turns(turns: Collection[Turn], *, said: str = "") -> Telling:
+    """Return the telling of several turns, which counts as told with the last of them."""
+    ids = [
+        message.public_id for one in turns for message in (one.user_message, one.assistant_message)
+    ]
+    moments = [told_at(one.user_message) for one in turns]
+    known = [one for one in moments if one is not None]
+    return _telling(said, ids, max(known) if len(known) == len(moments) else None)
+
+
+def telling_of_message(message: Message) -> Telling:
+    return _telling(message.content, [message.public_id], told_at(message))
+
+
+def telling_of_note(line: DailyNote) -> Telling:
+    return _telling(line.text, [line.public_id], line.created_at)
+
+
+def telling_of_text(text: str, *, at: datetime | None) -> Telling:
+    """Return the telling of a message that isn't recorded here."""
+    return _telling(text, (), at)
+
+
+def told_at(message: Message) -> datetime | None:
+    """Return when we were told, or when it was said elsewhere; None if that is unknown."""
+    if message.told == Told.UNDATED:
+        return None
+    return message.created_at if message.told == Told.DATED else message.recorded_at
+
+
+def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:
+    said = tombstones.tombstone_key(text) if text else ""
+    return Telling(text, said, tuple(ids), at)
+
+
+def note(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
+    """Call it in the transaction that marks the text as learned; `turn` is set if it is a turn."""
+    if refused:
+        statements.insert(
+            [
+                Refusal(user_id=user_id, turn=turn, category=one.category, redacted=one.redacted)
+                for one in refused
+            ]
+        )

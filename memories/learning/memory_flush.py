@@ -1,0 +1,339 @@
+"""Memory flush: keep content that a client is about to drop from its context.
+
+A flush has two stages. The first reads and writes nothing: it returns candidates, each with the
+place in a message that it rests on. A candidate's id is the signed candidate itself, so nothing is
+stored between the stages that would have to be forgotten. The second stage arbitrates and writes.
+
+Content that may not be learned from is neither read nor written (`learnability`). Messages that
+aren't recorded here count as said before any forget, unless the caller gives their time.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.core import signing
+from django.db.models import Q
+from django.utils import timezone
+
+from conversations import selectors
+from conversations.models import Conversation, Message, Role, Turn, Withheld
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
+from memcenter.lib.errors import Invalid
+from memcenter.lib.text import shingles
+from memories.extraction.types import Candidate, Said, TurnText
+from memories.forgetting.tombstones import Telling
+from memories.learning import ingest, learnability, turn_context
+from memories.writing import memory_writes
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import User
+
+_SALT = "memories.flush"
+_SECONDS = 24 * 3600  # validity of a candidate's id
+_AT_ONCE = 200  # turns per flush; the next flush continues
+_BEFORE = 2
+_NUMBERS = ("importance", "confidence")
+
+
+@dataclass(frozen=True)
+class GivenMessage:
+    """A message that the caller is about to drop: known by our id, its own id or only its text."""
+
+    role: str
+    content: str
+    reference: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A candidate and its source: a turn, or the caller's message at `index`.
+
+    `through` is the number of the last message that was read with it, 0 for given messages. For a
+    given message, `said` is the keyed hash of the whole message, and `at` the time it was said, if
+    known.
+    """
+
+    candidate: Candidate
+    turn: str = ""
+    message: str = ""
+    index: int | None = None
+    through: int = 0
+    conversation: int = 0
+    said: str = ""
+    at: str = ""
+
+    @property
+    def telling(self) -> Telling:
+        """The telling of a given message; only its quotation is still known in the second stage."""
+        at = datetime.fromisoformat(self.at) if self.at else None
+        return Telling(self.candidate.quote, self.said, at=at)
+
+    def signed(self, user: User) -> str:
+        """Return the id: the candidate, signed with the instance's secret for this user only."""
+        one = self.candidate
+        at = one.occurred_at.isoformat() if one.occurred_at else ""
+        told = {**vars(one), "occurred_at": at, "data": dict(one.data)}
+        own = {name: value for name, value in vars(self).items() if name != "candidate"}
+        payload = {"user": str(user.subject), "candidate": told, **own}
+        return "cand_" + signing.dumps(payload, salt=_SALT, compress=True)
+
+
+@dataclass(frozen=True)
+class Flushed:
+    """The result of the first stage.
+
+    `tokens` counts the message tokens that weren't flushed before, `through` is the number of the
+    last message that was read.
+    """
+
+    proposed: Sequence[Proposed]
+    tokens: int
+    conversation: int
+    through: int = 0
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A turn to be read.
+
+    `given` has the question and the reply of a turn that isn't recorded here, and `index` is the
+    position of the question among the given messages.
+    """
+
+    text: TurnText
+    turn: Turn | None = None
+    given: tuple[GivenMessage, ...] = ()
+    index: int = 0
+
+    def telling(self, one: Candidate) -> Telling:
+        if self.turn is not None:
+            return learnability.telling_of_turn(self.turn, one)
+        message = self.given[0 if one.quoted_role == "user" else -1]
+        return learnability.telling_of_text(message.content, at=message.at)
+
+
+def propose(
+    *, user: User, conversation: Conversation, given: Sequence[GivenMessage] | None, least: int = 0
+) -> Flushed:
+    """Read the given messages, or all turns since the last flush; outside any transaction.
+
+    Nothing is read while fewer than `least` tokens are waiting. Raises `ProviderError`.
+    """
+    with as_user(user):
+        own = users.settings_of(user)
+        waiting = _tokens(user, conversation)
+        if not own.longterm_enabled or (given is None and waiting < least):
+            return Flushed((), waiting, conversation.pk)
+        zone = zoneinfo.ZoneInfo(own.timezone)
+        if given is None:
+            pieces = _of_turns(_turns(user, conversation), zone=zone)
+        else:
+            pieces = _of_given(user, conversation, given, zone=zone)
+    read = max((_end(one.turn) for one in pieces if one.turn), default=0)
+    through = read if given is None else 0
+    found = [(one, piece) for piece in pieces for one in ingest.extract(piece.text).candidates]
+    with as_user(user):
+        proposed = [
+            _proposed(one, piece, through=through, conversation=conversation)
+            for one, piece in found
+            if learnability.may_learn(one, piece.telling(one), user=user)
+        ]
+    return Flushed(proposed, waiting, conversation.pk, through)
+
+
+def taken_back(candidates: Sequence[Any], *, user: User) -> list[Proposed]:
+    """Verify candidates given by a caller, as ids or as ids with edits. Raises `Invalid`."""
+    return [_taken_back(one, place, user=user) for place, one in enumerate(candidates)]
+
+
+def _taken_back(given: Any, place: int, *, user: User) -> Proposed:
+    edits: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    id = edits.get("id") if edits else given
+    try:
+        if not isinstance(id, str) or not id.startswith("cand_"):
+            raise signing.BadSignature
+        told = signing.loads(id.removeprefix("cand_"), salt=_SALT, max_age=_SECONDS)
+    except signing.BadSignature as error:
+        raise _wrong(place, "This id is not one of ours, or older than a day.") from error
+    if told.pop("user") != str(user.subject):
+        raise _wrong(place, "This candidate is somebody else's.")
+    kept = told.pop("candidate")
+    at = kept.pop("occurred_at")
+    candidate = Candidate(
+        **{**kept, "tags": tuple(kept["tags"]), "reasons": tuple(kept["reasons"])},
+        occurred_at=datetime.fromisoformat(at) if at else None,
+    )
+    return Proposed(_edited(candidate, edits, place), **told)
+
+
+def _edited(candidate: Candidate, edits: Mapping[str, Any], place: int) -> Candidate:
+    changes = {name: edits[name] for name in ("content", "kind", *_NUMBERS) if name in edits}
+    content = changes.get("content", candidate.content)
+    if not isinstance(content, str) or not content.strip():
+        raise _wrong(place, "The content must be a text.")
+    for name in _NUMBERS:
+        value = changes.get(name, 0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise _wrong(place, f"{name} must lie between 0 and 1.")
+    if "kind" in changes:
+        changes["kind"] = memory_writes.check_kind(str(changes["kind"]))
+    return replace(candidate, **changes)
+
+
+def _wrong(place: int, message: str) -> Invalid:
+    return Invalid.field("candidates", f"{place}: {message}")
+
+
+def _proposed(
+    one: Candidate, piece: _Piece, *, through: int, conversation: Conversation
+) -> Proposed:
+    own = one.quoted_role == "user"
+    if piece.turn is None:
+        telling = piece.telling(one)
+        return Proposed(
+            one,
+            index=piece.index if own else piece.index + 1,
+            said=telling.said,
+            at=telling.at.isoformat() if telling.at else "",
+        )
+    message = piece.turn.user_message if own else piece.turn.assistant_message
+    return Proposed(
+        one,
+        turn=piece.turn.public_id,
+        message=message.public_id,
+        through=through,
+        conversation=conversation.pk,
+    )
+
+
+def _end(turn: Turn) -> int:
+    return turn.assistant_message.number
+
+
+def _tokens(user: User, conversation: Conversation) -> int:
+    [(count,)] = statements.rows(
+        "SELECT coalesce(sum(token_count), 0)::int FROM conversations_message"
+        " WHERE user_id = %s AND conversation_id = %s AND number > %s AND completed"
+        " AND hidden_at IS NULL",
+        [user.pk, conversation.pk, conversation.flushed_through],
+    )
+    return int(count)
+
+
+def _turns(user: User, conversation: Conversation) -> list[Turn]:
+    return selectors.teaching_turns(
+        user,
+        Sql(
+            "t.conversation_id = %s AND a.number > %s AND q.hidden_at IS NULL"
+            " AND a.hidden_at IS NULL ORDER BY a.number LIMIT %s",
+            (conversation.pk, conversation.flushed_through, _AT_ONCE),
+        ),
+    )
+
+
+def _of_turns(turns: Sequence[Turn], *, zone: zoneinfo.ZoneInfo) -> list[_Piece]:
+    block = turn_context.recently_shown(turns[0].user_id) if turns else ""
+    pieces: list[_Piece] = []
+    before: list[Said] = []
+    reply = ""
+    for turn in turns:
+        said = turn_context.said_in(turn.user_message, zone)
+        answer = turn_context.said_in(turn.assistant_message, zone)
+        text = TurnText(said, answer, tuple(before[-_BEFORE:]), reply, block)
+        pieces.append(_Piece(text, turn))
+        before.append(said)
+        reply = answer.text
+    return pieces
+
+
+def _of_given(
+    user: User,
+    conversation: Conversation,
+    given: Sequence[GivenMessage],
+    *,
+    zone: zoneinfo.ZoneInfo,
+) -> list[_Piece]:
+    """Read recorded messages as their turns, and the others as they were given.
+
+    A message that is recorded and withheld isn't read, whichever id it is given by.
+    """
+    ids = [one.reference for one in given if one.reference]
+    turns = selectors.whole_turns(
+        user,
+        Sql(
+            "t.conversation_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+            " AND (q.public_id = ANY(%s) OR a.public_id = ANY(%s)"
+            " OR q.external_id = ANY(%s) OR a.external_id = ANY(%s)) ORDER BY a.number",
+            (conversation.pk, ids, ids, ids, ids),
+        ),
+    )
+    known = {
+        reference
+        for turn in turns
+        for one in (turn.user_message, turn.assistant_message)
+        for reference in (one.public_id, one.external_id)
+    }
+    rest = [(n, one) for n, one in enumerate(given) if one.reference not in known]
+    rest = _readable(user, conversation, rest)
+    teaching = [one for one in turns if learnability.may_teach(one)]
+    return [*_of_turns(teaching, zone=zone), *_unrecorded(user, rest, zone=zone)]
+
+
+def _readable(
+    user: User, conversation: Conversation, rest: Sequence[tuple[int, GivenMessage]]
+) -> list[tuple[int, GivenMessage]]:
+    """Return the given messages that aren't withheld here and don't ask not to be kept.
+
+    For a message recorded here, the time when we were told replaces the given time.
+    """
+    own = Message.objects.filter(user=user, conversation=conversation)
+    withheld = own.exclude(withheld=Withheld.NO).values_list("role", "content")
+    texts = {(role, shingles.normalise(content)) for role, content in withheld}
+    ids = [one.reference for _, one in rest if one.reference]
+    there: dict[str | None, Message] = {}
+    for message in own.filter(Q(public_id__in=ids) | Q(external_id__in=ids)):
+        there |= {message.public_id: message, message.external_id: message}
+
+    def is_read(one: GivenMessage) -> bool:
+        if (message := there.get(one.reference)) and message.withheld:
+            return False
+        is_kept = not learnability.mark_of(one.content, role=one.role, is_on=True)
+        return is_kept and (one.role, shingles.normalise(one.content)) not in texts
+
+    return [
+        (place, replace(one, at=learnability.told_at(found)) if found else one)
+        for place, one in rest
+        if is_read(one)
+        for found in [there.get(one.reference) if one.reference else None]
+    ]
+
+
+def _unrecorded(
+    user: User, rest: Sequence[tuple[int, GivenMessage]], *, zone: zoneinfo.ZoneInfo
+) -> list[_Piece]:
+    now, block = timezone.now().astimezone(zone), turn_context.recently_shown(user.pk)
+    said = [
+        Said(
+            turn_context.without_our_block(one.content), one.at.astimezone(zone) if one.at else now
+        )
+        for _, one in rest
+    ]
+    pieces: list[_Piece] = []
+    before: list[Said] = []
+    for n, (place, one) in enumerate(rest):
+        if one.role != Role.USER:
+            continue
+        answers = [other for _, other in rest[n + 1 : n + 2] if other.role != one.role]
+        earlier = said[n - 1].text if n and rest[n - 1][1].role == Role.ASSISTANT else ""
+        reply = said[n + 1] if answers else Said("", now)
+        turn = TurnText(said[n], reply, tuple(before[-_BEFORE:]), earlier, block)
+        pieces.append(_Piece(turn, given=(one, *answers), index=place))
+        before.append(said[n])
+    return pieces

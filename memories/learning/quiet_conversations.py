@@ -1,0 +1,252 @@
+"""Examine a conversation as a whole, when it has gone quiet or before messages leave the window.
+
+The turns were learned from one by one when they were recorded. Here they are read together, for
+statements that take several turns to recognize, and messages without a reply are learned from by
+themselves. Turns recorded while memory was off, or that must not be learned from, are never read.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F, QuerySet
+
+from conversations import selectors
+from conversations.models import Conversation, Turn
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
+from memcenter.lib.errors import ProviderError
+from memories import language_steps
+from memories.extraction.joint_types import Gathered, Heard
+from memories.extraction.types import Said, TurnText
+from memories.learning import ingest, turn_context, unanswered_messages
+from memories.writing.verdicts import Decided
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import Kind, Operation, Priority, Status, User
+from ops.queue import outbox
+from ops.queue.worker import Run
+
+_AT_ONCE = 200  # turns per examination; the next continues
+_EARLIER = 12  # preceding turns that are read as context
+_SWEPT = 500
+_WAITING = (Status.PENDING, Status.RUNNING)
+_UNLEARNED = (Status.PENDING, Status.FAILED)
+
+
+@dataclass(frozen=True)
+class Session:
+    """The turns to be examined: `turns` by id, `heard` in order, up to message number `through`."""
+
+    conversation: Conversation
+    turns: dict[int, Turn]
+    heard: Sequence[Heard]
+    through: int
+
+    @property
+    def unlearned(self) -> list[int]:
+        return [pk for pk, turn in self.turns.items() if turn.extracted_at is None]
+
+
+class NotLearnedYet(ProviderError):
+    """Some turns are still waiting to be learned from one by one, as when the model is down."""
+
+    def __init__(self) -> None:
+        super().__init__("Some of its turns are not learned from yet.", retryable=True)
+
+
+def quiet(now: datetime) -> QuerySet[Conversation]:
+    """All users' conversations that have gone quiet and have unexamined messages."""
+    return (
+        Conversation.objects.filter(
+            last_message_at__lt=now - timedelta(minutes=settings.SESSION_IDLE_MINUTES),
+            examined_through__lt=F("last_number"),
+            user__hidden_at__isnull=True,
+        )
+        .select_related("user")
+        .order_by("last_message_at")[:_SWEPT]
+    )
+
+
+def request(conversation: Conversation) -> Operation:
+    """Enqueue an examination, unless one is already queued."""
+    subject = conversation.user.subject
+    return outbox.enqueue(
+        Kind.EXTRACT_CONVERSATION,
+        subject=subject,
+        payload={"conversation": conversation.pk},
+        priority=Priority.BULK,
+        dedupe_key=f"extract_conversation:{conversation.pk}",
+        serial_key=str(subject),
+    )
+
+
+def examine(
+    run: Run, *, user: User, conversation_id: int, through: int | None = None
+) -> list[Decided]:
+    """Read the unexamined turns together, learn from them, and mark how far they were read.
+
+    Messages without a reply are learned from by themselves first. Raises `ProviderError`, also
+    while turns are still waiting to be learned from one by one. Nothing is learned while long-term
+    memory is off, but the messages are marked all the same.
+    """
+    with as_user(user):
+        session = read(user=user, conversation_id=conversation_id, through=through)
+        waits = session is not None and bool(_wanted(user, session.unlearned, _WAITING))
+    if session is None:
+        return []
+    if waits:
+        raise NotLearnedYet
+    decided = _learn_unanswered(run, user, session)
+    gathered = gather(session)
+    decided += [one for found in gathered if (one := _learn(run, user, session, found))]
+    with run.applying(user):
+        statements.rows(
+            "UPDATE conversations_conversation SET examined_through = %s"
+            " WHERE id = %s AND user_id = %s AND hidden_at IS NULL AND examined_through < %s",
+            [session.through, session.conversation.pk, user.pk, session.through],
+        )
+    return decided
+
+
+def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
+    """Learn everything that is to be learned from the messages up to number `through`.
+
+    Turns that couldn't be learned from when they were recorded come first; then the turns are read
+    together. Safe to repeat. Raises `ProviderError`: nothing may leave the window then.
+    """
+    with as_user(user):
+        late = _late_turns(user, conversation, through=through)
+    decided = [one for turn in late for one in _learn_late(run, user, turn)]
+    return decided + examine(run, user=user, conversation_id=conversation.pk, through=through)
+
+
+def read(*, user: User, conversation_id: int, through: int | None = None) -> Session | None:
+    """Return a conversation's unexamined turns with some earlier ones; None if there are none."""
+    conversation = selectors.conversation_by(user, conversation_id)
+    if conversation is None or user.hidden_at is not None:
+        return None
+    end = min(through or conversation.last_number, conversation.last_number)
+    start = conversation.examined_through
+    if start >= end:
+        return None
+    fresh = _turns(user, conversation, after=start, through=end, last="t.id", most=_AT_ONCE + 1)
+    if len(fresh) > _AT_ONCE:
+        fresh = fresh[:_AT_ONCE]
+        end = fresh[-1].assistant_message.number
+    own = users.settings_of(user)
+    if not own.longterm_enabled or not fresh:
+        return Session(conversation, {}, (), end)
+    earlier = _turns(user, conversation, after=0, through=start, last="t.id DESC", most=_EARLIER)
+    turns = [*earlier[::-1], *fresh]
+    heard = _heard(turns, start=start, zone=zoneinfo.ZoneInfo(own.timezone))
+    return Session(conversation, {turn.pk: turn for turn in turns}, heard, end)
+
+
+def gather(session: Session) -> list[Gathered]:
+    """Ask the joint reader, outside any transaction; unimportant candidates are dropped."""
+    learned = [one for one in session.heard if session.turns[one.turn].extracted_at]
+    if len(learned) < 2:
+        return []
+    return [
+        one
+        for one in language_steps.joint_reader().read(learned)
+        if one.candidate.importance >= settings.IMPORTANCE_FLOOR
+    ]
+
+
+def _turns(
+    user: User, conversation: Conversation, *, after: int, through: int, last: str, most: int
+) -> list[Turn]:
+    """Return turns that may teach and whose messages both exist, in the order of `last`."""
+    return selectors.teaching_turns(
+        user,
+        Sql(
+            "t.conversation_id = %s AND q.number > %s AND a.number <= %s"
+            f" AND q.hidden_at IS NULL AND a.hidden_at IS NULL ORDER BY {last} LIMIT %s",
+            (conversation.pk, after, through, most),
+        ),
+    )
+
+
+def _heard(turns: Sequence[Turn], *, start: int, zone: zoneinfo.ZoneInfo) -> list[Heard]:
+    block = turn_context.recently_shown(turns[0].user_id)
+    heard: list[Heard] = []
+    before: list[Said] = []
+    reply = ""
+    for turn in turns:
+        said = turn_context.said_in(turn.user_message, zone)
+        text = TurnText(
+            user=said,
+            assistant=turn_context.said_in(turn.assistant_message, zone),
+            before=tuple(before[-2:]),
+            before_assistant=reply,
+            known_block=block,
+        )
+        heard.append(Heard(turn.pk, text, fresh=turn.user_message.number > start))
+        before.append(said)
+        reply = turn.assistant_message.content
+    return heard
+
+
+def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided | None:
+    turn = session.turns[found.turn]
+    needs = [session.turns[one] for one in found.needs]
+    with as_user(user):
+        project = turn_context.project_of(turn)
+    return ingest.learn_one(
+        run, found.candidate, user=user, turn=turn, project=project, needs=needs
+    )
+
+
+def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
+    with as_user(user):
+        alone = unanswered_messages.waiting(
+            user=user, conversation=session.conversation, through=session.through
+        )
+    return [
+        one
+        for message in alone
+        for one in unanswered_messages.learn(run, user=user, message=message)
+    ]
+
+
+def _wanted(user: User, turns: Sequence[int], statuses: Sequence[Status]) -> set[int]:
+    """Return the turns that an operation of these statuses is to learn from."""
+    if not turns:
+        return set()
+    wanted = Operation.objects.filter(
+        kind=Kind.EXTRACT_TURN,
+        subject=user.subject,
+        status__in=statuses,
+        payload__turn__in=turns,
+    )
+    return {row["turn"] for row in wanted.values_list("payload", flat=True)}
+
+
+def _late_turns(user: User, conversation: Conversation, *, through: int) -> list[int]:
+    """Return the turns that are still to be learned from."""
+    late = statements.rows(
+        "SELECT t.id FROM conversations_turn t"
+        "  JOIN conversations_message q ON q.id = t.user_message_id"
+        "  JOIN conversations_message a ON a.id = t.assistant_message_id"
+        " WHERE t.user_id = %s AND t.conversation_id = %s AND t.extracted_at IS NULL"
+        "   AND t.hidden_at IS NULL AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+        "   AND q.number > %s AND a.number <= %s",
+        [user.pk, conversation.pk, conversation.examined_through, through],
+    )
+    return sorted(_wanted(user, [pk for (pk,) in late], _UNLEARNED))
+
+
+def _learn_late(run: Run, user: User, turn: int) -> list[Decided]:
+    """Learn from a late turn; a turn that asks to forget something is left to its own operation."""
+    with as_user(user):
+        heard = turn_context.hear(user=user, turn_id=turn)
+    extraction = ingest.extract_from(heard) if heard else None
+    if heard is None or extraction is None or extraction.forget:
+        return []
+    return ingest.learn(run, user=user, heard=heard, extraction=extraction)

@@ -1,0 +1,220 @@
+"""Learn skills: workflows of tools that did what was asked more than once.
+
+The sources of a skill are the turns in which it worked. Its successes and failures are counted from
+the turns each time, so that a repeated run or a forgotten turn never leads to a miscount.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from conversations.models import Turn
+from memcenter.providers.base import Vectors
+from memories.extraction import workflows
+from memories.extraction.types import Verdict
+from memories.extraction.workflows import Step, Workflow
+from memories.forgetting import tombstones
+from memories.indexing import search_index
+from memories.learning import learnability, turn_context
+from memories.models import Arbitration, Kind, Memory, MemoryStatus, Origin, Source
+from memories.writing import memory_writes
+from memories.writing.memory_writes import Draft, SourceInput
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import User
+from ops.queue.worker import Run
+
+_LOOKED_AT = 100  # latest turns with tools
+_ALIKE = 0.4  # cosine of two requests that ask for the same thing
+_IMPORTANCE = 0.5
+
+
+@dataclass(frozen=True)
+class _Skill:
+    """A workflow with the turns in which it worked and failed."""
+
+    steps: tuple[Step, ...]
+    worked: Sequence[Workflow]
+    failed: Sequence[Workflow]
+    vectors: Vectors
+    pieces: Sequence[str]
+
+    @property
+    def confidence(self) -> float:
+        return workflows.confidence(successes=len(self.worked), failures=len(self.failed))
+
+    @property
+    def data(self) -> Mapping[str, object]:
+        return {
+            "tools": [name for name, _ in self.steps],
+            "successes": len(self.worked),
+            "failures": len(self.failed),
+        }
+
+
+def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
+    """Count the workflows that this turn belongs to, and keep or archive their skills.
+
+    Two successful turns make a skill. Failures lower its confidence, and a skill below
+    `SKILL_FLOOR` is archived. Safe to repeat.
+    """
+    own = workflows.workflow_of(turn.pk, request=turn.user_message.content, tools=turn.tools)
+    if own is None or not learnability.may_teach(turn):
+        return []
+    with as_user(user):
+        turns = _turns(user, turn)
+    found = [
+        _known(own, steps, alike)
+        for alike in [_alike(own, turns)]
+        for steps in _begun_like(own, alike)
+    ]
+    with run.applying(user):
+        if not users.settings_held(user).longterm_enabled:
+            return []
+        return [one for skill in found if (one := _keep(user, skill, turn))]
+
+
+def _turns(user: User, turn: Turn) -> list[Turn]:
+    rows = Turn.objects.filter(user=user, project_key=turn.project_key, pk__lte=turn.pk)
+    rows = rows.filter(user_message__withheld="", assistant_message__withheld="")
+    with_tools = rows.exclude(tools=[]).select_related("user_message")
+    return list(with_tools.order_by("-pk")[:_LOOKED_AT])[::-1]
+
+
+def _alike(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
+    """Return the workflows of similar requests, including this one."""
+    found = [
+        one
+        for turn in turns
+        if (
+            one := workflows.workflow_of(
+                turn.pk, request=turn.user_message.content, tools=turn.tools
+            )
+        )
+        and own.names[:1] == one.names[:1]
+    ]
+    vectors = search_index.embed([own.request, *(one.request for one in found)])
+    return [
+        one
+        for one, likeness in zip(found, vectors[1:] @ vectors[0], strict=True)
+        if one.turn == own.turn or likeness >= _ALIKE
+    ]
+
+
+def _begun_like(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ...]]:
+    """Return the steps that worked often enough, among those that this turn tells about."""
+    worked: dict[tuple[Step, ...], int] = defaultdict(int)
+    for one in alike:
+        worked[one.steps] += one.worked
+    return [
+        steps
+        for steps, count in worked.items()
+        if count >= workflows.FEWEST
+        and (steps == own.steps if own.worked else own in workflows.failures_of(steps, [own]))
+    ]
+
+
+def _known(own: Workflow, steps: tuple[Step, ...], alike: Sequence[Workflow]) -> _Skill:
+    worked = [one for one in alike if one.worked and one.steps == steps]
+    vectors, pieces = search_index.embed_memory(worked[0].statement)
+    return _Skill(steps, worked, workflows.failures_of(steps, alike), vectors, pieces)
+
+
+def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:
+    turns = {
+        one.pk: one
+        for one in Turn.objects.select_for_update(of=("self",))
+        .filter(user=user, pk__in=[one.turn for one in skill.worked])
+        .select_related("user_message", "assistant_message")
+        .order_by("pk")
+    }
+    if len(turns) != len(skill.worked):
+        return None
+    memory = (
+        Memory.visible.select_for_update(of=("self",))
+        .filter(user=user, kind=Kind.SKILL, origin=Origin.EXTRACTED, sources__turn__in=turns)
+        .order_by("pk")
+        .first()
+    )
+    if memory is None:
+        memory = _made(user, skill, turns)
+    if memory is None or memory.deleted_at is not None:
+        return None
+    _add_turns(memory, skill, turns)
+    return _judged(memory, skill)
+
+
+def _made(user: User, skill: _Skill, turns: Mapping[int, Turn]) -> Memory | None:
+    first = skill.worked[0]
+    telling = learnability.telling_of_turns(turns.values())
+    forgotten = tombstones.is_forgotten(user=user, text=first.statement, quote="", telling=telling)
+    if forgotten or skill.confidence < settings.SKILL_FLOOR:
+        return None
+    draft = Draft(
+        content=first.statement,
+        kind=Kind.SKILL,
+        vectors=skill.vectors,
+        pieces=skill.pieces,
+        importance=_IMPORTANCE,
+        confidence=skill.confidence,
+        project=turn_context.project_of(turns[first.turn]),
+    )
+    waits = users.settings_of(user).confirm_before_remembering
+    status = MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE
+    memory = memory_writes.create(
+        draft, user=user, source=_source(first, turns), status=status, reason="workflow"
+    )
+    _log(memory, first, turns, verdict=Verdict.ADD)
+    return memory
+
+
+def _add_turns(memory: Memory, skill: _Skill, turns: Mapping[int, Turn]) -> None:
+    """Add each turn in which the skill worked as a source, with its own wording."""
+    version = memory_writes.current_version(memory)
+    known = set(Source.objects.filter(version=version).values_list("turn", flat=True))
+    for one in skill.worked:
+        if one.turn not in known:
+            memory_writes.add_source(version, source=_source(one, turns))
+            _log(memory, one, turns, verdict=Verdict.SKIP)
+
+
+def _judged(memory: Memory, skill: _Skill) -> Memory:
+    memory.confidence = skill.confidence
+    memory.data = {**memory.data, **skill.data}
+    low = skill.confidence < settings.SKILL_FLOOR
+    if low and memory.status == MemoryStatus.ACTIVE and not memory.pinned:
+        memory.status = MemoryStatus.ARCHIVED
+    elif not low and memory.status == MemoryStatus.ARCHIVED:
+        memory.status = MemoryStatus.ACTIVE
+    memory.save(update_fields=["confidence", "data", "status", "updated_at"])
+    return memory
+
+
+def _source(one: Workflow, turns: Mapping[int, Turn]) -> SourceInput:
+    message = turns[one.turn].user_message
+    quote = one.request.rstrip("…")
+    start = max(0, message.content.find(quote))
+    return SourceInput(
+        origin=Origin.EXTRACTED,
+        turn=turns[one.turn],
+        message=message,
+        quote=quote,
+        quote_start=start,
+    )
+
+
+def _log(memory: Memory, one: Workflow, turns: Mapping[int, Turn], *, verdict: Verdict) -> None:
+    """Log the wording of each turn as its own, so that it survives when another is forgotten."""
+    Arbitration.objects.create(
+        user_id=memory.user_id,
+        turn=turns[one.turn],
+        memory=memory,
+        verdict=verdict,
+        candidate_text=one.statement,
+        decided_by="rule",
+        reasons=["workflow"],
+    )

@@ -1,0 +1,126 @@
+"""Learn from several waiting turns of a user at once.
+
+Each turn is heard, decided on and marked as if it were alone, in order, but in one transaction,
+which also ends the operations of the other turns. A kill therefore leaves all of it or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import OperationalError
+
+from memcenter.lib.database import statements
+from memories.extraction.types import Extraction
+from memories.forgetting.spoken_requests import Outcome
+from memories.indexing import search_index
+from memories.learning import ingest
+from memories.learning.ingest import Taught
+from memories.learning.turn_context import Heard
+from memories.writing.verdicts import Decided
+from ops.models import User
+from ops.queue import joint_runs
+from ops.queue.joint_runs import Beside
+from ops.queue.worker import Run
+
+TOGETHER = 15  # operations in addition to the running one
+# Shorter than PostgreSQL's deadlock_timeout, so that a deadlock never cancels the user's own
+# request.
+_IMPATIENT = "SELECT set_config('lock_timeout', '500ms', true)"
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """A turn and its extraction; `operation` is None for the running operation."""
+
+    operation: int | None
+    heard: Heard
+    extraction: Extraction
+
+
+def learn(
+    run: Run, *, user: User, beside: Sequence[Beside], heard: Mapping[int, Heard]
+) -> Mapping[str, Any] | None:
+    """Learn from the turns together; return the running operation's result, or None.
+
+    None means that the running operation has to be done alone: its turn asks to forget or ran
+    tools, no other turn goes with it, or another transaction holds a row that it needs.
+    """
+    lessons = list(_lessons(run, beside, heard))
+    if len(lessons) < 2 or lessons[0].operation is not None:
+        return None
+    taught = _taught(lessons)
+    try:
+        with run.applying(user):
+            statements.rows(_IMPATIENT)
+            return _applied(run, lessons, taught, user=user, held=joint_runs.hold(beside))
+    except OperationalError:
+        return None
+
+
+def told(
+    decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
+) -> dict[str, Any]:
+    """Return the result of an operation that learned from a turn, with ids."""
+    return {
+        "memories": [
+            {"id": one.memory.public_id, "result": one.result, "verdict": one.verdict.value}
+            for one in decided
+        ],
+        "refused": len(extraction.refused),
+        **({"forget": forget.told} if forget is not None else {}),
+    }
+
+
+def _lessons(run: Run, beside: Sequence[Beside], heard: Mapping[int, Heard]) -> Iterator[_Lesson]:
+    """Yield lessons up to the first turn that must be alone, since later turns may rest on it."""
+    waiting = [(None, run.payload["turn"]), *((one.pk, one.payload["turn"]) for one in beside)]
+    for operation, turn in waiting:
+        one = heard.get(turn)
+        if one is None:
+            continue
+        run.turn_to(operation)
+        extraction = ingest.extract_from(one)
+        if extraction.forget or one.turn.tools:
+            return
+        yield _Lesson(operation, one, extraction)
+
+
+def _taught(lessons: Sequence[_Lesson]) -> list[list[Taught]]:
+    """Return the candidates of each lesson, embedded in one batch."""
+    contents = [one.content for lesson in lessons for one in lesson.extraction.candidates]
+    embedded = iter(search_index.embed_memories(contents))
+    return [
+        [
+            ingest.teach(
+                one, turn=lesson.heard.turn, project=lesson.heard.project, embedded=next(embedded)
+            )
+            for one in lesson.extraction.candidates
+        ]
+        for lesson in lessons
+    ]
+
+
+def _applied(
+    run: Run,
+    lessons: Sequence[_Lesson],
+    taught: Sequence[Sequence[Taught]],
+    *,
+    user: User,
+    held: set[int],
+) -> Mapping[str, Any]:
+    results: dict[int | None, Mapping[str, Any]] = {}
+    for lesson, candidates in zip(lessons, taught, strict=True):
+        if lesson.operation is None or lesson.operation in held:
+            run.turn_to(lesson.operation)
+            decided = [ingest.decide_here(one, user=user) for one in candidates]
+            ingest.mark(user, lesson.heard.turn, lesson.extraction)
+            found = [one for one in decided if one is not None]
+            ingest.share_earlier_texts(lesson.extraction.candidates, decided, user=user)
+            results[lesson.operation] = told(found, lesson.extraction)
+    run.turn_to(None)
+    own = results.pop(None)
+    joint_runs.succeed({pk: one for pk, one in results.items() if pk is not None})
+    return own

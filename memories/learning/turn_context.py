@@ -1,0 +1,152 @@
+"""Hear a turn: read everything that extraction needs from the database."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from conversations import selectors
+from conversations.block.prompt_words import words_for
+from conversations.models import Message, Role, Turn
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
+from memories.extraction import own_prompts
+from memories.extraction.types import Said, TurnText
+from memories.learning import learnability
+from memories.models import Project
+from ops.accounts import users
+from ops.models import User
+
+_BEFORE = 4
+_BLOCK_AGE = timedelta(hours=24)
+_FRAMES = (words_for("en"), words_for("zh"))
+_OPENINGS = tuple(one.frame.splitlines()[0] for one in _FRAMES)
+_FRAME_LINES = tuple(one.frame for one in _FRAMES)
+_SENTENCES = tuple(line.lstrip("- ") for one in _FRAME_LINES for line in one.splitlines()[1:])
+_HEADINGS = {text for one in _FRAMES for text in (*one.headings.values(), *one.kinds.values())}
+_SHOWN = """
+SELECT content FROM memories_memory
+ WHERE user_id = %s AND hidden_at IS NULL AND deleted_at IS NULL AND public_id IN (
+    SELECT h.target_public_id FROM memories_recallhit h
+      JOIN memories_recalltrace t ON t.id = h.trace_id
+     WHERE h.user_id = %s AND h.type = 'memory' AND h.in_block AND t.created_at >= %s)
+ LIMIT 200
+"""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A turn with everything that extraction needs, read in one go.
+
+    If long-term memory is off, or was off when the turn was said, `learns` is false: the turn is
+    then only heard for a request to forget.
+    """
+
+    turn: Turn
+    text: TurnText
+    project: Project | None
+    learns: bool = True
+
+
+def hear(*, user: User, turn_id: int) -> Heard | None:
+    """Read the turn; None if it is gone or was already learned from."""
+    return hear_each(user=user, turn_ids=[turn_id]).get(turn_id)
+
+
+def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
+    """Like `hear`, for several turns in the same number of statements; returns them by id."""
+    own = users.settings_of(user)
+    if user.hidden_at is not None:
+        return {}
+    found = selectors.whole_turns(user, Sql("t.id = ANY(%s)", (list(turn_ids),)))
+    turns = [turn for turn in found if turn.extracted_at is None and learnability.is_heard(turn)]
+    if not turns:
+        return {}
+    before, block = _said_before(turns), recently_shown(user.pk)
+    zone = zoneinfo.ZoneInfo(own.timezone)
+    return {
+        turn.pk: Heard(
+            turn,
+            _turn_text(turn, before[turn.pk], zone=zone, block=block),
+            project_of(turn),
+            learns=own.longterm_enabled and not learnability.was_said_while_off(turn),
+        )
+        for turn in turns
+    }
+
+
+def without_our_block(text: str) -> str:
+    """Remove our memory block from a message that a careless client pasted it into."""
+    return own_prompts.without_block(text, frame=_SENTENCES, openings=_OPENINGS, headings=_HEADINGS)
+
+
+def project_of(turn: Turn) -> Project | None:
+    if not turn.project_key:
+        return None
+    return Project.objects.filter(user=turn.user_id, key=turn.project_key).first()
+
+
+def _said_before(turns: Sequence[Turn]) -> dict[int, list[Message]]:
+    """Return the few messages before each turn, latest first."""
+    before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
+    found = statements.rows(
+        f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
+        "  JOIN conversations_message q ON q.id = t.user_message_id"
+        "  CROSS JOIN LATERAL (SELECT * FROM conversations_message"
+        "     WHERE conversation_id = t.conversation_id AND number < q.number"
+        "       AND hidden_at IS NULL AND withheld = '' ORDER BY number DESC LIMIT %s) m"
+        " WHERE t.id = ANY(%s) ORDER BY t.id, m.number DESC",
+        [_BEFORE, list(before)],
+    )
+    for pk, *values in found:
+        before[pk].append(statements.instance(Message, values))
+    return before
+
+
+def _turn_text(
+    turn: Turn, before: Sequence[Message], *, zone: zoneinfo.ZoneInfo, block: str
+) -> TurnText:
+    own, reply = _before(before, zone=zone)
+    return TurnText(
+        user=said_in(turn.user_message, zone),
+        assistant=said_in(turn.assistant_message, zone),
+        before=own,
+        before_assistant=reply,
+        known_block=block,
+    )
+
+
+def said_before(message: Message, *, zone: zoneinfo.ZoneInfo) -> tuple[tuple[Said, ...], str]:
+    """Return the user's recent messages before this one, and the reply right before it, if any."""
+    found = statements.rows(
+        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
+        " WHERE m.conversation_id = %s AND m.number < %s AND m.hidden_at IS NULL"
+        "   AND m.withheld = ''"
+        " ORDER BY m.number DESC LIMIT %s",
+        [message.conversation_id, message.number, _BEFORE],
+    )
+    return _before([statements.instance(Message, values) for values in found], zone=zone)
+
+
+def _before(
+    latest_first: Sequence[Message], *, zone: zoneinfo.ZoneInfo
+) -> tuple[tuple[Said, ...], str]:
+    replies = [one.content for one in latest_first[:1] if one.role == Role.ASSISTANT]
+    own = [said_in(one, zone) for one in reversed(latest_first) if one.role == Role.USER]
+    return tuple(own), replies[0] if replies else ""
+
+
+def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:
+    text = without_our_block(message.content)
+    return Said(text, message.created_at.astimezone(zone), message.speaker)
+
+
+def recently_shown(user_id: int) -> str:
+    """Return what we recently put into the user's prompts, which must not be learned back."""
+    since = timezone.now() - _BLOCK_AGE
+    shown = statements.rows(_SHOWN, [user_id, user_id, since])
+    return "\n".join([*(content for (content,) in shown), *_FRAME_LINES])

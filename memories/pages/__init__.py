@@ -1,0 +1,1 @@
+"""The pages of the Memory Center. They call the rooms of this app and decide nothing."""

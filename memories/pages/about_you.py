@@ -1,0 +1,80 @@
+"""About you: the portrait, and the sentence under it that corrects it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from memcenter.lib.errors import ApplicationError
+from memories.learning import told_changes
+from memories.models import MemoryStatus
+from memories.pages.forms import TellForm
+from memories.portrait import portrait_of
+from ops.pages.base import leave, own_transaction, person, personal_page, target
+
+_VISIT = timedelta(minutes=30)  # a longer pause begins a new visit
+_SEEN = "about_you_seen"  # in the session: when it was last looked at, and the visit before
+
+
+@require_safe
+@personal_page
+def memory_home(request: HttpRequest) -> HttpResponse:
+    return _show(request, {"form": TellForm()})
+
+
+@require_POST
+@personal_page
+def memory_tell(request: HttpRequest) -> HttpResponse:
+    """Show what the sentence would change, before anything is kept."""
+    form = TellForm(request.POST)
+    if not form.is_valid():
+        return _show(request, {"form": form}, status=422)
+    try:
+        changes = told_changes.preview(form.cleaned_data["said"], user=person(request))
+    except ApplicationError as error:
+        form.refuse(error)
+        return _show(request, {"form": form}, status=422)
+    return _show(request, {"form": form, "changes": changes, "is_told": True})
+
+
+@require_POST
+@personal_page
+def memory_keep_told(request: HttpRequest) -> HttpResponse:
+    """Keep what was shown."""
+    try:
+        kept = told_changes.keep(request.POST.getlist("keep"), user=person(request))
+    except ApplicationError as error:
+        messages.error(request, _(error.message))
+        return leave(request, reverse("memory_home"))
+    waiting = [one for one in kept if one.memory.status == MemoryStatus.CANDIDATE]
+    if waiting:
+        messages.warning(request, _("This contradicts something I knew. Please decide."))
+        return leave(request, reverse("memory_review"))
+    if kept:
+        messages.success(request, _("Remembered."))
+    return leave(request, reverse("memory_home"))
+
+
+def _show(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    part = "#tell" if target(request) == "tell" else ""
+    with own_transaction(request):
+        groups = [] if part else portrait_of(person(request), since=_last_visit(request))
+        page = {"groups": groups, **context}
+        return render(request, f"memories/about_you.html{part}", page, status=status)
+
+
+def _last_visit(request: HttpRequest) -> datetime | None:
+    """Return the end of the visit before this one; None on the first visit."""
+    now, (seen, before) = timezone.now(), request.session.get(_SEEN, ("", ""))
+    if not seen or now - datetime.fromisoformat(seen) > _VISIT:
+        before = seen
+    request.session[_SEEN] = (now.isoformat(), before)
+    return datetime.fromisoformat(before) if before else None

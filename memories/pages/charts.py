@@ -1,0 +1,350 @@
+"""Charts of what is stored; each is drawn from the table behind it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import accumulate, pairwise
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
+from django.utils import dateformat, timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+from django.views.decorators.http import require_safe
+
+from memcenter.lib.database import statements
+from memories.models import Kind, Memory
+from memories.pages.lists.facets import Facet
+from memories.pages.status_line import standing_for
+from memories.portrait import TITLES, group_of
+from memories.selectors import IN_USE
+from ops.models import User
+from ops.pages.base import own_transaction, person, personal_page
+
+_WIDE, _HIGH = 600, 160
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`percent` is relative to the longest bar; `tone` names a colour of the style sheet. With
+    `href` the label leads there.
+    """
+
+    label: str
+    value: str
+    percent: int
+    tone: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    id: str
+    title: str
+    said: str
+    bars: Sequence[Bar]
+    heads: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`line` and `area` are points of an SVG of 600 by 160."""
+
+    title: str
+    said: str
+    line: str
+    area: str
+    first: str
+    last: str
+    most: str
+    rows: Sequence[tuple[str, str]]
+    tone: str
+
+
+@require_safe
+@personal_page
+def memory_pictures(request: HttpRequest) -> HttpResponse:
+    with own_transaction(request):
+        user = person(request)
+        growth = growth_of(user)
+        context = {
+            "curves": [one for name in growth if (one := _curve(name, growth[name]))],
+            "bars": [
+                _topics(topics_of(user)),
+                _uses(uses_of(user)),
+                _kinds(standing_for(request).survey.kinds),
+                _storage(storage_of(user)),
+            ],
+            "speed": _latency(latency_of(user)),
+            "section": "memory",
+        }
+        return render(request, "memories/memory_pictures.html", context)
+
+
+def _curve(name: str, growth: Growth) -> Curve | None:
+    if not growth.totals:
+        return None
+    titles = {"memories": _("Memories over time"), "messages": _("Messages over time")}
+    most = growth.totals[-1] or 1
+    shown = [dateformat.format(day, pgettext("date with year", "j M Y")) for day in growth.days]
+    points = _points(growth.totals, most=max(growth.totals) or 1)
+    return Curve(
+        title=titles[name],
+        said=_("It grew to %(most)s between %(first)s and %(last)s.")
+        % {"first": shown[0], "last": shown[-1], "most": _number(most)},
+        line=" ".join(points),
+        area=" ".join([f"0,{_HIGH}", *points, f"{_WIDE},{_HIGH}"]),
+        first=shown[0],
+        last=shown[-1],
+        most=_number(most),
+        rows=[(day, _number(n)) for day, n in zip(shown, growth.totals, strict=True)],
+        tone=name,
+    )
+
+
+def _points(totals: Sequence[int], *, most: int) -> list[str]:
+    """Return the points; a single value is drawn as a level line."""
+    values = totals if len(totals) > 1 else [totals[0], totals[0]]
+    step = _WIDE / (len(values) - 1)
+    high = _HIGH - 4  # the stroke stays inside
+    return [f"{n * step:.1f},{_HIGH - high * value / most:.1f}" for n, value in enumerate(values)]
+
+
+def _topics(topics: dict[str, int]) -> Bars:
+    longest = max(topics.values(), default=0)
+    bars = [Bar(name, _number(n), _percent(n, longest)) for name, n in topics.items()]
+    said = _("By what they are about, as under “About you”.") if bars else _("Nothing yet.")
+    return Bars("topics", _("Memories by topic"), said, bars, (_("Topic"), _("Memories")))
+
+
+def _uses(found: Uses) -> Bars:
+    longest = max((one.access_count for one in found.most), default=0)
+    bars = [
+        Bar(
+            one.content,
+            _number(one.access_count),
+            _percent(one.access_count, longest),
+            one.kind,
+            reverse("memory_page", args=[one.public_id]),
+        )
+        for one in found.most
+    ]
+    words = ngettext(
+        "%(used)s of %(n)s memory was used in answers.",
+        "%(used)s of %(n)s memories were used in answers.",
+        found.memories,
+    )
+    said = words % {"used": _number(found.used), "n": _number(found.memories)}
+    return Bars("uses", _("Used most often"), said, bars, (_("Memory"), _("Times used")))
+
+
+def _kinds(kinds: Sequence[Facet]) -> Bars:
+    longest = max((one.count for one in kinds), default=0)
+    bars = [
+        Bar(str(Kind(one.value).label), _number(one.count), _percent(one.count, longest), one.value)
+        for one in kinds
+    ]
+    total = sum(one.count for one in kinds)
+    words = ngettext("%(n)s memory in use.", "%(n)s memories in use.", total)
+    said = words % {"n": _number(total)}
+    return Bars("kinds", _("Memories by kind"), said, bars, (_("Kind"), _("Memories")))
+
+
+def _storage(sizes: dict[str, int]) -> Bars:
+    words = {
+        "messages": _("What you said"),
+        "memories": _("Memories and their history"),
+        "meaning": _("Search index: meaning"),
+        "words": _("Search index: words"),
+        "recalls": _("Recall records"),
+    }
+    longest = max(sizes.values(), default=0)
+    bars = [
+        Bar(words[name], filesizeformat(size), _percent(size, longest))
+        for name, size in sizes.items()
+    ]
+    said = _("%(size)s in total.") % {"size": filesizeformat(sum(sizes.values()))}
+    return Bars("storage", _("Storage"), said, bars, (_("What"), _("Size")))
+
+
+def _latency(found: Latency) -> Bars:
+    ends = [_number(end) for end in CLASSES]
+    labels = [
+        _("under %(end)s ms") % {"end": ends[0]},
+        *(
+            _("%(start)s to %(end)s ms") % {"start": start, "end": end}
+            for start, end in pairwise(ends)
+        ),
+        _("over %(end)s ms") % {"end": ends[-1]},
+    ]
+    longest = max(found.counts)
+    bars = [
+        Bar(label, _number(count), _percent(count, longest))
+        for label, count in zip(labels, found.counts, strict=True)
+        if found.total
+    ]
+    told = {"n": _number(found.total), "p50": _ms(found.p50), "p99": _ms(found.p99)}
+    words = ngettext(
+        "The last recall took %(p50)s ms.",
+        "Half of the last %(n)s recalls took less than %(p50)s ms, 99 of 100 less than %(p99)s ms.",
+        found.total,
+    )
+    said = words % told if found.total else _("Nothing has been recalled yet.")
+    return Bars("speed", _("Recall time"), said, bars, (_("Time"), _("Recalls")))
+
+
+def _percent(count: int, longest: int) -> int:
+    """Return the width in percent, large enough to be visible if the value isn't zero."""
+    return max(1, round(100 * count / longest)) if count else 0
+
+
+def _number(value: int) -> str:
+    return number_format(value, force_grouping=True)
+
+
+def _ms(value: float) -> str:
+    return number_format(value, decimal_pos=0 if value >= 10 else 1)
+
+
+POINTS = 60
+MOST_USED = 10
+TRACES = 500
+# Upper bounds of the latency classes in ms; slower recalls are in an additional last class.
+CLASSES = (5, 10, 20, 50, 100, 200, 500)
+_STORED = (
+    ("messages", ("conversations_message",)),
+    ("memories", ("memories_memory", "memories_memoryversion", "memories_fragment")),
+    ("meaning", ("memories_vector",)),
+    ("words", ("memories_lexicalentry",)),
+    ("recalls", ("memories_recalltrace", "memories_recallhit")),
+)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The totals at the end of each of these days; at most `POINTS` of them."""
+
+    days: Sequence[date]
+    totals: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The latency of the newest recalls (at most `TRACES`): counts per class, and percentiles."""
+
+    counts: Sequence[int]
+    p50: float
+    p99: float
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts)
+
+
+@dataclass(frozen=True)
+class Uses:
+    """How many of the memories in use were ever used, and the most used of them."""
+
+    memories: int
+    used: int
+    most: Sequence[Memory]
+
+
+def topics_of(user: User) -> dict[str, int]:
+    """Return the number of memories in use by title: groups of the portrait, then projects."""
+    rows = Memory.objects.filter(user=user, status__in=IN_USE)
+    alike = rows.filter(project=None).values("tags", "kind", "standing").annotate(n=Count("pk"))
+    counted: Counter[str] = Counter()
+    for row in alike.order_by():
+        counted[group_of(tags=row["tags"], kind=row["kind"], standing=row["standing"])] += row["n"]
+    found = {str(TITLES[key]): counted[key] for key in TITLES if counted[key]}
+    in_projects = rows.exclude(project=None).count()
+    return found | ({_("Projects"): in_projects} if in_projects else {})
+
+
+def uses_of(user: User) -> Uses:
+    rows = Memory.objects.filter(user=user, status__in=IN_USE)
+    counts = rows.aggregate(memories=Count("pk"), used=Count("pk", filter=Q(access_count__gt=0)))
+    most = rows.filter(access_count__gt=0).order_by("-access_count", "-pk")[:MOST_USED]
+    return Uses(counts["memories"], counts["used"], list(most))
+
+
+def growth_of(user: User) -> dict[str, Growth]:
+    """Return the growth of messages and of memories, by the day on which each was said."""
+    zone = timezone.get_current_timezone_name()
+    said = (
+        "coalesce((SELECT min(m.created_at) FROM memories_source s"
+        " JOIN conversations_message m ON m.id = s.message_id"
+        " WHERE s.user_id = r.user_id AND s.memory_id = r.id), r.created_at)"
+    )
+    in_use = "AND r.deleted_at IS NULL AND r.status IN ('active', 'disabled')"
+    return {
+        "memories": _growth(_by_day(user, "memories_memory", said, in_use, zone=zone)),
+        "messages": _growth(_by_day(user, "conversations_message", "r.created_at", "", zone=zone)),
+    }
+
+
+def _by_day(
+    user: User, table: str, moment: str, condition: str, *, zone: str
+) -> list[tuple[date, int]]:
+    found = statements.rows(
+        f"SELECT ({moment} AT TIME ZONE %s)::date, count(*) FROM {table} r"
+        f" WHERE r.user_id = %s AND r.hidden_at IS NULL {condition} GROUP BY 1 ORDER BY 1",
+        [zone, user.pk],
+    )
+    return [(day, count) for day, count in found]
+
+
+def _growth(counted: Sequence[tuple[date, int]]) -> Growth:
+    """Accumulate from the first day to today in equal steps, the last of which ends today."""
+    if not counted:
+        return Growth((), ())
+    today = max(timezone.localdate(), counted[-1][0])
+    first = counted[0][0]
+    step = (today - first).days // POINTS + 1
+    count = (today - first).days // step + 1
+    days = [today - timedelta(days=step * (count - 1 - n)) for n in range(count)]
+    known = [day for day, _count in counted]
+    totals = list(accumulate(count for _day, count in counted))
+    reached = [bisect_right(known, day) for day in days]
+    return Growth(days, [totals[n - 1] if n else 0 for n in reached])
+
+
+def storage_of(user: User) -> dict[str, int]:
+    """Return the bytes that the user's rows take, by category, without indexes."""
+    parts = [
+        " + ".join(
+            f"(SELECT coalesce(sum(pg_column_size(r.*)), 0) FROM {table} r WHERE r.user_id = %s)"
+            for table in tables
+        )
+        for _name, tables in _STORED
+    ]
+    asked = [user.pk for _name, tables in _STORED for _table in tables]
+    found = statements.rows(f"SELECT {', '.join(parts)}", asked)[0]
+    return {name: int(size) for (name, _tables), size in zip(_STORED, found, strict=True)}
+
+
+def latency_of(user: User) -> Latency:
+    found = statements.rows(
+        "SELECT took_ms FROM memories_recalltrace WHERE user_id = %s AND kind = 'recall'"
+        " ORDER BY id DESC LIMIT %s",
+        [user.pk, TRACES],
+    )
+    times = sorted(float(row[0]) for row in found)
+    counts = [0] * (len(CLASSES) + 1)
+    for time in times:
+        counts[bisect_right(CLASSES, time)] += 1
+    return Latency(counts, _percentile(times, 0.5), _percentile(times, 0.99))
+
+
+def _percentile(ordered: Sequence[float], part: float) -> float:
+    """Return the percentile by nearest rank; 0 for no values."""
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0

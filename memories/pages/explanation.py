@@ -1,0 +1,276 @@
+"""Explain why a memory is known: each source with the text that it was learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from conversations.models import Conversation, Message
+from memories.extraction import secret_masking
+from memories.files import cited_notes, daily_notes
+from memories.models import (
+    Arbitration,
+    Change,
+    DailyNote,
+    Kind,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    RecallHit,
+    Relation,
+    Source,
+)
+from memories.pages import reason_words, recall_words
+from memories.pages.word_diff import Part, diff_words
+
+_AROUND = 240  # characters of the message on either side of the quote
+_PARTS = ("relevance", "recency", "importance", "feedback")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A message with the quoted span marked between its context."""
+
+    before: str
+    words: str
+    after: str
+    who: str
+    said_at: datetime
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One source in words, with the quoted message if there is one."""
+
+    text: str
+    at: datetime
+    quote: Quote | None
+    conversation: Conversation | None
+    said_in: Message | None
+    reference: str
+    note: str = ""  # the path of the daily note that it stands in
+
+
+@dataclass(frozen=True)
+class Step:
+    """One version compared with the version before it."""
+
+    version: MemoryVersion
+    title: str
+    parts: Sequence[Part]
+    because: Sequence[str]
+    is_current: bool
+    can_be_restored: bool
+
+
+@dataclass(frozen=True)
+class Use:
+    """One answer that used the memory, with the score at that time."""
+
+    hit: RecallHit
+    relevance: float
+    recency: float
+    importance: float
+    feedback: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Related:
+    memory: Memory
+    text: str
+    strength: float | None
+
+    @property
+    def strength_words(self) -> str:
+        return recall_words.strength(self.strength or 0.0)
+
+
+def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
+    """Return the sources of the current text, newest first, one for each turn or call."""
+    current = [one for one in sources if one.version.number == memory.current_version]
+    noted = _notes_of(memory, current)
+    seen: set[object] = set()
+    reasons = []
+    for source in current:
+        key = source.turn_id or (source.origin, source.reference, source.pk)
+        if key not in seen:
+            seen.add(key)
+            reasons.append(_reason(source, noted.get(source.reference)))
+    return reasons
+
+
+def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]:
+    """Return the daily note lines among the sources, by id."""
+    named = {one.reference for one in sources if one.reference.startswith("note_")}
+    if not named:
+        return {}
+    rows = DailyNote.objects.filter(user=memory.user_id, public_id__in=named, day__isnull=False)
+    return {row.public_id: row for row in rows}
+
+
+def _reason(source: Source, note: DailyNote | None) -> Reason:
+    turn, message = source.turn, source.message
+    message = message or (turn.user_message if turn else None)
+    return Reason(
+        text=_words(source),
+        at=message.created_at if message else (note or source).created_at,
+        quote=_quote(source, message) if message else _noted(source, note),
+        conversation=_conversation(source),
+        said_in=turn.user_message if turn else message,
+        reference="" if note else source.reference,
+        note=daily_notes.path_of(note.on) if note else "",
+    )
+
+
+def _conversation(source: Source) -> Conversation | None:
+    said = source.turn or source.message
+    return said.conversation if said else None
+
+
+def _words(source: Source) -> str:
+    if source.comment == cited_notes.GONE:
+        return _("It came from a daily note that has since been forgotten.")
+    if source.comment:
+        return _("It was kept when its conversation was deleted.")
+    if source.turn_id and source.message and source.message.role == "assistant":
+        return _("I said it, and you agreed.")
+    if source.turn_id or source.message_id:
+        return _("You said so.")
+    if source.reference.startswith("note_"):
+        return _("It is in one of your daily notes.")
+    return {
+        Origin.EXTRACTED.value: _("It was learned from a conversation."),
+        Origin.USER.value: _("You wrote it here yourself."),
+        Origin.API.value: _("A program wrote it through the API."),
+        Origin.AGENT.value: _("An agent wrote it."),
+        Origin.FILE.value: _("It is in a memory file."),
+        Origin.IMPORT.value: _("It was imported."),
+    }[source.origin]
+
+
+def _quote(source: Source, message: Message) -> Quote:
+    (text,) = secret_masking.masked_together([message.content], places=[message.secrets])
+    words = secret_masking.masked(source.quote)
+    start = source.quote_start
+    if text[start : start + len(words)] != words:
+        start = max(text.find(words), 0)
+    end = start + len(words) if words in text else start
+    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    return Quote(
+        before=("…" if first else "") + text[first:start],
+        words=text[start:end],
+        after=text[end:last] + ("…" if last < len(text) else ""),
+        who=message.speaker or (_("You") if message.role == "user" else _("Assistant")),
+        said_at=message.created_at,
+    )
+
+
+def _noted(source: Source, note: DailyNote | None) -> Quote | None:
+    """Return the daily note line that the memory was learned from."""
+    if note is None or not source.quote:
+        return None
+    return Quote("", source.quote, "", _("Daily note"), note.created_at)
+
+
+def history_of(memory: Memory, versions: Sequence[MemoryVersion]) -> list[Step]:
+    """Return the versions, newest first, each with its difference from the version before."""
+    older = {one.number: before for one, before in pairwise(versions)}
+    return [_step(memory, one, older.get(one.number)) for one in versions]
+
+
+def _step(memory: Memory, version: MemoryVersion, before: MemoryVersion | None) -> Step:
+    is_current = version.number == memory.current_version
+    known = before is not None and before.erased_at is None and version.erased_at is None
+    parts = diff_words(before.content, version.content) if before and known else []
+    return Step(
+        version=version,
+        title=_title(version),
+        parts=parts or [Part("same", version.content)],
+        because=because_of(version),
+        is_current=is_current,
+        can_be_restored=not is_current and version.erased_at is None,
+    )
+
+
+def because_of(version: MemoryVersion | None) -> list[str]:
+    """Return sentences on how the text was understood and why it was decided as it was."""
+    return reason_words.in_words(version.reason.split(", ")) if version else []
+
+
+def waits_because(
+    memory: Memory,
+    version: MemoryVersion | None,
+    verdict: Arbitration | None,
+    *,
+    confirms_all: bool,
+) -> list[str]:
+    """Return why a candidate is in the inbox: the last decision, how it was understood and how
+    surely.
+    """
+    decided = reason_words.in_words(verdict.reasons) if verdict else []
+    found = [*decided, *because_of(version)]
+    if memory.conflicts_with_id is None and memory.confidence < settings.CONFIDENCE_FLOOR:
+        found.insert(0, _("I’m not sure I understood correctly."))
+    elif memory.conflicts_with_id is None and confirms_all:
+        found.insert(0, _("You asked to confirm everything before it is remembered."))
+    return list(dict.fromkeys(found))
+
+
+def _title(version: MemoryVersion) -> str:
+    own = version.actor == Origin.USER
+    return {
+        Change.CREATED.value: _("You wrote it") if own else _("Learned"),
+        Change.EDITED.value: _("You changed it") if own else _("Changed"),
+        Change.REPLACED.value: _("You corrected it") if own else _("Replaced by something newer"),
+        Change.MERGED.value: _("Merged with something I heard"),
+        Change.RESTORED.value: _("You restored an earlier text"),
+        Change.CONSOLIDATED.value: _("Merged from several memories"),
+        Change.DERIVED.value: _("Rewritten after something was forgotten"),
+    }[version.change]
+
+
+def uses_of(memory: Memory, hits: Iterable[RecallHit]) -> list[Use]:
+    return [_use(memory, hit) for hit in hits]
+
+
+def _use(memory: Memory, hit: RecallHit) -> Use:
+    always = memory.kind == Kind.CONSTRAINT or memory.pinned or memory.standing
+    parts = hit.components
+    why = recall_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
+    relevance, recency, importance, feedback = (float(parts.get(name, 0.0)) for name in _PARTS)
+    return Use(hit, relevance, recency, importance, feedback, why)
+
+
+def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
+    """Return the related memories, each with its relation seen from this one."""
+    found = [_other_side(memory, one) for one in relations]
+    if memory.conflicts_with is not None:
+        found.append(Related(memory.conflicts_with, _("This contradicts it"), None))
+    if memory.superseded_by is not None:
+        found.append(Related(memory.superseded_by, _("This replaced it"), None))
+    joined = memory.supersedes.filter(user=memory.user_id, status=MemoryStatus.ARCHIVED)
+    found += [Related(one, _("It was merged into this"), None) for one in joined.order_by("pk")]
+    return [one for one in found if one.memory.hidden_at is None and one.memory.deleted_at is None]
+
+
+def _other_side(memory: Memory, relation: Relation) -> Related:
+    from_here = {
+        "supports": _("They support each other"),
+        "contradicts": _("It contradicts this"),
+        "refines": _("It says this more precisely"),
+    }
+    to_here = {
+        "supports": _("They support each other"),
+        "contradicts": _("This contradicts it"),
+        "refines": _("This says it more precisely"),
+    }
+    is_ours = relation.memory_id == memory.pk
+    words = (from_here if is_ours else to_here)[relation.kind]
+    return Related(relation.other if is_ours else relation.memory, words, relation.strength)

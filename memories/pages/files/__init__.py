@@ -1,0 +1,1 @@
+"""Pages of memory files and their history."""

@@ -1,0 +1,1 @@
+"""The list of memories, its filters, counts and pages, and the recycle bin."""

@@ -1,0 +1,124 @@
+"""The review inbox: one decision at a time."""
+
+from __future__ import annotations
+
+from datetime import datetime, time
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from memcenter.lib.errors import ApplicationError, NotFound
+from memories import selectors
+from memories.models import Memory, MemoryStatus
+from memories.pages import explanation
+from memories.pages.word_diff import diff_words
+from memories.selectors import MemoryFilter
+from memories.writing import review
+from memories.writing.review import ReviewInput
+from ops.accounts import users
+from ops.models import User
+from ops.pages.base import own_transaction, person, personal_page
+
+_ALSO_WAITING = 20
+
+
+@require_safe
+@personal_page
+def memory_review(request: HttpRequest) -> HttpResponse:
+    """Show the requested candidate, or the one that has waited longest."""
+    with own_transaction(request):
+        user = person(request)
+        waiting = selectors.memories_of(user, MemoryFilter(status=MemoryStatus.CANDIDATE))
+        waiting = waiting.order_by("pk")
+        count = waiting.count()
+        shown = list(waiting[:_ALSO_WAITING])
+        wanted = request.GET.get("candidate", "")
+        current = next((one for one in shown if one.public_id == wanted), next(iter(shown), None))
+        context: dict[str, Any] = {"count": count}
+        if current is not None:
+            context |= _both_sides(user, current)
+            context["others"] = [one for one in shown if one != current]
+            context["after"] = _next_after(shown, current)
+        return render(request, "memories/memory_review.html", context)
+
+
+@require_POST
+@personal_page
+def memory_decide(request: HttpRequest, memory_id: str) -> HttpResponse:
+    decision = request.POST.get("decision", "")
+    given = ReviewInput(memory_id, decision, _since(request.POST.get("since", "")))
+    try:
+        with own_transaction(request):
+            results = review.confirm(user=person(request), decisions=[given])
+    except ApplicationError as error:
+        messages.error(request, _(error.message))
+        return redirect("memory_review")
+    if results[0].result == "not_found":
+        raise NotFound("There is no such candidate.")
+    messages.success(request, _said(decision, removed=results[0].memory_id is None))
+    return redirect("memory_review")
+
+
+def _both_sides(user: User, candidate: Memory) -> dict[str, Any]:
+    known = candidate.conflicts_with
+    if known is not None and (known.hidden_at or known.deleted_at):
+        known = None
+    version, verdict = selectors.version_in_use(candidate), selectors.last_verdict_on(candidate)
+    sides = {
+        "candidate": candidate,
+        "known": known,
+        "heard": _first_reason(candidate),
+        "because": explanation.waits_because(
+            candidate,
+            version,
+            verdict,
+            confirms_all=users.settings_of(user).confirm_before_remembering,
+        ),
+    }
+    if known is None:
+        return sides
+    parts = diff_words(known.content, candidate.content)
+    return sides | {
+        "known_because": _first_reason(known),
+        "known_parts": [part for part in parts if part.change != "added"],
+        "heard_parts": [part for part in parts if part.change != "removed"],
+    }
+
+
+def _first_reason(memory: Memory) -> explanation.Reason | None:
+    return next(iter(explanation.reasons_of(memory, selectors.sources_of(memory)[:5])), None)
+
+
+def _next_after(shown: list[Memory], current: Memory) -> str:
+    """Return the candidate that "later" leads to: the next one, then the first again."""
+    if len(shown) < 2:
+        return ""
+    place = (shown.index(current) + 1) % len(shown)
+    return f"{reverse('memory_review')}?candidate={shown[place].public_id}"
+
+
+def _since(text: str) -> datetime | None:
+    try:
+        day = parse_date(text)
+    except ValueError:
+        return None
+    return timezone.make_aware(datetime.combine(day, time.min)) if day else None
+
+
+def _said(decision: str, *, removed: bool) -> str:
+    if decision == "accept" and removed:
+        return _("Moved to the recycle bin.")
+    return {
+        "accept": _("Remembered."),
+        "reject": _("Not remembered. It won’t be learned from there again."),
+        "keep_new": _("The new one is used; the old one is kept but no longer used."),
+        "keep_old": _("What I knew is still used."),
+        "keep_both": _("Both are used."),
+    }[decision]

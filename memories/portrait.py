@@ -1,0 +1,121 @@
+"""About you: what is known about a person, in groups, in their own words.
+
+The portrait is read from the memories each time and stored nowhere, so a memory that is forgotten,
+disabled, deleted or expired leaves it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from memories.extraction.wording.topics import TOPICS
+from memories.models import Kind, Memory, MemoryStatus
+from ops.models import User
+
+MOST = 150  # memories in a portrait, the most telling first
+SHOWN = 6  # of a group before "more"
+
+TITLES: Mapping[str, str | Promise] = {
+    "self": _("Who you are"),
+    "family": _("Family and friends"),
+    "health": _("Health"),
+    "food": _("Food"),
+    "work": _("Work and study"),
+    "home": _("Home and things"),
+    "hobbies": _("Hobbies and travel"),
+    "plans": _("Plans"),
+    "answers": _("How to talk to you"),
+    "more": _("More about you"),
+}
+_TOPICS_OF = {
+    "self": ("self",),
+    "answers": ("answers",),
+    "health": ("health",),
+    "food": ("food",),
+    "family": ("family", "people", "pets"),
+    "work": ("work", "study"),
+    "home": ("home", "things", "money"),
+    "hobbies": ("hobbies", "travel"),
+}
+_GROUP_OF_TAG = {
+    tag: group
+    for group, topics in _TOPICS_OF.items()
+    for topic in topics
+    for tag in (topic, TOPICS[topic])
+}
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """One memory of the portrait; `is_new` tells that it changed since the last visit."""
+
+    memory: Memory
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    key: str
+    phrases: Sequence[Phrase]
+
+    @property
+    def title(self) -> str:
+        return str(TITLES[self.key])
+
+    @property
+    def first(self) -> Sequence[Phrase]:
+        return self.phrases[:SHOWN]
+
+    @property
+    def rest(self) -> Sequence[Phrase]:
+        return self.phrases[SHOWN:]
+
+
+def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
+    """Return the groups that have memories, in a fixed order.
+
+    Within a group, limits come first, then pinned and important memories, then the newest. Memories
+    of projects aren't about the person and are left out. `since` is the last visit.
+    """
+    groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
+    for memory in _most_telling(user):
+        key = group_of(tags=memory.tags, kind=memory.kind, standing=memory.standing)
+        groups[key].append(Phrase(memory, _is_new(memory, since)))
+    return [Group(key, phrases) for key, phrases in groups.items() if phrases]
+
+
+def group_of(*, tags: Iterable[str], kind: str, standing: bool) -> str:
+    """Return the group of a memory's topic; a plan is a plan, whatever its topic."""
+    topic = next((_GROUP_OF_TAG[tag] for tag in tags if tag in _GROUP_OF_TAG), "more")
+    if standing or topic == "answers":
+        return "answers"
+    return "plans" if kind in (Kind.TASK, Kind.PLAN) else topic
+
+
+def lines_of(groups: Sequence[Group]) -> Iterator[str]:
+    """Yield the portrait as lines of Markdown, without the marks of a visit."""
+    for group in groups:
+        yield from ("", f"## {group.title}", "")
+        yield from (f"- {' '.join(phrase.memory.content.split())}" for phrase in group.phrases)
+
+
+def _most_telling(user: User) -> QuerySet[Memory]:
+    limits_first = Case(
+        When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()
+    )
+    holds = Q(valid_until=None) | Q(valid_until__gt=timezone.now())
+    rows = Memory.objects.filter(
+        holds, user=user, project=None, status=MemoryStatus.ACTIVE, removal_asked_at=None
+    )
+    return rows.order_by(limits_first, "-pinned", F("importance").desc(), "-created_at")[:MOST]
+
+
+def _is_new(memory: Memory, since: datetime | None) -> bool:
+    return since is not None and memory.created_at > since

@@ -1,0 +1,132 @@
+"""Agents' project memory: whole pages, rewritten over time and found in two stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Invalid, NotFound
+from memories import projects
+from memories.extraction.wording.digest import digest
+from memories.models import Kind, Memory, Origin, Project
+from memories.recall import search
+from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.search import SearchHit
+from memories.recall.searchable_texts import Filters
+from memories.selectors import memories_by_ids
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput, Prepared, Written
+from ops.models import User
+
+# The parameter names of the parts of a `Place` in a call.
+PLACE = ("machine_name", "project_path")
+# The next step that an agent is told to take with the ids it found.
+NEXT_ACTION = "use_ids_to_call_mem_get"
+# The types of a page about a project; the other kinds may be about the user alone.
+OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
+_UNNAMED = "Name the project of a “{kind}”: project_name or project_key."
+_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The machine and the folder an agent works in, as the agent names them."""
+
+    machine: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    memory: Memory
+    hit: SearchHit
+
+
+def page_of(data: Mapping[str, Any], *, metadata: Mapping[str, Any]) -> MemoryInput:
+    """Build a page from the fields of a call; REST and MCP use the same names."""
+    return MemoryInput(
+        content=data["content"],
+        kind=data["content_type"],
+        summary=data.get("summary", ""),
+        tags=data.get("tags", ()),
+        occurred_at=data.get("ts"),
+        project_key=data.get("project_key"),
+        project_name=data.get("project_name"),
+        metadata=metadata,
+    )
+
+
+def place_of(data: Mapping[str, Any]) -> Place:
+    return Place(*(data.get(name, "") for name in PLACE))
+
+
+def prepare(given: MemoryInput) -> Prepared:
+    """Validate, summarize and embed; call it outside any transaction. Raises `Invalid`, by field.
+
+    A missing summary or missing tags are derived from the text. A page of the five project types
+    needs a project, since it would otherwise appear in the prompts of every chat.
+    """
+    if given.kind in OF_PROJECTS and given.project_key is None and given.project_name is None:
+        if not settings.DEFAULT_PROJECT:
+            raise Invalid.field("project_name", _UNNAMED.format(kind=given.kind))
+        given = replace(given, project_name=settings.DEFAULT_PROJECT)
+    told = digest(given.content)
+    given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
+    longest = settings.MAX_INGEST_CHARS
+    return direct_writes.prepare(given, origin=Origin.AGENT, longest=longest)
+
+
+def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:
+    """Arbitrate against all that is known of the project, of any type, and write.
+
+    A newer edition keeps the memory's id, and the old text becomes a version. Writes of a user are
+    serialized, so the same page sent by two machines at once is one memory. Raises `Conflict`
+    (`memory_off`, `being_forgotten`) and `Invalid`.
+    """
+    place = place or Place()
+    _check(place)
+    statements.rows(_ONE_AT_A_TIME, [f"ingest:{user.pk}"])
+    written = direct_writes.remember(prepared, user=user)
+    if written.memory.project is not None:
+        projects.note_place(written.memory.project, machine=place.machine, path=place.path)
+    return written
+
+
+def find(
+    query: PreparedQuery, *, user: User, project: str = "", kinds: Sequence[str] = (), limit: int
+) -> list[Found]:
+    """First stage: return the candidates, best first, to be fetched by their ids.
+
+    A project that doesn't exist yet yields an empty list. Raises `Invalid`.
+    """
+    try:
+        place = _named(project, user=user)
+        filters = Filters(project=place, kinds=tuple(kinds), archived=True)
+    except NotFound:
+        return []
+    found = search.search(query, user=user, types=("memory",), filters=filters, limit=limit)
+    rows = memories_by_ids(user, [one.id for one in found.results])
+    return [Found(rows[one.id], one) for one in found.results if one.id in rows]
+
+
+def key_of(*, key: str | None, name: str | None) -> str:
+    """Return the project's key, derived from the name if needed; empty if neither is given."""
+    return key or projects.slug(name or "")
+
+
+def _named(key: str, *, user: User) -> Project | None:
+    return projects.find(user=user, key=key) if key else None
+
+
+def _check(place: Place) -> None:
+    problems = {}
+    if len(place.machine) > projects.MAX_MACHINE:
+        problems["machine_name"] = [f"At most {projects.MAX_MACHINE} characters."]
+    if len(place.path) > projects.MAX_PATH:
+        problems["project_path"] = [f"At most {projects.MAX_PATH} characters."]
+    if problems:
+        raise Invalid("The place is not valid.", fields=problems)

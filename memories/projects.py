@@ -1,0 +1,53 @@
+"""Projects: named by agents, looked up by a slug of the name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from django.db import IntegrityError, transaction
+
+from memcenter.lib.errors import Invalid, NotFound
+from memories.models import Project
+from ops.models import User
+
+MAX_MACHINE, MAX_PATH = 100, 500
+_MACHINES = 50
+_NOT_IN_KEY = re.compile(r"[^\w.-]+")
+
+
+def slug(name: str) -> str:
+    """Return the key for a project name: lower case, letters and digits of any script, dashes."""
+    return _NOT_IN_KEY.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")[:100]
+
+
+def find(*, user: User, key: str) -> Project:
+    """Raises `NotFound`."""
+    found = Project.objects.filter(user=user, key=key).first()
+    if found is None:
+        raise NotFound("There is no such project.")
+    return found
+
+
+def find_or_create(*, user: User, key: str | None, name: str | None = None) -> Project:
+    """Return the project with this key, or with the slug of this name. Raises `Invalid`."""
+    key = slug(name or "") if key is None else key
+    if not 1 <= len(key) <= 100 or any(ord(character) < 32 for character in key):
+        raise Invalid.field("project_key", "A project key has 1 to 100 characters.")
+    found = Project.objects.filter(user=user, key=key).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return Project.objects.create(user=user, key=key, name=(name or key)[:200])
+    except IntegrityError:
+        return find(user=user, key=key)
+
+
+def note_place(project: Project, *, machine: str = "", path: str = "") -> None:
+    """Record where the project is worked on: machines (latest last) and the newest path."""
+    machines = [one for one in project.machines if one != machine] + ([machine] if machine else [])
+    machines, path = machines[-_MACHINES:], path or project.path
+    if (project.machines, project.path) != (machines, path):
+        project.machines, project.path = machines, path
+        project.save(update_fields=["machines", "path", "updated_at"])

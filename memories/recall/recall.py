@@ -1,0 +1,190 @@
+"""Select memories and episodes for a prompt, by relevance, recency and importance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Conversation, Episode
+from memories.models import Kind, Project
+from memories.recall import candidate_pool
+from memories.recall.candidate_pool import FoundRow, PreparedQuery
+from memories.recall.search import rank
+from memories.recall.searchable_texts import Filters, episode_shelf, memory_shelf
+from memories.recall.text_rows import MemoryRow
+from memories.retrieval import dense
+from memories.retrieval.scoring import Score, ScoreWeights, score
+from memories.retrieval.units import Ranked
+from ops.models import User
+
+MAX_TOP_K = 50
+_MOST_ALWAYS = 100
+# The condition matches the index `memory_always`.
+_ALWAYS = (
+    "AND (r.kind = 'constraint' OR r.pinned OR r.standing)"
+    " ORDER BY r.kind = 'constraint' DESC, r.pinned DESC, r.importance DESC, r.id"
+    f" LIMIT {_MOST_ALWAYS}"
+)
+_CONSIDERED = 64  # by meaning, and as many by words; top_k is at most 50
+
+
+@dataclass(frozen=True)
+class RecalledMemory:
+    memory: MemoryRow
+    relevance: float
+    parts: Score
+    ranked: Ranked | None = None
+
+    @property
+    def is_always_in(self) -> bool:
+        """Whether the memory is in every prompt, whatever the query."""
+        return _is_always_in(self.memory)
+
+    @property
+    def components(self) -> dict[str, float]:
+        """The parts that add up to the score, and the components of the relevance."""
+        rated = {"feedback": self.parts.feedback} if self.parts.feedback else {}
+        return rated | {
+            "relevance": self.parts.relevance,
+            "recency": self.parts.recency,
+            "importance": self.parts.importance,
+            "raw_relevance": self.relevance,
+            **(self.ranked.components if self.ranked else {}),
+        }
+
+
+@dataclass(frozen=True)
+class RecalledEpisode:
+    episode: Episode
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The result; `missed` are the memories with the next highest relevance."""
+
+    memories: Sequence[RecalledMemory]
+    missed: Sequence[RecalledMemory] = ()
+
+
+def recall(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    project: Project | None = None,
+    kinds: Sequence[str] = (),
+    top_k: int | None = None,
+    misses: int = 0,
+    doubted: bool = False,
+) -> Recall:
+    """Return the memories that are always in, followed by the `top_k` others by score.
+
+    Constraints, pinned memories and standing wishes on how to be answered are always in, pinned and
+    important ones first; with `doubted`, so are constraints that wait for review. The others must
+    reach the relevance floor. Candidates are the user's own memories and those of the given
+    project. Up to `misses` memories that came closest to being selected are returned as well.
+    """
+    floor = settings.RELEVANCE_FLOOR
+    filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)
+    shelf = replace(
+        memory_shelf(user, filters=filters),
+        nearest=_CONSIDERED,
+        also=_ALWAYS,
+        towards=dense.towards_memories,
+    )
+    candidates = candidate_pool.fill(prepared, shelf, user=user)
+    always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}
+    scored_by = _Scorer()
+    scored = [
+        scored_by.score(candidates.rows[one.unit.id], one)
+        for one in rank(
+            prepared,
+            candidates,
+            limit=None,
+            least=0.0 if misses else floor,
+            always=always,
+            prompts=True,
+        )
+    ]
+    standing = _always(scored, [scored_by.score(row) for row in candidates.others])
+    rest = [one for one in scored if not one.is_always_in]
+    others = [one for one in rest if one.relevance >= floor]
+    others.sort(key=lambda one: (-one.parts.total, one.memory.pk))
+    most = min(top_k or settings.TOP_K, MAX_TOP_K)
+    missed = [*others[most:], *(one for one in rest if one.relevance < floor)]
+    missed.sort(key=lambda one: (-one.relevance, one.memory.pk))
+    return Recall(standing + others[:most], missed[:misses])
+
+
+def _is_always_in(row: FoundRow) -> bool:
+    if not isinstance(row, MemoryRow):
+        return False
+    return row.kind == Kind.CONSTRAINT or row.pinned or row.standing
+
+
+def _always(
+    scored: Sequence[RecalledMemory], others: Sequence[RecalledMemory]
+) -> list[RecalledMemory]:
+    """Return the memories that are always in, including those that retrieval left out."""
+    found = [one for one in (*scored, *others) if one.is_always_in]
+    found.sort(key=_importance)
+    return found[:_MOST_ALWAYS]
+
+
+def _importance(one: RecalledMemory) -> tuple[bool, float, int]:
+    """Sort key: pinned first, then by importance and the user's feedback."""
+    return (not one.memory.pinned, -one.memory.importance - one.parts.feedback, one.memory.pk)
+
+
+class _Scorer:
+    """Scores memories at a fixed time with the weights of the settings."""
+
+    def __init__(self) -> None:
+        self._now = timezone.now()
+        self._weights = ScoreWeights(
+            settings.WEIGHT_RELEVANCE, settings.WEIGHT_RECENCY, settings.WEIGHT_IMPORTANCE
+        )
+
+    def score(self, memory: FoundRow, ranked: Ranked | None = None) -> RecalledMemory:
+        assert isinstance(memory, MemoryRow)
+        relevance = ranked.relevance if ranked else 0.0
+        parts = score(
+            relevance,
+            since=memory.last_accessed_at or memory.created_at,
+            importance=memory.importance,
+            now=self._now,
+            weights=self._weights,
+            # A constraint is never ranked down because the user dislikes it.
+            feedback="" if memory.kind == Kind.CONSTRAINT else memory.feedback,
+        )
+        return RecalledMemory(memory, relevance, parts, ranked)
+
+
+def recall_episodes(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    conversation: Conversation,
+    before_number: int | None = None,
+    limit: int | None = None,
+    floor: float | None = None,
+) -> list[RecalledEpisode]:
+    """Return the conversation's turns that are relevant to the query, most similar first.
+
+    With `before_number`, only turns that have left the window. Other conversations are never read.
+    """
+    filters = Filters(conversation=conversation)
+    shelf = episode_shelf(user, filters=filters, before_number=before_number)
+    candidates = candidate_pool.fill(prepared, shelf, user=user)
+    least = settings.RELEVANCE_FLOOR if floor is None else floor
+    count = settings.TOP_EPISODES if limit is None else limit
+    ranked = rank(prepared, candidates, limit=count)
+    near = {candidates.rows[one.unit.id].pk: one for one in ranked if one.relevance >= least}
+    if not near:
+        return []
+    rows = Episode.objects.select_related("turn__user_message", "turn__assistant_message")
+    found = rows.in_bulk(list(near))
+    return [RecalledEpisode(found[pk], one.relevance) for pk, one in near.items() if pk in found]

@@ -1,0 +1,217 @@
+"""Hybrid search over all texts of a user, on request of the user or a program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from conversations.models import ConversationKind
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Invalid
+from memories.extraction import secret_masking
+from memories.indexing import search_index
+from memories.indexing.embedder_choice import identity_of
+from memories.models import TraceKind
+from memories.recall import candidate_pool, traces
+from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.searchable_texts import TYPES, Filters, shelves, turn_text
+from memories.recall.text_rows import EpisodeRow, MemoryRow, MessageRow, SummaryRow
+from memories.recall.traces import Hit, Stage
+from memories.retrieval import dense, hybrid
+from memories.retrieval.query import analyse
+from memories.retrieval.units import Ranked, Unit
+from memories.retrieval.weights import DEFAULT, of_prompts, scale_of
+from ops.accounts import users
+from ops.models import User
+
+SNIPPET = 200
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    type: str
+    id: str
+    text: str
+    snippet: str
+    score: float
+    components: Mapping[str, float]
+    created_at: datetime | None
+    conversation_id: str | None = None
+    user_message_id: str | None = None
+    assistant_message_id: str | None = None
+    occurred_at: datetime | None = None
+    status: str | None = None  # of a memory
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    request_id: str
+    results: list[SearchHit]
+    took_ms: float
+
+
+def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
+    """Analyse and embed a query; call it outside any transaction. Raises `ProviderError`.
+
+    Secrets in it are masked first, so that neither an embedder nor a trace gets them.
+    """
+    query = analyse(secret_masking.masked(text), speakers=speakers)
+    embedder = search_index.embedder()
+    vector = dense.query_vector(query, embedder=embedder)
+    return PreparedQuery(query, vector, identity_of(embedder))
+
+
+def search(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    types: Sequence[str] = TYPES,
+    filters: Filters | None = None,
+    limit: int = 20,
+    kind: str | None = None,
+) -> SearchResult:
+    """Return the best hits, best first, and record a trace. Raises `Invalid`.
+
+    Types whose layer is switched off yield nothing. In a `group` conversation (that of the filters,
+    or by `kind`) the user's personal texts aren't searched: only messages, episodes and the summary
+    of a conversation that is given, and memories of a project that is given. `score` is the
+    relevance, 0-1.
+    """
+    started = time.perf_counter()
+    if unknown := [one for one in types if one not in TYPES]:
+        raise Invalid.field("types", f"{unknown[0]!r} is not one of {', '.join(TYPES)}.")
+    filters = filters or Filters()
+    if (filters.conversation.kind if filters.conversation else kind) == ConversationKind.GROUP:
+        types = [one for one in types if _may_be_read_in_a_group(one, filters)]
+    own = users.settings_of(user)
+    stages: list[Stage] = []
+    found: list[tuple[Ranked, Any]] = []
+    for shelf in shelves(types, user=user, own=own, filters=filters):
+        began = time.perf_counter()
+        candidates = candidate_pool.fill(prepared, shelf, user=user)
+        ranked = rank(prepared, candidates, limit=limit)
+        found += [(one, candidates.rows[one.unit.id]) for one in ranked]
+        stages.append(Stage(shelf.kind, _ms(began), len(candidates.units)))
+    found.sort(key=lambda pair: (-pair[0].relevance, pair[0].unit.id))
+    hits = _hits(found[:limit])
+    took = _ms(started)
+    request_id = traces.record(
+        user=user,
+        kind=TraceKind.SEARCH,
+        query=prepared.text,
+        hits=[Hit(hit.type, hit.id, hit.score, hit.components) for hit in hits],
+        stages=stages,
+        took_ms=took,
+        conversation=filters.conversation,
+    )
+    return SearchResult(request_id, hits, took)
+
+
+def _may_be_read_in_a_group(type: str, filters: Filters) -> bool:
+    if type == "memory":
+        return filters.project is not None and not filters.personal
+    return type != "note" and filters.conversation is not None
+
+
+def rank(
+    prepared: PreparedQuery,
+    candidates: candidate_pool.Pool,
+    *,
+    limit: int | None,
+    least: float = 0.0,
+    always: Collection[str] = (),
+    prompts: bool = False,
+) -> list[Ranked]:
+    """Rank candidates by how well they answer a question or, with `prompts`, aid a request."""
+    scale, weights = scale_of(prepared.made_by.model), DEFAULT
+    if prompts:
+        scale, weights = of_prompts(prepared.made_by.model)
+    return hybrid.rank(
+        prepared.query,
+        candidates.units,
+        corpus=candidates.corpus,
+        scale=scale,
+        weights=weights,
+        limit=limit,
+        least=least,
+        always=always,
+    )
+
+
+# Both messages of the turns that these messages belong to.
+_TURNS = """
+SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_id,
+       said.content, reply.content, said.secrets, reply.secrets
+  FROM conversations_turn t
+  JOIN conversations_message said ON said.id = t.user_message_id
+  JOIN conversations_message reply ON reply.id = t.assistant_message_id
+ WHERE t.hidden_at IS NULL
+   AND (t.user_message_id = ANY(%s::bigint[]) OR t.assistant_message_id = ANY(%s::bigint[]))
+"""
+_Half = tuple[str, list[int]]  # a message and the places of its secrets
+
+
+class _Turn(NamedTuple):
+    """A message's turn: the ids of both messages, and their texts."""
+
+    question: str | None = None
+    reply: str | None = None
+    halves: tuple[_Half, ...] = ()
+
+
+_ALONE = _Turn()
+
+
+def _hits(found: Sequence[tuple[Ranked, Any]]) -> list[SearchHit]:
+    """Build the hits; messages and episodes get their turns, which are read in one query."""
+    messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
+    turns: dict[int, _Turn] = {}
+    if messages:
+        for question, answer, *both in statements.rows(_TURNS, [messages, messages]):
+            halves = ((both[2], both[4]), (both[3], both[5]))
+            turns[question] = turns[answer] = _Turn(both[0], both[1], halves)
+    return [_hit(ranked, row, turns.get(row.pk, _ALONE)) for ranked, row in found]
+
+
+def _shown(unit: Unit, row: Any, turn: _Turn) -> str:
+    """Return the text without secrets; a reply is masked together with its question."""
+    if isinstance(row, EpisodeRow):
+        return turn_text(*_masked([(row.said, row.said_secrets), (row.reply, row.reply_secrets)]))
+    if isinstance(row, MessageRow):
+        return _masked([(unit.text, row.secrets), *turn.halves])[0]
+    return secret_masking.masked(unit.text)
+
+
+def _masked(texts: Sequence[_Half]) -> list[str]:
+    return secret_masking.masked_together(
+        [text for text, _ in texts], places=[places for _, places in texts]
+    )
+
+
+def _hit(ranked: Ranked, row: Any, turn: _Turn) -> SearchHit:
+    unit = ranked.unit
+    if isinstance(row, EpisodeRow):
+        turn = _Turn(row.user_message, row.assistant_message)
+    text = _shown(unit, row, turn)
+    spoken = isinstance(row, MessageRow | EpisodeRow | SummaryRow)
+    return SearchHit(
+        type=unit.type,
+        id=unit.id,
+        text=text,
+        snippet=text[:SNIPPET],
+        score=round(ranked.relevance, 6),
+        components=ranked.components,
+        created_at=row.created_at,
+        conversation_id=row.conversation if spoken else None,
+        user_message_id=turn.question,
+        assistant_message_id=turn.reply,
+        occurred_at=row.occurred_at if isinstance(row, MemoryRow) else None,
+        status=row.status if isinstance(row, MemoryRow) else None,
+    )
+
+
+def _ms(since: float) -> float:
+    return (time.perf_counter() - since) * 1000

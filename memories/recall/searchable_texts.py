@@ -1,0 +1,332 @@
+"""The searchable texts of a user, by type, subject to the user's switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
+
+from conversations.models import Conversation, Message, Turn
+from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Sql
+from memories.extraction import secret_masking
+from memories.models import Memory, MemoryStatus, Project, TargetKind
+from memories.recall.candidate_pool import Shelf
+from memories.recall.text_rows import EpisodeRow, MemoryRow, MessageRow, NoteRow, SummaryRow
+from memories.retrieval.units import Unit
+from ops.models import User, UserSettings
+
+_IN_CONVERSATION = "JOIN conversations_conversation c ON c.id = r.conversation_id"
+TYPES = ("memory", "message", "episode", "summary", "note")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The filters of a search. `kinds`, `tag`, `status` and `project` apply to memories.
+
+    `project` alone selects that project's memories. `personal` alone selects memories of no
+    project; both select both. `doubted` adds constraints that wait for review, `archived` adds
+    memories that were archived because they were unused.
+    """
+
+    conversation: Conversation | None = None
+    project: Project | None = None
+    personal: bool = False
+    kinds: Sequence[str] = ()
+    tag: str = ""
+    status: str = MemoryStatus.ACTIVE
+    doubted: bool = False
+    archived: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def usable_memories(user: User, *, filters: Filters) -> QuerySet[Memory]:
+    """Return memories that may be recalled now: of the status given and currently valid."""
+    ids = memory_shelf(user, filters=filters).ids
+    return Memory.objects.filter(pk__in=RawSQL(ids.text, ids.values))  # nosec
+
+
+def shelves(
+    types: Sequence[str], *, user: User, own: UserSettings, filters: Filters
+) -> list[Shelf]:
+    """Return a shelf for each type; a type whose layer is switched off has none."""
+    off = {
+        "memory": not own.longterm_enabled,
+        "note": not own.longterm_enabled,
+        "episode": not own.episodic_enabled,
+        "summary": not own.summary_enabled,
+        "message": False,
+    }
+    build = {
+        "memory": memory_shelf,
+        "note": _notes,
+        "episode": episode_shelf,
+        "summary": _summaries,
+        "message": _messages,
+    }
+    return [build[one](user, filters=filters) for one in types if not off[one]]
+
+
+_MEMORY = (
+    "r.id, r.public_id, r.kind, r.content, r.summary, r.status, r.pinned, r.standing,"
+    " r.importance, r.occurred_at, r.created_at, r.last_accessed_at, r.feedback"
+)
+
+
+def memory_shelf(user: User, *, filters: Filters) -> Shelf:
+    """Return the shelf of the memories that may be recalled now, narrowed by `filters`."""
+    eligible = Sql(
+        f"r.user_id = %s AND {_status(filters)} AND r.hidden_at IS NULL AND r.deleted_at IS NULL"
+        " AND (r.valid_from IS NULL OR r.valid_from <= statement_timestamp())"
+        " AND (r.valid_until IS NULL OR r.valid_until > statement_timestamp())",
+        (user.pk, str(filters.status)),
+    )
+    if filters.kinds:
+        eligible = eligible.also("r.kind = ANY(%s::text[])", list(map(str, filters.kinds)))
+    if filters.tag:
+        eligible = eligible.also("r.tags @> %s::varchar[]", [filters.tag])
+    eligible = _of_project(eligible, filters)
+    return _memories(_within(eligible, filters))
+
+
+def _status(filters: Filters) -> str:
+    if filters.doubted:
+        return "(r.status = %s OR (r.status = 'candidate' AND r.kind = 'constraint'))"
+    if filters.archived:
+        return "(r.status = %s OR (r.status = 'archived' AND r.archived_at IS NOT NULL))"
+    return "r.status = %s"
+
+
+def shelf_of(eligible: QuerySet[Memory]) -> Shelf:
+    """Return the shelf of the memories that a query selects."""
+    text, values = eligible.order_by().values("pk").query.sql_with_params()
+    return _memories(Sql(f"r.id IN ({text})", tuple(values)))
+
+
+def _memories(eligible: Sql) -> Shelf:
+    return Shelf(
+        TargetKind.MEMORY,
+        table="memories_memory",
+        eligible=eligible,
+        columns=_MEMORY,
+        row=MemoryRow._make,
+        unit=_memory_unit,
+    )
+
+
+def _of_project(eligible: Sql, filters: Filters) -> Sql:
+    if filters.project is None:
+        return eligible.also("r.project_id IS NULL") if filters.personal else eligible
+    if filters.personal:
+        return eligible.also("(r.project_id IS NULL OR r.project_id = %s)", filters.project.pk)
+    return eligible.also("r.project_id = %s", filters.project.pk)
+
+
+def _memory_unit(row: MemoryRow, terms: list[str], cosine: float | None, length: int) -> Unit:
+    return Unit(
+        type="memory",
+        id=row.public_id,
+        text=row.content,
+        terms=terms,
+        cosine=cosine,
+        length=length,
+        at=row.occurred_at or row.created_at,
+    )
+
+
+def _messages(user: User, *, filters: Filters) -> Shelf:
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND c.hidden_at IS NULL", (user.pk,))
+    eligible = _within(eligible, filters, of_conversation=True)
+    return Shelf(
+        TargetKind.MESSAGE,
+        table="conversations_message",
+        joined=_IN_CONVERSATION,
+        eligible=eligible,
+        columns=(
+            "r.id, r.public_id, r.content, r.number, r.speaker, r.created_at, c.public_id,"
+            " r.secrets"
+        ),
+        row=MessageRow._make,
+        unit=_message_unit,
+        whole=True,
+        neighbours=_neighbours_in(eligible),
+    )
+
+
+def _neighbours_in(eligible: Sql) -> Callable[[Iterable[int]], set[int]]:
+    def neighbours(ids: Iterable[int]) -> set[int]:
+        found = statements.rows(
+            f"SELECT r.id FROM conversations_message n"
+            f" JOIN (conversations_message r {_IN_CONVERSATION})"
+            " ON r.conversation_id = n.conversation_id AND r.number IN (n.number - 1, n.number + 1)"
+            f" WHERE n.id = ANY(%s::bigint[]) AND {eligible.text}",
+            [sorted(ids), *eligible.values],
+        )
+        return {pk for (pk,) in found}
+
+    return neighbours
+
+
+def _message_unit(row: MessageRow, terms: list[str], cosine: float | None, length: int) -> Unit:
+    return Unit(
+        type="message",
+        id=row.public_id,
+        text=row.content,
+        terms=terms,
+        cosine=cosine,
+        length=length,
+        at=row.created_at,
+        conversation=row.conversation,
+        position=row.number,
+        session=f"{row.conversation} {row.created_at.date()}",
+        speaker=row.speaker,
+    )
+
+
+_OF_EPISODE = f"""{_IN_CONVERSATION}
+  JOIN conversations_turn t ON t.id = r.turn_id
+  JOIN conversations_message said ON said.id = t.user_message_id
+  JOIN conversations_message reply ON reply.id = t.assistant_message_id"""
+
+
+def episode_shelf(user: User, *, filters: Filters, before_number: int | None = None) -> Shelf:
+    """Return the shelf of episodes; with `before_number`, of those whose reply precedes it."""
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL AND t.hidden_at IS NULL", (user.pk,))
+    eligible = _within(eligible, filters, of_conversation=True)
+    if before_number is not None:
+        eligible = eligible.also("reply.number < %s", before_number)
+    return Shelf(
+        TargetKind.EPISODE,
+        table="conversations_episode",
+        joined=_OF_EPISODE,
+        eligible=eligible,
+        columns=(
+            "r.id, r.public_id, said.content, reply.content, reply.number, said.speaker,"
+            " r.created_at, c.public_id, said.public_id, reply.public_id, said.secrets,"
+            " reply.secrets"
+        ),
+        row=EpisodeRow._make,
+        unit=_episode_unit,
+        whole=True,
+    )
+
+
+def _episode_unit(row: EpisodeRow, terms: list[str], cosine: float | None, length: int) -> Unit:
+    return Unit(
+        type="episode",
+        id=row.public_id,
+        text=turn_text(row.said, row.reply),
+        terms=terms,
+        cosine=cosine,
+        length=length,
+        at=row.created_at,
+        conversation=row.conversation,
+        # Turns are about two messages apart: close enough to tell neighbours.
+        position=row.number // 2,
+        session=f"{row.conversation} {row.created_at.date()}",
+        speaker=row.speaker,
+    )
+
+
+def episode_text(turn: Turn) -> str:
+    """Return a turn as one text, for display and for indexing; secrets are masked."""
+    return turn_text(*masked_turn(turn))
+
+
+def masked_turn(turn: Turn) -> tuple[str, str]:
+    """Return the question and the reply, without secrets."""
+    said, reply = secret_masking.masked_together(
+        [turn.user_message.content, turn.assistant_message.content],
+        places=[turn.user_message.secrets, turn.assistant_message.secrets],
+    )
+    return said, reply
+
+
+WITH_TURN = ("turn_as_question__assistant_message", "turn_as_reply__user_message")
+
+
+def masked_message(message: Message) -> str:
+    """Mask a message's secrets, including those that only the turn's other message reveals."""
+    together = [message]
+    if hasattr(message, "turn_as_question"):
+        together.append(message.turn_as_question.assistant_message)
+    if hasattr(message, "turn_as_reply"):
+        together.append(message.turn_as_reply.user_message)
+    return secret_masking.masked_together(
+        [one.content for one in together], places=[one.secrets for one in together]
+    )[0]
+
+
+def turn_text(said: str, reply: str) -> str:
+    return f"{said}\n{reply}"
+
+
+def _summaries(user: User, *, filters: Filters) -> Shelf:
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
+    eligible = _within(eligible, filters, of_conversation=True)
+    newest = eligible.text.replace("r.", "s.")
+    return Shelf(
+        TargetKind.SUMMARY,
+        table="conversations_summary",
+        joined=_IN_CONVERSATION,
+        eligible=eligible.also(
+            f"r.id IN (SELECT DISTINCT ON (s.conversation_id) s.id FROM conversations_summary s"
+            f" WHERE {newest} ORDER BY s.conversation_id, s.version DESC)",
+            *eligible.values,
+        ),
+        columns="r.id, r.public_id, r.text, r.created_at, c.public_id",
+        row=SummaryRow._make,
+        unit=_summary_unit,
+    )
+
+
+def _summary_unit(row: SummaryRow, terms: list[str], cosine: float | None, length: int) -> Unit:
+    return Unit(
+        type="summary",
+        id=row.public_id,
+        text=row.text,
+        terms=terms,
+        cosine=cosine,
+        length=length,
+        at=row.created_at,
+        conversation=row.conversation,
+    )
+
+
+def _notes(user: User, *, filters: Filters) -> Shelf:
+    eligible = Sql("r.user_id = %s AND r.hidden_at IS NULL", (user.pk,))
+    return Shelf(
+        TargetKind.NOTE,
+        table="memories_dailynote",
+        eligible=_within(eligible, filters),
+        columns="r.id, r.public_id, r.text, r.created_at",
+        row=NoteRow._make,
+        unit=_note_unit,
+    )
+
+
+def _note_unit(row: NoteRow, terms: list[str], cosine: float | None, length: int) -> Unit:
+    return Unit(
+        type="note",
+        id=row.public_id,
+        text=row.text,
+        terms=terms,
+        cosine=cosine,
+        length=length,
+        at=row.created_at,
+    )
+
+
+def _within(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -> Sql:
+    """Add the conditions for time and, if the rows have one, for the conversation."""
+    if of_conversation and filters.conversation is not None:
+        eligible = eligible.also("r.conversation_id = %s", filters.conversation.pk)
+    if filters.since is not None:
+        eligible = eligible.also("r.created_at >= %s", filters.since)
+    if filters.until is not None:
+        eligible = eligible.also("r.created_at < %s", filters.until)
+    return eligible

@@ -1,0 +1,132 @@
+"""Traces: the results of recalls and searches, kept so that they can be explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+
+import orjson
+from django.utils import timezone
+
+from conversations.models import Conversation, Message
+from memcenter.lib import afterwards, ids
+from memcenter.lib.database import statements
+from memories.extraction import secret_masking
+from memories.models import RecallTrace, TraceKind
+from ops.access import STILL_THERE, within
+from ops.models import User
+
+
+@dataclass(frozen=True)
+class Hit:
+    type: str
+    id: str
+    score: float
+    components: Mapping[str, float] = field(default_factory=dict)
+    in_block: bool = False
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    took_ms: float
+    count: int
+
+
+# The user's row is locked until the end: a forget that begins meanwhile waits and erases this trace
+# too; a forget that began earlier has raised the counter, and nothing is written. A memory locked
+# by another transaction is skipped: its access count may be one too low.
+_RECORD = f"""
+WITH person AS ({STILL_THERE}), trace AS (
+  INSERT INTO memories_recalltrace
+         (user_id, request_id, kind, query, conversation_id, stages, took_ms, created_at)
+  SELECT p.id, %s, %s, %s, %s::bigint, %s::jsonb, %s::float8, %s::timestamptz FROM person p
+  RETURNING id, user_id, created_at
+), free AS (
+  SELECT m.id FROM memories_memory m JOIN trace t ON m.user_id = t.user_id
+   WHERE m.id = ANY(%s::bigint[]) FOR NO KEY UPDATE OF m SKIP LOCKED
+), used AS (
+  UPDATE memories_memory m SET access_count = access_count + 1, last_accessed_at = t.created_at
+    FROM trace t, free WHERE m.id = free.id
+)
+INSERT INTO memories_recallhit
+       (user_id, trace_id, type, target_public_id, rank, score, components, in_block)
+SELECT t.user_id, t.id, h.type, h.id, h.rank, h.score, h.components, h.in_block
+  FROM trace t, jsonb_to_recordset(%s::jsonb)
+    AS h(type text, id text, rank int, score float8, components jsonb, in_block bool)
+"""
+
+
+def record(
+    *,
+    user: User,
+    kind: TraceKind,
+    query: str,
+    hits: Sequence[Hit],
+    stages: Sequence[Stage],
+    took_ms: float,
+    conversation: Conversation | None = None,
+    used: Sequence[int] = (),
+) -> str:
+    """Record a recall with its hits in order, in one statement; return its request id.
+
+    The trace is written after the current response, if there is one (`afterwards`), and not at all
+    if anything of the user was forgotten since `user` was read. A secret in the query is blanked.
+    `used` are the ids of the memories that went into a prompt, which counts as an access.
+    """
+    recalled = _Recalled(
+        request_id=ids.request_id(),
+        kind=kind,
+        query=query,
+        hits=hits,
+        stages=stages,
+        took_ms=took_ms,
+        conversation_id=conversation.pk if conversation else None,
+        used=used,
+        at=timezone.now(),
+    )
+    afterwards.do(partial(_write, user, recalled))
+    return recalled.request_id
+
+
+@dataclass(frozen=True)
+class _Recalled:
+    request_id: str
+    kind: TraceKind
+    query: str
+    hits: Sequence[Hit]
+    stages: Sequence[Stage]
+    took_ms: float
+    conversation_id: int | None
+    used: Sequence[int]
+    at: datetime
+
+
+def _write(user: User, made: _Recalled) -> None:
+    """Write without waiting for the disk: a machine crash may lose the last half second."""
+    asked = secret_masking.masked(made.query)
+    noted = [
+        {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count}
+        for one in made.stages
+    ]
+    hits = [{**vars(hit), "rank": rank} for rank, hit in enumerate(made.hits, start=1)]
+    with within(user, durable=False):
+        statements.rows(
+            _RECORD,
+            [
+                *(user.pk, user.forgets),
+                *(made.request_id, made.kind.value, asked, made.conversation_id),
+                *(_json(noted), round(made.took_ms, 2), made.at, sorted(made.used), _json(hits)),
+            ],
+        )
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+def answered(*, user: User, request_id: str, answer: Message) -> None:
+    """Record which reply a recall's block went into, for "used in this answer"."""
+    RecallTrace.objects.filter(user=user, request_id=request_id).update(answer=answer)

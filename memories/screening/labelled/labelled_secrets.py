@@ -1,0 +1,285 @@
+"""Secrets with a label: a value that looks like a secret, near a word that announces one."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+
+from memories.screening import linear
+from memories.screening.labelled import common_words
+from memories.screening.labelled.label_reader import NO_WAY, Hit, LabelReader, Way
+from memories.screening.labelled.labels import LABELS, Cue, Label
+from memories.screening.labelled.tokens import Token
+from memories.screening.labelled.values import Look, is_odd
+from memories.screening.labelled.vocabulary import (
+    ANSWER,
+    BACK,
+    BANK,
+    DIAL,
+    DOORS,
+    FARTHEST,
+    HAN_PHRASE,
+    PAIRING,
+    PAPER,
+    PASS_WORDS,
+    PHRASE,
+    PLAIN_PHRASE,
+    SECRET_USE,
+    SURELY_ZH,
+    THREE,
+    TURNS,
+    UNIT_ZH,
+    counts_as_phrase,
+    is_a_figure_of_speech,
+    is_an_answer,
+    is_counted,
+    second_of,
+)
+from memories.screening.secret_forms import Found
+from memories.screening.spelling import Folded
+
+
+def _hits(label: Label, text: str) -> Iterator[Hit]:
+    """Yield the places of a label; of immediate repetitions, only the last two count."""
+    found = [match.span() for match in label.pattern.finditer(text)]
+    for place, (start, end) in enumerate(found):
+        after = found[place + 1 : place + 3]
+        if len(after) == 2 and after[0][0] - end < 3 and after[1][0] - after[0][1] < 3:
+            continue
+        said = text[start:end]
+        if not is_a_figure_of_speech(text, start, said):
+            yield Hit(start, end, label, said.lower())
+
+
+def told(text: str, folded: Folded | None = None) -> Iterator[Found]:
+    """Yield the secrets that a label in the text announces."""
+    hits = [hit for label in LABELS for hit in _hits(label, text)]
+    if hits:
+        reader = _Reader(text, hits, folded)
+        for hit in hits:
+            yield from reader.near(hit)
+        yield from reader.turns()
+
+
+def spelled_codes(plain: Folded, said: str) -> Iterator[Found]:
+    """Yield numbers that are told digit by digit, in words: nobody counts like that.
+
+    幺 and 洞 mark a spelled-out number anywhere; other runs need a label nearby.
+    """
+    text = plain.text
+    runs = [match.span() for match in _RUN.finditer(text)]
+    spelled = [(start, end) for start, end in runs if plain.ends[start] - plain.starts[start] > 1]
+    if not spelled:
+        return
+    places = [match.start() for label in LABELS for match in label.pattern.finditer(text)]
+    for start, end in spelled:
+        typed = said[plain.starts[start] : plain.ends[end - 1]]
+        near = any(abs(place - start) < 80 for place in places) or "幺" in typed or "洞" in typed
+        if end - start <= 10 and near and not UNIT_ZH.search(text[end : end + 2]):
+            yield Found(start, end, "password")
+
+
+_RUN = linear.compile(r"\d{4,}")
+
+
+class _Reader(LabelReader):
+    def __init__(self, text: str, hits: list[Hit], folded: Folded | None) -> None:
+        super().__init__(text, folded)
+        self.context: Mapping[int, set[Cue]] = defaultdict(set)
+        self.acts: Counter[int] = Counter()
+        for hit in hits:
+            self.context[self._sentence(hit.start)].add(hit.cue)
+            self.acts[self._sentence(hit.start)] += hit.cue is Cue.ACT
+        self._by_cue: Mapping[Cue, Callable[[Hit], Iterator[Found]]] = {
+            Cue.PASSWORD: self._label,
+            Cue.CODE: self._label,
+            Cue.KEY: self._label,
+            Cue.PHRASE: self._phrase,
+            Cue.PATTERN: self._pattern,
+            Cue.LOGIN: self._login,
+            Cue.ACT: self._act,
+            Cue.SERVICE: self._label,
+            Cue.LOOSE_CODE: self._label,
+            Cue.ANSWER: self._answers,
+            Cue.SENT: self._sent,
+            Cue.PLACE: lambda hit: iter(()),
+            Cue.EVERYWHERE: self._everywhere,
+            Cue.CARD_CODE: self._card_code,
+            Cue.NUMBER: self._number,
+            Cue.ACCOUNT: self._account,
+        }
+
+    def near(self, hit: Hit) -> Iterator[Found]:
+        yield from self._by_cue[hit.cue](hit)
+
+    def turns(self) -> Iterator[Found]:
+        """Yield the turns of a dial: "left 12, right 34", 左三右七."""
+        for match in DIAL.finditer(self.text):
+            sentence = self._sentence(match.start())
+            if (self.context[sentence] | self.context.get(sentence - 1, set())) & DOORS:
+                yield Found(match.start(), match.end(), "password")
+
+    # Words that announce a secret only together with others.
+
+    def _around(self, hit: Hit) -> set[Cue]:
+        sentence = self._sentence(hit.start)
+        return self.context[sentence] | self.context.get(sentence - 1, set())
+
+    def _sentence(self, place: int) -> int:
+        return self.tokens.sentence[self.tokens.at(place)]
+
+    def _act(self, hit: Hit) -> Iterator[Found]:
+        """Yield a value that is typed or opens something: at a door, a device or an account."""
+        acts = self.acts[self._sentence(hit.start)]
+        has_context = bool(self._around(hit) & DOORS) or acts > 1
+        for number, token in self.tokens.following(hit.end, most=8):
+            if token.kind == "line" or token.text in "。！？":
+                break
+            is_near = token.start < hit.end + 24 or token.look >= Look.MIXED
+            if is_near and self._is_typed(number, token, hit, has_context=has_context):
+                yield self._whole(number, token, Way(hit, words=1))
+                return
+            if token.ends_sentence:
+                break
+        if has_context and (found := self._before(hit)):
+            yield found
+
+    def _is_typed(self, number: int, token: Token, hit: Hit, *, has_context: bool) -> bool:
+        if token.look == Look.DIGITS:
+            is_dialled = token.core[-1] in "#*" or token.core[0] in "*#"
+            before = self.tokens.all[number - 1] if number else None
+            led = before.bare if before and before.start >= hit.end else ""
+            is_free = led not in common_words.BEFORE_A_COUNT and not self._is_counted(
+                number, token, NO_WAY
+            )
+            enough = sum(map(str.isdigit, token.core)) >= 4
+            return is_free and (is_dialled or (has_context and enough))
+        if token.look >= Look.MIXED:
+            return has_context
+        return token.start == hit.end and has_context and is_odd(token.core) and "_" in token.core
+
+    def _everywhere(self, hit: Hit) -> Iterator[Found]:
+        sure = (
+            "same" in hit.said
+            or hit.said[0] in "哪到"
+            or any(word in hit.said for word in SURELY_ZH)
+        )
+        way = Way(hit)
+        for number, token in self.tokens.following(hit.end, most=FARTHEST):
+            if (
+                token.kind == "word"
+                and token.look >= Look.MIXED
+                and (sure or self._around(hit) & SECRET_USE)
+            ):
+                yield self._whole(number, token, way)
+                return
+            if sure and token.kind != "line" and (found := self._step(number, token, way)):
+                yield found
+                return
+            if way.crossed or token.ends_sentence:
+                break
+        for _number, token in self.tokens.before(hit.start, most=2):
+            if token.look >= Look.MIXED and token.has_digit:
+                yield Found(token.core_start, token.core_end, hit.label.category)
+                return
+        if (sure or self._around(hit) & SECRET_USE) and (found := self._before_loosely(hit)):
+            yield found
+
+    def _before_loosely(self, hit: Hit) -> Found | None:
+        for _number, token in self.tokens.before(hit.start, most=BACK):
+            if token.kind == "word" and token.look >= Look.MIXED:
+                return Found(token.core_start, token.core_end, hit.label.category)
+        return None
+
+    def _login(self, hit: Hit) -> Iterator[Found]:
+        """Yield the password of a pair: lily/Lily#2020, "bob / hunter2", "with bob and hunter2"."""
+        previous = ""
+        for number, token in self.tokens.following(hit.end, most=12):
+            if token.kind == "line":
+                return
+            if token.kind == "word":
+                if found := self._second(number, token, previous, hit):
+                    yield found
+                    return
+                previous = token.text[-1] if token.text[-1] in "/:" and number else token.bare
+                previous = previous or token.text.strip()
+            elif token.kind == "sign":
+                previous = token.text
+            if token.ends_sentence:
+                return
+
+    def _second(self, number: int, token: Token, previous: str, hit: Hit) -> Found | None:
+        """Return the password of a pair, if this token is or contains it."""
+        if token.start == hit.end and token.text[0] in "/:":  # root/toor
+            after = token.from_place(token.start + 1)
+            is_one = len(after.core) >= 3 and after.look != Look.NOTHING
+            return Found(after.core_start, after.core_end, "password") if is_one else None
+        if previous in PASS_WORDS and token.look != Look.NOTHING:
+            return self._clause(number, token, Way(hit))
+        is_number = token.look == Look.DIGITS and is_counted(self.tokens, number)
+        rest = second_of(token.core)
+        if rest or (previous in PAIRING and token.look >= Look.DIGITS and not is_number):
+            start = token.core_end - len(rest or token.core)
+            return Found(start, token.core_end, "password")
+        is_with = hit.said.endswith((" with", " using")) or not hit.said.isascii()
+        if (is_with or previous in ("with", "using")) and token.look >= Look.MIXED:
+            return self._whole(number, token, Way(hit, words=1))
+        return None
+
+    def _answers(self, hit: Hit) -> Iterator[Found]:
+        """Yield the answers to a security question, anywhere in the following text."""
+        rest = self.text[hit.end : hit.end + 240]
+        for match in ANSWER.finditer(rest):
+            if not is_an_answer(match):
+                continue
+            yield Found(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)
+
+    def _sent(self, hit: Hit) -> Iterator[Found]:
+        """Yield a code of five to eight digits that a bank or an app sent."""
+        for number, token in self.tokens.following(hit.end, most=6):
+            if token.look == Look.DIGITS and not is_counted(self.tokens, number):
+                if 5 <= sum(map(str.isdigit, token.core)) <= 8:
+                    yield Found(token.core_start, token.core_end, hit.label.category)
+                return
+
+    # Phrases, patterns and numbers.
+
+    def _phrase(self, hit: Hit) -> Iterator[Found]:
+        """Yield the words up to the end of the sentence, if there are at least three."""
+        rest = self.text[hit.end : hit.end + 320]
+        match = PHRASE.search(rest) or PLAIN_PHRASE.search(rest) or HAN_PHRASE.search(rest)
+        if match and counts_as_phrase(match["s"]):
+            start = hit.end + match.start(1)
+            yield Found(
+                start,
+                start + len(match["s"].rstrip(" .,")),
+                "api_key" if hit.label.category == "api_key" else "password",
+            )
+        else:
+            yield from self._label(hit)
+
+    def _pattern(self, hit: Hit) -> Iterator[Found]:
+        rest = self.text[hit.end : hit.end + 160]
+        match = TURNS.search(rest)
+        if match and len(match[0].strip()) > 3:
+            yield Found(hit.end + match.start(1), hit.end + match.end(1), "password")
+        else:
+            yield from self._label(hit)
+
+    def _card_code(self, hit: Hit) -> Iterator[Found]:
+        match = THREE.search(self.text[hit.end : hit.end + 40])
+        if match:
+            yield Found(hit.end + match.start(1), hit.end + match.end(1), "card")
+        elif found := self._before(hit):
+            yield found
+
+    def _number(self, hit: Hit) -> Iterator[Found]:
+        yield from self._numbered(hit, PAPER)
+
+    def _account(self, hit: Hit) -> Iterator[Found]:
+        yield from self._numbered(hit, BANK)
+
+    def _numbered(self, hit: Hit, pattern: linear.Pattern) -> Iterator[Found]:
+        match = pattern.search(self.text[hit.end : hit.end + 110])
+        if match and sum(map(str.isdigit, match["s"])) >= 5:
+            yield Found(hit.end + match.start(1), hit.end + match.end(1), hit.label.category)

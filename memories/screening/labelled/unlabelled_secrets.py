@@ -1,0 +1,134 @@
+"""Secrets without a label: tokens that look made up, in or beside a sentence about access.
+
+`told` reads from a label to its value. Here nothing links the two, so the value must look unlike
+anything else that people write.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from memories.screening import linear
+from memories.screening.labelled import common_words
+from memories.screening.labelled.labels import LABELS, Cue
+from memories.screening.labelled.tokens import Token, Tokens
+from memories.screening.labelled.values import Look
+from memories.screening.labelled.vocabulary import (
+    NAMES,
+    is_a_figure_of_speech,
+    is_counted,
+    names_a_code,
+)
+from memories.screening.secret_forms import Found
+
+_ACCESS = linear.compile(
+    r"(?i)\b(?:unlock\w*|decrypt\w*|encrypted|(?:log|sign)(?:s|ged|ed)? ?(?:in|on|into)|"
+    r"(?:won'?t|doesn'?t|don'?t|can'?t|will|to) open|opens? (?:it |them )?(?:up )?(?:with|using)|"
+    r"(?:get|gets|let|lets) (?:me |you |us |them )?in(?:to)?|asks?,|sticker says|"
+    r"what i use|i use for|the usual one|same as always)\b|"
+    r"解压|解得?开|解密|加密|打开填|登进|登上|进得?去|初始|弹窗|验证我|我都打|我都填|我都用|什么都用|贴的"
+)
+_PLACES = linear.compile(
+    r"(?i)\b(?:zip|rar|pdf|portal|website|site|app|account|laptop|sticker|icloud|cloud|drive|"
+    r"prompt|remember|reminder)\b|压缩包|网站|软件|平台|后台|系统|客户端|论坛"
+)
+_CASH = linear.compile(
+    r"(?i)\b(?:bank(?:ing)? app|online banking|cash ?machine|atm|texted)\b|取款|取钱|网银|手机银行|"
+    r"行app|短信来了|能开的|能打开"
+)
+_SURE = frozenset({Cue.PASSWORD, Cue.LOGIN, Cue.EVERYWHERE, Cue.PHRASE})
+_HERE = frozenset({Cue.SERVICE, Cue.CODE, Cue.PATTERN})
+_PRODUCT = linear.compile(
+    r"(?i)^(?:python|java|node|iphone|ipad|galaxy|pixel|windows|win|ubuntu|debian|postgres\w*|mysql|"
+    r"gpt|claude|llama|qwen|deepseek|gemini|ios|android|macos|rtx|gtx|cuda|http|sha|aes|rsa|utf|"
+    r"ipv|usb|oauth|php|ruby|rails|django|react|vue|angular|log4j|web|sql|x86|arm|thinkpad|"
+    r"macbook|surface|office|covid|formula|psalm|argon|bcrypt|base|wpa|ed|md)[-_.]?\d"
+)
+_FILE = linear.compile(r"(?i)\.[a-z]{2,4}\d?$")
+_HEX = linear.compile(r"^[0-9a-f]{32,}$")
+_STRUCTURE = frozenset("()[]{}<>/\\|='`,;:")
+_LETTERS = linear.compile(r"[A-Za-z]{2}")
+_NAMED_ZH = linear.compile(r"(?:叫|名为?|昵称|用户名|型号|账号是?|帐号是?|网名|id是?)$")
+_FEWEST = 6
+_NOT_A_CODE = frozenset(
+    {"order", "invoice", "ticket", "ref", "reference", "no", "tracking", "case", "stock", "paid"}
+)
+
+
+def nearby(text: str) -> Iterator[Found]:
+    """Yield tokens that look made up in or next to a sentence about access."""
+    tokens = Tokens(text)
+    candidates = [number for number, token in enumerate(tokens.all) if _may_be_one(token)]
+    if not candidates:
+        return
+    sure, here, cash = _speaking_of_access(text, tokens)
+    for number in candidates:
+        token, sentence = tokens.all[number], tokens.sentence[number]
+        if _is_a_name(tokens, number):
+            continue
+        is_near = sentence in here or not sure.isdisjoint((sentence - 1, sentence, sentence + 1))
+        is_word = is_near and is_made_up_word(token)
+        if is_word or (sentence in cash and _is_a_code(tokens, number)):
+            yield Found(token.core_start, token.core_end, "password")
+
+
+def _may_be_one(token: Token) -> bool:
+    return token.look == Look.DIGITS or is_made_up_word(token)
+
+
+def _speaking_of_access(text: str, tokens: Tokens) -> tuple[set[int], set[int], set[int]]:
+    """Return the sentences surely about access, those naming a lock, and those about cash."""
+    places: dict[str, set[int]] = defaultdict(set)
+    for label in LABELS:
+        for match in label.pattern.finditer(text):
+            if is_a_figure_of_speech(text, match.start(), match[0]):
+                continue
+            is_sure = label.cue in _SURE or (
+                label.cue is Cue.CODE and names_a_code(match[0].lower())
+            )
+            if is_sure or label.cue in _HERE:
+                places["sure" if is_sure else "here"].add(match.start())
+    for name, pattern in (("sure", _ACCESS), ("here", _PLACES), ("cash", _CASH)):
+        places[name].update(match.start() for match in pattern.finditer(text))
+    sure, here, cash = (
+        {tokens.sentence[tokens.at(place)] for place in places[name]}
+        for name in ("sure", "here", "cash")
+    )
+    return sure, here, cash
+
+
+def is_made_up_word(token: Token) -> bool:
+    """Whether it is six or more letters with digits or signs, and no product, file or code."""
+    core = token.core
+    if token.look < Look.MIXED or len(core) < _FEWEST or not _STRUCTURE.isdisjoint(core):
+        return False
+    if (
+        not any(map(str.islower, core))
+        or _PRODUCT.search(core)
+        or _FILE.search(core)
+        or _HEX.search(core)
+    ):
+        return False
+    if core[0].isdigit() and token.look < Look.RANDOM:
+        return False
+    return _LETTERS.search(core) is not None or token.look == Look.RANDOM
+
+
+def _is_a_name(tokens: Tokens, number: int) -> bool:
+    """Whether the token is the name of an account or a network, which isn't secret."""
+    before = tokens.all[max(0, number - 3) : number]
+    if any(token.bare in NAMES or token.bare == "as" for token in before if token.kind == "word"):
+        return True
+    return bool(before) and before[-1].kind == "han" and bool(_NAMED_ZH.search(before[-1].text))
+
+
+def _is_a_code(tokens: Tokens, number: int) -> bool:
+    """Whether the token is four to eight digits that aren't a count."""
+    token = tokens.all[number]
+    digits = sum(map(str.isdigit, token.core))
+    if token.look != Look.DIGITS or not 4 <= digits <= 8 or is_counted(tokens, number):
+        return False
+    led = {one.bare for one in tokens.all[max(0, number - 2) : number]}
+    is_year = digits == 4 and token.core[:2] in ("19", "20")
+    return not is_year and led.isdisjoint(_NOT_A_CODE | common_words.BEFORE_A_COUNT)

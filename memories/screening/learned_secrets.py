@@ -1,0 +1,160 @@
+"""Secrets that neither form nor label reveals; the learned reader recognises them by context.
+
+Reading takes a few milliseconds, so it is used for texts derived from messages and for texts
+written as memories. Where a user waits for a page, the places found when the message was learned
+from are used (`Message.secrets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memories.reader import Reading, reader
+from memories.screening import linear, secret_search
+from memories.screening.secret_search import Span
+
+CATEGORY = "password"
+# Numbers or names after these words aren't secret: the reader was trained on too few of them.
+_HARMLESS = linear.compile(
+    r"(?i)(?:\b(?:phone|mobile|cell|tel|telephone|fax|orders?|invoice|receipt|tracking|parcel|shipment"
+    r"|flight|train|bus|line|gate|room|ward|seat|booking|reservation|reference|ref|ticket|appointment"
+    r"|commit|bisect|hash|md5|sha-?\d*|etag|trace_?id|version|tag|release|port|ports|error|exit|transaction|process"
+    r"|isbn|page|chapter|model|plate|zip|alarm|postcode|extension|ext|press|tokens)"
+    r"|电话|電話|手机号?|手機|座机|订单|訂單|单号|單號|快递|运单|航班|车次|房间|房號|座位|预订|编号|編號"
+    r"|提交|版本|端口|错误|报错|车牌|邮编|型号|尾号|第)"
+    r"(?:[\s:：#=]|\bis\b|\bat\b|\bthere\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为|叫){0,8}$"
+)
+# Hashes, trace ids, long numbers: `finding` finds them itself if a label makes them secret.
+_NAMES_A_THING = linear.compile(
+    r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
+    r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
+)
+_DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
+_FEWEST_DIGITS = 10  # a shorter number may well be a PIN
+_LONGEST = 240  # characters; a phrase of 24 words
+_SAID = 3  # occurrences; a secret is told once or twice
+_SENTENCE_ENDS = linear.compile(r"[a-z]{3}[.!?] +\p{Lu}|[。！？\n]")
+_BEFORE = 32  # characters before the span in which the word is looked for
+_NAME = linear.compile(r"^[A-Za-z]+[-_.]?[0-9]{0,4}$")
+_ORDINARY = "Sunflower"  # a word that people do choose as a password
+_known = secret_search.Places()
+
+
+def find(text: str) -> tuple[Span, ...]:
+    """Return all secrets of `text`, in order and without overlap: of `finding.find` and the reader.
+
+    The result is cached as in `finding`: only the places, never the text.
+    """
+    return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
+
+
+def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
+    """Like `find`, for a message that was already read by `read`.
+
+    A secret found only by the words around it is dropped if the reader is sure it is innocent.
+    """
+    seen = [_whole(text, *_tight(text, one.start, one.end)) for one in reading.secrets]
+    spans = [Span(*one, CATEGORY) for one in seen if _can_be_told(text, *one)]
+    told = [one for one in _not_masked(text, spans) if not _is_harmless(text, one)]
+    return secret_search.joined(
+        [*_not_innocent(text, reading), *_not_merely_unusual(text, told, read)]
+    )
+
+
+def _not_merely_unusual(
+    text: str, spans: Sequence[Span], read: Callable[[str], Reading]
+) -> list[Span]:
+    """Return the spans without single words that were found only because they are unusual.
+
+    A name that nobody heard before looks like a password, also with a number after it. It is a
+    secret if what stands around it says so: then an ordinary word in its place is found as well.
+    """
+    unusual = [one for one in spans if _NAME.search(text[one.start : one.end])]
+    if not unusual:
+        return list(spans)
+    changed, last, places = "", 0, {}
+    for one in unusual:
+        changed += text[last : one.start]
+        places[one] = (len(changed), len(changed) + len(_ORDINARY))
+        changed += _ORDINARY
+        last = one.end
+    innocent = read(changed + text[last:]).innocent
+    return [
+        one
+        for one in spans
+        if one not in places
+        or not any(start <= places[one][0] and places[one][1] <= end for start, end in innocent)
+    ]
+
+
+def _not_innocent(text: str, reading: Reading) -> list[Span]:
+    """Return the spans of `finding.find` without those that the reader is sure are innocent."""
+    found = secret_search.find(text)
+    if not found:
+        return []
+    by_form = secret_search.find_by_form(text)
+    return [
+        one
+        for one in found
+        if one.category != CATEGORY
+        or any(form.start < one.end and one.start < form.end for form in by_form)
+        or not any(start <= one.start and one.end <= end for start, end in reading.innocent)
+    ]
+
+
+def at(places: Sequence[int], text: str) -> tuple[Span, ...]:
+    """Return a message's secrets at its stored places: start, end, start, end …"""
+    pairs = zip(places[::2], places[1::2], strict=True)
+    return tuple(Span(start, end, CATEGORY) for start, end in pairs if end <= len(text))
+
+
+def _tight(text: str, start: int, end: int) -> tuple[int, int]:
+    """Trim spaces and punctuation that surely belong to the sentence."""
+    while start < end and text[start] in " \t\n,，。:：;；\"'“”「」":
+        start += 1
+    while start < end and text[end - 1] in " \t\n,，。;；\"'“”「」":
+        end -= 1
+    return start, end
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """Extend the span to whole Latin words and numbers."""
+    while 0 < start < end and _is_of_a_word(text[start - 1]) and _is_of_a_word(text[start]):
+        start -= 1
+    while start < end < len(text) and _is_of_a_word(text[end - 1]) and _is_of_a_word(text[end]):
+        end += 1
+    return start, end
+
+
+def _is_of_a_word(sign: str) -> bool:
+    return sign.isascii() and sign.isalnum()
+
+
+def _can_be_told(text: str, start: int, end: int) -> bool:
+    """Whether the span can be a secret: no passage, not several sentences, not repeated often."""
+    words = text[start:end]
+    if not 0 < len(words) <= _LONGEST or _SENTENCE_ENDS.search(words):
+        return False
+    return text.count(words) <= _SAID
+
+
+def _is_harmless(text: str, span: Span) -> bool:
+    start, end = span.start, span.end
+    while start > 0 and _is_of_a_name(text[start - 1]):
+        start -= 1
+    while end < len(text) and _is_of_a_name(text[end]):
+        end += 1
+    word = text[start:end].strip()
+    short = sum(map(str.isdigit, word)) < _FEWEST_DIGITS and not any(map(str.isalpha, word))
+    names = not short and _NAMES_A_THING.search(word) is not None
+    names = names or _DATE.fullmatch(word) is not None
+    return names or _HARMLESS.search(text[max(0, start - _BEFORE) : start]) is not None
+
+
+def _is_of_a_name(sign: str) -> bool:
+    return sign.isascii() and (sign.isalnum() or sign == "-")
+
+
+def _not_masked(text: str, spans: Iterable[Span]) -> list[Span]:
+    marks = secret_search.marks(text)
+    return [one for one in spans if not secret_search.is_covered(one, marks)]

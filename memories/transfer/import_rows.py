@@ -1,0 +1,213 @@
+"""Import memories with their versions and sources, subject to the user's switch, and index them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from memories.extraction.secret_masking import masked_values, screen
+from memories.files import line_index
+from memories.forgetting import tombstones
+from memories.learning import learnability
+from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
+from memories.writing.memory_writes import content_hash
+from ops.models import User
+from ops.registry import Rows
+from ops.transfer.import_rows import Loading, by_columns
+from ops.transfer.personal_rows import RowsUnder
+from ops.transfer.portable_rows import OUR_ID, Unfit
+
+MEMORY_OFF = gettext_noop("long-term memory is turned off")
+EMPTY = gettext_noop("the memory has no text")
+TOO_LONG = gettext_noop("the text is longer than is allowed here")
+SECRET = gettext_noop("it looks like a secret, and secrets are not remembered")
+FILE_THERE = gettext_noop("a file with this name already exists and was kept")
+FORGOTTEN = gettext_noop("it was forgotten here")
+STAYS_FORGOTTEN = gettext_noop("forgotten content leaves nothing behind that could be exported")
+
+
+@dataclass(frozen=True)
+class OfMemory(RowsUnder):
+    """Rows of long-term memory: none are imported while the switch is off."""
+
+    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
+        if not loading.takes_memories:
+            raise Unfit(MEMORY_OFF)
+        mask_words(row)
+
+
+@dataclass(frozen=True)
+class MemoryRows(OfMemory):
+    """Memories are screened; of those without an id of ours, the same text is imported once."""
+
+    def prepare(self, loading: Loading, row: Memory, given: Mapping[str, Any]) -> None:
+        row.content = _screened(row.content)
+        super().prepare(loading, row, given)
+        if not OUR_ID.fullmatch(str(given.get("id"))):
+            row.content = row.content.strip()
+            loading.state.setdefault("from elsewhere", set()).add(row.public_id)
+        if not row.content.strip():
+            raise Unfit(EMPTY)
+        if len(row.content) > max(settings.MAX_MEMORY_CHARS, settings.MAX_INGEST_CHARS):
+            raise Unfit(TOO_LONG)
+        if _was_forgotten(row, given, user=loading.user):
+            raise Unfit(FORGOTTEN)
+        row.content_hash = content_hash(row.content)
+
+    def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
+        found = super().known(loading, rows)
+        foreign = loading.state.get("from elsewhere", set())
+        same = by_columns(Memory, loading.user, rows, ("content_hash",)) if foreign else found
+        return [
+            one or (other if row.public_id in foreign else None)
+            for row, one, other in zip(rows, found, same, strict=True)
+        ]
+
+    def finished(self, loading: Loading) -> None:
+        if not loading.state.get("completes"):
+            loading.state["completes"] = True
+            loading.at_end(lambda: _complete(loading))
+
+
+@dataclass(frozen=True)
+class SourceRows(OfMemory):
+    def prepare(self, loading: Loading, row: Source, given: Mapping[str, Any]) -> None:
+        super().prepare(loading, row, given)
+        row.reference = loading.text_in(row.reference)
+
+
+@dataclass(frozen=True)
+class HitRows(RowsUnder):
+    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
+        row.target_public_id = loading.text_in(row.target_public_id)
+
+
+@dataclass(frozen=True)
+class NoteRows(OfMemory):
+    """Notes: a line whose number is taken is appended to its day.
+
+    Lines of memory files are skipped: they are made again from the files.
+    """
+
+    def _visible(self, user: User) -> QuerySet[Any]:
+        return super()._visible(user).filter(file=None)
+
+    def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
+        found = super().known(loading, rows)
+        taken = by_columns(DailyNote, loading.user, rows, ("day", "number"))
+        last: dict[Any, int] = loading.state.setdefault("last line", {})
+        for row, key, other in zip(rows, found, taken, strict=True):
+            if key is None and (other is not None or row.day in last):
+                last[row.day] = row.number = 1 + (last.get(row.day) or _last_line(row))
+        return found
+
+
+@dataclass(frozen=True)
+class FileRows(OfMemory):
+    """Files: an existing file of the same name is kept as it is."""
+
+    def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
+        found = super().known(loading, rows)
+        for key in found:
+            if key is not None:
+                loading.leave_out(self.name, FILE_THERE)
+        return found
+
+    def finished(self, loading: Loading) -> None:
+        loading.at_end(lambda: _rename_in(loading, self.model))
+
+
+@dataclass(frozen=True)
+class FileVersionRows(FileRows):
+    def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
+        return Rows.known(self, loading, rows)
+
+
+def mask_words(row: Any) -> None:
+    """Mask the secrets in all text fields of the row."""
+    for name in row.words:
+        setattr(row, name, masked_values(getattr(row, name)))
+
+
+def _was_forgotten(row: Memory, given: Mapping[str, Any], *, user: User) -> bool:
+    """Whether the memory was forgotten here after it was made; undated ones count as older."""
+    at = row.created_at if given.get("created_at") else None
+    telling = learnability.telling_of_text("", at=at)
+    return tombstones.is_forgotten(user=user, text=row.content, quote="", telling=telling)
+
+
+def _screened(text: str) -> str:
+    screened = screen(text)
+    if screened.drop:
+        raise Unfit(SECRET)
+    return screened.text
+
+
+def _last_line(row: DailyNote) -> int:
+    lines = DailyNote.everything.filter(user=row.user_id, day=row.day)
+    return int(lines.aggregate(last=Max("number"))["last"] or 0)
+
+
+def _rename_in(loading: Loading, model: Any) -> None:
+    """Update the memory ids in a file's lines; index its free text like notes."""
+    for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
+        text = loading.text_in(row.content)
+        if text != row.content:
+            model._base_manager.filter(pk=row.pk).update(content=text)
+            row.content = text
+        if model is MemoryFile:
+            line_index.follow(row, user=loading.user)
+
+
+def _complete(loading: Loading) -> None:
+    """Add the missing current versions and sources of imported memories."""
+    ours = Memory.everything.filter(pk__in=loading.added[Memory])
+    shown = MemoryVersion.everything.filter(
+        memory=OuterRef("pk"), number=OuterRef("current_version")
+    )
+    MemoryVersion.objects.bulk_create(
+        [_version(memory) for memory in ours.filter(~Exists(shown)).iterator()]
+    )
+    rests = Source.everything.filter(memory=OuterRef("pk"))
+    bare = ours.filter(~Exists(rests))
+    versions = MemoryVersion.everything.filter(memory__in=bare, number__gte=1).select_related(
+        "memory"
+    )
+    Source.objects.bulk_create(
+        [
+            _source(version, loading)
+            for version in versions.iterator()
+            if version.number == version.memory.current_version
+        ]
+    )
+
+
+def _version(memory: Memory) -> MemoryVersion:
+    return MemoryVersion(
+        user_id=memory.user_id,
+        memory=memory,
+        number=memory.current_version,
+        kind=memory.kind,
+        content=memory.content,
+        summary=memory.summary,
+        change=Change.CREATED,
+        actor=Origin.IMPORT,
+        created_at=memory.created_at,
+    )
+
+
+def _source(version: MemoryVersion, loading: Loading) -> Source:
+    return Source(
+        user_id=version.user_id,
+        memory_id=version.memory_id,
+        version=version,
+        origin=Origin.IMPORT,
+        reference=loading.reference,
+        created_at=timezone.now(),
+    )

@@ -1,0 +1,1 @@
+"""Write memories: compare with known ones, decide, store versions, review, consolidate."""

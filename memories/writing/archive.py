@@ -1,0 +1,134 @@
+"""The archive: isolated memories that go unused for long leave the prompts, but can come back.
+
+Consolidation joins similar old memories; this module handles memories that resemble no other. They
+are archived after 90 days without use. They keep their text, versions and sources, and search still
+finds them. A user, a program or a repeated statement brings them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from memcenter.lib.text import segment
+from memories import language_steps
+from memories.extraction.wording import own_words
+from memories.extraction.wording.topics import TOPICS
+from memories.models import Arbitration, Kind, Memory, MemoryStatus, MemoryVersion
+from memories.retrieval import dates
+from memories.writing import facet_cache
+from ops.accounts import users
+from ops.audit import audit_log
+from ops.models import User
+from ops.webhooks import webhook_events
+from ops.webhooks.webhook_events import Event
+
+_READ = 500  # texts the learned reader reads per night; the next night continues
+_OF_PEOPLE = [name for topic in ("family", "people") for name in (topic, TOPICS[topic])]
+_DATED = ["date", "since", "until"]
+_PROTECTED = (Kind.CONSTRAINT, Kind.SKILL, Kind.EVENT)
+
+
+def unused(now: datetime) -> QuerySet[Memory]:
+    """All users' memories that were not used, changed or said again for `ARCHIVE_DAYS`.
+
+    Excluded are constraints, pinned or standing memories, memories that are often used, praised,
+    disputed or valid for a period only, and memories whose tags or data mark them as about people
+    or dates. Skills have an archive of their own, and project pages stay with their project.
+    """
+    since = now - timedelta(days=settings.ARCHIVE_DAYS)
+    changed = MemoryVersion.objects.filter(
+        memory=OuterRef("pk"), number__gt=1, created_at__gt=since
+    )
+    said_again = Arbitration.objects.filter(
+        memory=OuterRef("pk"), verdict="SKIP", created_at__gt=since
+    )
+    return (
+        Memory.objects.filter(
+            Q(last_accessed_at__isnull=True) | Q(last_accessed_at__lte=since),
+            status=MemoryStatus.ACTIVE,
+            project__isnull=True,
+            pinned=False,
+            standing=False,
+            created_at__lte=since,
+            access_count__lt=settings.CONSOLIDATE_USES,
+            valid_from__isnull=True,
+            valid_until__isnull=True,
+            conflicts_with__isnull=True,
+            contested_by__isnull=True,
+            removal_asked_at__isnull=True,
+        )
+        .exclude(kind__in=_PROTECTED)
+        .exclude(feedback="positive")
+        .exclude(Q(tags__overlap=_OF_PEOPLE) | Q(data__has_any_keys=_DATED))
+        .exclude(Exists(changed) | Exists(said_again))
+    )
+
+
+def lone(user: User, *, now: datetime) -> list[Memory]:
+    """Return a user's memories to archive, without those whose text is about people or dates.
+
+    The learned reader reads the texts that rules alone don't decide. Returns an empty list while
+    long-term memory is off.
+    """
+    if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
+        return []
+    extractor, found = language_steps.bundled_extractor(), list[Memory]()
+    asked = 0
+    for memory in unused(now).filter(user=user).order_by("pk").iterator(chunk_size=500):
+        if _names_people_or_dates(memory):
+            continue
+        asked += 1
+        if asked > _READ:
+            break
+        if not extractor.is_about_people(memory.content):
+            found.append(memory)
+    return found
+
+
+def _names_people_or_dates(memory: Memory) -> bool:
+    text, language = memory.content, segment.language(memory.content)
+    if dates.mentioned(text):  # a birthday has no year
+        return True
+    return own_words.names_people_or_dates(text, spoken_at=memory.created_at, language=language)
+
+
+def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
+    """Archive the memories in the caller's transaction; return their public ids.
+
+    Memories used or changed since they were read stay. A repeated run does nothing.
+    """
+    if not memories or not users.settings_held(user).longterm_enabled:
+        return []
+    now = timezone.now()
+    said = {memory.pk: memory.content for memory in memories}
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=said)
+    still = rows.filter(pk__in=unused(now).values("pk")).order_by("pk")
+    found = [memory for memory in still if memory.content == said[memory.pk]]
+    Memory.objects.filter(user=user, pk__in=[one.pk for one in found]).update(
+        status=MemoryStatus.ARCHIVED, archived_at=now, updated_at=now
+    )
+    public_ids = [one.public_id for one in found]
+    if found:
+        facet_cache.drop(user.pk)
+        webhook_events.memories(Event.MEMORY_UPDATED, user_id=user.pk, ids=public_ids)
+    for one in public_ids:
+        audit_log.gather("memory.archived", subject=user.subject, target=one)
+    return public_ids
+
+
+def bring_back(memory: Memory) -> None:
+    """Make a locked, archived memory active and count it as used now; the caller saves it."""
+    memory.status, memory.archived_at = MemoryStatus.ACTIVE, None
+    memory.last_accessed_at = timezone.now()
+
+
+def people_with_some(now: datetime) -> Iterator[User]:
+    """Yield the users with memories that went unused for long; must run as the system."""
+    owners = unused(now).order_by().values("user").distinct()
+    on = User.objects.filter(pk__in=owners, hidden_at__isnull=True)
+    yield from on.exclude(settings__longterm_enabled=False).order_by("pk")

@@ -1,0 +1,254 @@
+"""Keep memory small: join similar, old, rarely used memories of the same kind.
+
+The originals are archived and stay traceable: their versions are inputs of the new memory's
+version, which has copies of their sources. If an original is forgotten, the new memory is derived
+again from the others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from memcenter.lib.text import segment
+from memcenter.providers.base import Vectors
+from memories.extraction.arbitration.consolidation import Consolidator
+from memories.indexing import search_index
+from memories.learning import old_notes
+from memories.models import (
+    Change,
+    Kind,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    TargetKind,
+    Vector,
+)
+from memories.writing import archive, facet_cache, memory_writes
+from memories.writing.memory_writes import Draft
+from ops.accounts import users
+from ops.models import Kind as OperationKind
+from ops.models import Operation, Priority, User
+from ops.queue import outbox
+
+FEWEST = 3
+_LARGEST = 12  # memories per group
+_COMPARED = 2_000  # the oldest memories of a kind and project
+GROUPS = 20  # per run; the next night continues
+
+Group = Sequence[Memory]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A statement that would replace several memories. `vectors` and `pieces` index it."""
+
+    content: str
+    memories: Group
+    vectors: Vectors
+    pieces: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A consolidated memory and the archived originals, by public id."""
+
+    memory: str
+    originals: tuple[str, ...]
+
+
+def eligible(now: datetime) -> QuerySet[Memory]:
+    """All users' memories that may be joined: old, rarely used, neither pinned nor in dispute.
+
+    Constraints always stay. A consolidated memory takes part again after `CONSOLIDATE_AGAIN_DAYS`.
+    """
+    old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
+    older = now - timedelta(days=settings.CONSOLIDATE_AGAIN_DAYS)
+    consolidated = MemoryVersion.objects.filter(
+        memory=OuterRef("pk"), number=OuterRef("current_version"), change=Change.CONSOLIDATED
+    )
+    return Memory.objects.filter(
+        status=MemoryStatus.ACTIVE,
+        pinned=False,
+        access_count__lt=settings.CONSOLIDATE_USES,
+        created_at__lte=old,
+        valid_from__isnull=True,
+        valid_until__isnull=True,
+        conflicts_with__isnull=True,
+        contested_by__isnull=True,
+    ).exclude(
+        Q(kind__in=(Kind.CONSTRAINT, Kind.SKILL)) | Q(Exists(consolidated), created_at__gt=older)
+    )
+
+
+def groups_of(user: User, *, now: datetime) -> list[Group]:
+    """Return groups of at least `FEWEST` similar memories of the same kind, project and language.
+
+    At most `GROUPS` groups are returned. One shelf (kind and project) is read at a time. Returns an
+    empty list while long-term memory is off.
+    """
+    if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
+        return []
+    found = (
+        group
+        for rows in _shelves(eligible(now).filter(user=user))
+        for shelf in _by_language(rows)
+        if len(shelf) >= FEWEST
+        for group in _alike(shelf, user=user)
+    )
+    return list(islice(found, GROUPS))
+
+
+def propose(groups: Sequence[Group], *, consolidator: Consolidator) -> list[Proposal]:
+    """Ask for the joined text of each group; outside any transaction. Raises `ProviderError`.
+
+    An unusable answer fails the whole call; nothing has been changed by then.
+    """
+    return [
+        Proposal(joined.content, [group[place] for place in joined.inputs], vectors, pieces)
+        for group in groups
+        for joined in consolidator.consolidate([memory.content for memory in group])
+        for vectors, pieces in [search_index.embed_memory(joined.content)]
+    ]
+
+
+def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
+    """Write the new memories and archive their originals, in the caller's transaction.
+
+    Memories that changed since they were read (text, pin, use, switch) are left as they are. A
+    repeated run finds the originals archived and does nothing.
+    """
+    current = User.objects.get(pk=user.pk)
+    if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
+        return []
+    made = [one for one in (_apply(proposal, user) for proposal in proposals) if one]
+    if made:
+        facet_cache.drop(user.pk)
+    return made
+
+
+def request(*, user: User, dry_run: bool = False) -> Operation:
+    """Enqueue a consolidation of a user's memories, unless one is already queued."""
+    how = ":dry" if dry_run else ""
+    return outbox.enqueue(
+        OperationKind.CONSOLIDATE,
+        subject=user.subject,
+        payload={"dry_run": dry_run},
+        priority=Priority.BULK,
+        dedupe_key=f"consolidate:{user.subject}{how}",
+        serial_key=str(user.subject),
+    )
+
+
+def people_to_ask_for(now: datetime) -> list[User]:
+    """Users with old notes, enough old memories or unused ones; must run as the system."""
+    asked = (
+        old_notes.people_with_some(now),
+        people_with_enough(now),
+        archive.people_with_some(now),
+    )
+    return list({one.pk: one for people in asked for one in people}.values())
+
+
+def people_with_enough(now: datetime) -> Iterator[User]:
+    """Yield the users with memories that may be joined; must run as the system."""
+    shelves = eligible(now).order_by().values("user", "kind", "project")
+    enough = shelves.annotate(count=Count("pk")).filter(count__gte=FEWEST)
+    owners = {row["user"] for row in enough}
+    yield from User.objects.filter(pk__in=owners, hidden_at__isnull=True).order_by("pk")
+
+
+def _shelves(memories: QuerySet[Memory]) -> Iterator[QuerySet[Memory]]:
+    """Yield the oldest memories of each kind and project that has enough of them."""
+    named = memories.order_by("kind", "project_id").values("kind", "project_id")
+    for one in named.annotate(count=Count("pk")).filter(count__gte=FEWEST):
+        shelf = memories.filter(kind=one["kind"], project=one["project_id"])
+        yield shelf.order_by("created_at", "pk")[:_COMPARED]
+
+
+def _by_language(rows: QuerySet[Memory]) -> Iterable[list[Memory]]:
+    shelves: dict[str, list[Memory]] = defaultdict(list)
+    for memory in rows:
+        shelves[segment.language(memory.content)].append(memory)
+    return shelves.values()
+
+
+def _alike(shelf: Sequence[Memory], *, user: User) -> list[Group]:
+    """Return groups with an average mutual similarity of at least `CONSOLIDATE_LIKENESS`.
+
+    The oldest remaining memory starts each group. Memories without a vector are skipped.
+    """
+    vectors = _vectors_of(shelf, user=user)
+    indexed = [memory for memory in shelf if memory.pk in vectors]
+    if len(indexed) < FEWEST:
+        return []
+    matrix = np.array([vectors[memory.pk] for memory in indexed], dtype=np.float32)
+    return [[indexed[place] for place in places] for places in _clusters(matrix @ matrix.T)]
+
+
+def _clusters(likeness: Vectors) -> Iterator[list[int]]:
+    left = list(range(len(likeness)))
+    while left:
+        group = [left.pop(0)]
+        for place in sorted(left, key=lambda one: -likeness[group[0], one]):
+            if len(group) == _LARGEST or likeness[group[0], place] < settings.CONSOLIDATE_LIKENESS:
+                break
+            if likeness[place, group].mean() >= settings.CONSOLIDATE_LIKENESS:
+                group.append(place)
+        left = [place for place in left if place not in group]
+        if len(group) >= FEWEST:
+            yield sorted(group)
+
+
+def _vectors_of(shelf: Sequence[Memory], *, user: User) -> Mapping[int, Sequence[float]]:
+    rows = Vector.objects.filter(
+        user=user,
+        space=search_index.active_space(),
+        target_kind=TargetKind.MEMORY,
+        target_id__in=[memory.pk for memory in shelf],
+    )
+    return dict(rows.values_list("target_id", "embedding"))
+
+
+def _apply(proposal: Proposal, user: User) -> Made | None:
+    pks = sorted(memory.pk for memory in proposal.memories)
+    said = {memory.pk: memory.content for memory in proposal.memories}
+    now = timezone.now()
+    locked = Memory.objects.select_for_update(of=("self",)).filter(user=user, pk__in=pks)
+    found = list(locked.filter(pk__in=eligible(now).values("pk")).order_by("created_at", "pk"))
+    if {memory.pk: memory.content for memory in found} != said:
+        return None
+    inputs = [memory_writes.current_version(memory) for memory in found]
+    made = memory_writes.create(_draft(proposal, found), user=user, source=None, inputs=inputs)
+    made.access_count = sum(memory.access_count for memory in found)
+    made.last_accessed_at = max(memory.last_accessed_at or memory.created_at for memory in found)
+    made.save(update_fields=["access_count", "last_accessed_at", "updated_at"])
+    Memory.objects.filter(user=user, pk__in=pks).update(
+        status=MemoryStatus.ARCHIVED, superseded_by=made, updated_at=now
+    )
+    return Made(made.public_id, tuple(memory.public_id for memory in found))
+
+
+def _draft(proposal: Proposal, found: Group) -> Draft:
+    moments = {memory.occurred_at for memory in found}
+    return Draft(
+        content=proposal.content,
+        kind=found[0].kind,
+        vectors=proposal.vectors,
+        pieces=proposal.pieces,
+        importance=max(memory.importance for memory in found),
+        confidence=sum(memory.confidence for memory in found) / len(found),
+        tags=tuple(sorted({tag for memory in found for tag in memory.tags}))[:20],
+        project=found[0].project,
+        origin=Origin.EXTRACTED,
+        occurred_at=moments.pop() if len(moments) == 1 else None,
+    )

@@ -1,0 +1,252 @@
+"""What users do with their own memories: edit, pin, disable, tag, recycle, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.extraction import secret_masking
+from memories.extraction.wording.topics import ANSWERS
+from memories.models import Change, Memory, MemoryStatus, Origin
+from memories.writing import archive, direct_writes, memory_writes
+from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
+from memories.writing.memory_writes import SourceInput
+from ops.accounts import access_ledger
+from ops.audit import audit_log
+from ops.models import User
+from ops.webhooks import webhook_events
+from ops.webhooks.webhook_events import Event
+
+_PLAIN = (
+    "tags",
+    "importance",
+    "confidence",
+    "data",
+    "occurred_at",
+    "valid_from",
+    "valid_until",
+    "summary",
+    "metadata",
+)
+_TOLD = ("tags", "data", "summary", "metadata")  # fields besides the text that may hold a secret
+BULK_LIMIT = 1000
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A checked change; `text` is set if the text changes."""
+
+    changes: Mapping[str, Any]
+    text: Prepared | None
+
+
+def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -> Edit:
+    """Check the changes and embed a new text; outside any transaction. Raises `Invalid`."""
+    values = {
+        name: changes[name] for name in (*_PLAIN, "kind") if name in changes and name != "summary"
+    }
+    text = str(changes.get("content", memory.content))
+    merged = {
+        "valid_from": memory.valid_from,
+        "valid_until": memory.valid_until,
+        "data": memory.data,
+        "metadata": memory.metadata,
+        **values,
+    }
+    prepared = direct_writes.prepare(MemoryInput(content=text, **merged), origin=actor)
+    rewritten = prepared.draft.content != memory.content
+    masked = {
+        name: secret_masking.masked_values(value) if name in _TOLD else value
+        for name, value in changes.items()
+    }
+    return Edit(masked, prepared if rewritten else None)
+
+
+def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
+    """Apply a checked change; a new text becomes a version whose only source is the editor.
+
+    Raises `NotFound` if the memory is gone.
+    """
+    memory = _lock(user, memory)
+    changes = dict(edit.changes)
+    kind = memory_writes.check_kind(changes.pop("kind")) if "kind" in changes else memory.kind
+    if edit.text is not None:
+        draft = replace(edit.text.draft, project=memory.project, kind=kind)
+        source = SourceInput(origin=actor)
+        memory_writes.rewrite(memory, draft, source=source, change=Change.EDITED)
+        memory.origin = actor
+    memory.kind = kind
+    if "tags" in changes:
+        _follow_tags(memory, changes["tags"])
+    for name in _PLAIN:
+        if name in changes:
+            value = changes[name]
+            setattr(memory, name, list(value) if name == "tags" else value)
+    if "pinned" in changes:
+        memory.pinned = changes["pinned"]
+    if "status" in changes:
+        _switch(memory, changes["status"])
+    elif edit.text is not None and memory.archived_at is not None:
+        archive.bring_back(memory)
+    memory.save()
+    if edit.text is None:
+        memory_writes.changed(memory)
+    details = {"fields": sorted(edit.changes)}
+    audit_log.record(
+        "memory.edited", subject=user.subject, target=memory.public_id, details=details
+    )
+    return memory
+
+
+def _follow_tags(memory: Memory, tags: Iterable[str]) -> None:
+    """Set or clear `standing` if the edit adds or removes the how-to-answer tag."""
+    before, now = (not ANSWERS.isdisjoint(one) for one in (memory.tags, tags))
+    if before != now:
+        memory.standing = now
+
+
+def enable(*, user: User, memory: Memory) -> Memory:
+    return _told("enabled", _set(user, memory, status=MemoryStatus.ACTIVE))
+
+
+def disable(*, user: User, memory: Memory) -> Memory:
+    """Stop using the memory, but keep it; reversible."""
+    return _told("disabled", _set(user, memory, status=MemoryStatus.DISABLED))
+
+
+def pin(*, user: User, memory: Memory) -> Memory:
+    return _told("pinned", _set(user, memory, pinned=True))
+
+
+def unpin(*, user: User, memory: Memory) -> Memory:
+    return _told("unpinned", _set(user, memory, pinned=False))
+
+
+def recycle(*, user: User, memory: Memory) -> Memory:
+    """Move to the recycle bin, to be forgotten after `RECYCLE_DAYS`. Idempotent."""
+    return _told("deleted", _recycle(user, memory))
+
+
+def take_back(*, user: User, memory: Memory) -> Memory:
+    """Restore from the recycle bin, unchanged."""
+    return _told("restored", _take_back(user, memory))
+
+
+def bulk(
+    *, user: User, ids: Sequence[str], action: str, tag_name: str = ""
+) -> list[tuple[str, str]]:
+    """Apply an action to many memories; pair each id with done or not_found. Raises `Invalid`."""
+    acts: dict[str, Callable[[Memory], Memory]] = {
+        "enable": lambda one: _set(user, one, status=MemoryStatus.ACTIVE),
+        "disable": lambda one: _set(user, one, status=MemoryStatus.DISABLED),
+        "pin": lambda one: _set(user, one, pinned=True),
+        "unpin": lambda one: _set(user, one, pinned=False),
+        "tag": lambda one: _tag(user, one, tag_name),
+        "untag": lambda one: _untag(user, one, tag_name),
+        "recycle": lambda one: _recycle(user, one),
+        "restore": lambda one: _take_back(user, one),
+    }
+    if action not in acts:
+        raise Invalid.field("action", f"Must be one of {', '.join(acts)} or forget.")
+    if len(ids) > BULK_LIMIT:
+        raise Invalid.field("ids", f"At most {BULK_LIMIT:,} at once.")
+    found = {
+        one.public_id: one
+        for one in Memory.visible.filter(user=user, public_id__in=list(ids)).order_by("pk")
+    }
+    results = []
+    for public_id in dict.fromkeys(ids):
+        memory = found.get(public_id)
+        if memory is not None:
+            acts[action](memory)
+        results.append((public_id, "done" if memory else "not_found"))
+    details = {"action": action, "memories": list(found)}
+    audit_log.record("memory.bulk", subject=user.subject, details=details)
+    return results
+
+
+def _told(what: str, memory: Memory) -> Memory:
+    audit_log.record(f"memory.{what}", subject=memory.user.subject, target=memory.public_id)
+    return memory
+
+
+def _recycle(user: User, memory: Memory) -> Memory:
+    memory = _lock(user, memory, visible=True)
+    if memory.deleted_at is None:
+        now = timezone.now()
+        memory.deleted_at = now
+        memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
+        memory.removal_asked_at = None
+        memory.save(update_fields=["deleted_at", "purge_at", "removal_asked_at", "updated_at"])
+        access_ledger.record("memory", memory.public_id, recycled=True)
+        webhook_events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=[memory.public_id])
+    return memory
+
+
+def _take_back(user: User, memory: Memory) -> Memory:
+    memory = _lock(user, memory, visible=True)
+    if memory.deleted_at is None:
+        return memory
+    memory.deleted_at = memory.purge_at = None
+    memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
+    access_ledger.record("memory", memory.public_id, recycled=False)
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
+    return memory
+
+
+def _tag(user: User, memory: Memory, tag: str) -> Memory:
+    tag = secret_masking.masked(tag.strip())
+    if not 1 <= len(tag) <= MAX_TAG:
+        raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
+    tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]
+    if len(tags) > MAX_TAGS:
+        raise Invalid.field("tag", f"A memory has at most {MAX_TAGS} tags.")
+    return _set(user, memory, tags=tags)
+
+
+def _untag(user: User, memory: Memory, tag: str) -> Memory:
+    return _set(user, memory, tags=[one for one in memory.tags if one != tag.strip()])
+
+
+def _set(user: User, memory: Memory, **fields: Any) -> Memory:
+    memory = _lock(user, memory)
+    changed = [*fields, "updated_at"]
+    if "status" in fields:
+        _switch(memory, fields.pop("status"))
+        changed += ["archived_at", "last_accessed_at"]
+    for name, value in fields.items():
+        setattr(memory, name, value)
+    memory.save(update_fields=changed)
+    memory_writes.changed(memory)
+    return memory
+
+
+def _switch(memory: Memory, status: str) -> None:
+    """Set active or disabled; refused with `Conflict` for candidates and replaced memories."""
+    switchable = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.ARCHIVED)
+    if status not in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
+        raise Invalid.field("status", "Must be active or disabled.")
+    if memory.status not in switchable:
+        raise Conflict("This memory waits for your review or was replaced; decide on it first.")
+    if memory.archived_at is not None:
+        archive.bring_back(memory)
+    memory.status = status
+
+
+def _lock(user: User, memory: Memory, *, visible: bool = False) -> Memory:
+    rows = Memory.visible if visible else Memory.objects
+    found = (
+        rows.select_for_update(of=("self",))
+        .select_related("user", "project")
+        .filter(user=user, pk=memory.pk)
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return found

@@ -1,0 +1,207 @@
+"""Write a memory on purpose, from a page, the API or an agent, arbitrated in the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from memcenter.lib.errors import Conflict, Invalid
+from memcenter.lib.text import tokens
+from memcenter.providers.base import Vectors
+from memories import language_steps, projects
+from memories.extraction.secret_masking import screen
+from memories.indexing import search_index
+from memories.models import Kind, Memory, MemoryStatus, Origin, Project
+from memories.writing import memory_writes, model_revision, verdicts
+from memories.writing.memory_writes import Draft, SourceInput
+from memories.writing.verdicts import Decided
+from ops.accounts import users
+from ops.models import User
+
+_WRITTEN_IMPORTANCE = 0.7
+_WRITTEN_CONFIDENCE = 0.95
+# Limits the embedding while the caller waits to about a second's work.
+_AT_ONCE_TOKENS = 4_000
+MAX_TAGS, MAX_TAG = 20, memory_writes.MAX_TAG
+
+
+@dataclass(frozen=True)
+class MemoryInput:
+    """The input of a caller; missing values get defaults."""
+
+    content: str
+    kind: str | None = None
+    tags: Sequence[str] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    project_key: str | None = None
+    project_name: str | None = None
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    summary: str = ""
+    agent_id: str = ""
+    app_id: str = ""
+    run_id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A checked, screened and embedded input: all that must happen before the transaction."""
+
+    given: MemoryInput
+    draft: Draft
+    vector: Vectors  # used for comparison; of a very long text, the vector of its beginning
+    redacted: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """The result: created, updated or skipped (then `memory` is the known one)."""
+
+    memory: Memory
+    result: str
+    redacted: bool
+    decided: Decided | None = None
+
+    @property
+    def verdict(self) -> str:
+        return self.decided.verdict.value if self.decided else ""
+
+    @property
+    def superseded(self) -> tuple[str, ...]:
+        return self.decided.superseded if self.decided else ()
+
+
+def prepare(given: MemoryInput, *, origin: Origin, longest: int | None = None) -> Prepared:
+    """Check and embed; call it outside any transaction. Raises `Invalid` naming each field.
+
+    A text that is only a secret is refused; a secret within a longer text is blanked. A very long
+    text gets its vectors by an operation.
+    """
+    _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
+    screened = screen(given.content.strip())
+    if screened.drop:
+        raise Invalid.field("content", "This looks like a secret, and secrets are not remembered.")
+    vector, vectors, pieces = _embedded(screened.text)
+    draft = Draft(
+        content=screened.text,
+        kind=memory_writes.check_kind(given.kind or Kind.FACT),
+        vectors=vectors,
+        pieces=pieces,
+        importance=_WRITTEN_IMPORTANCE if given.importance is None else given.importance,
+        confidence=_WRITTEN_CONFIDENCE if given.confidence is None else given.confidence,
+        summary=given.summary,
+        tags=tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip())),
+        data=given.data,
+        origin=origin,
+        occurred_at=given.occurred_at,
+        valid_from=given.valid_from,
+        valid_until=given.valid_until,
+        agent_id=given.agent_id,
+        app_id=given.app_id,
+        run_id=given.run_id,
+        metadata=given.metadata,
+    )
+    redacted = screened.text != given.content.strip()
+    return Prepared(given, draft, vector, redacted)
+
+
+def _embedded(text: str) -> tuple[Vectors, Vectors | None, list[str]]:
+    beginning = tokens.truncate(text[: 8 * _AT_ONCE_TOKENS], limit=_AT_ONCE_TOKENS)
+    if beginning == text:
+        vectors, pieces = search_index.embed_memory(text)
+        return vectors[0], vectors, pieces
+    return search_index.embed_memory(beginning)[0][0], None, []
+
+
+def remember(
+    prepared: Prepared,
+    *,
+    user: User,
+    reference: str = "",
+    by_program: bool = False,
+    source: SourceInput | None = None,
+) -> Written:
+    """Arbitrate and write. Raises `Conflict`: `memory_off`, `being_forgotten`.
+
+    The bundled arbiter decides at once, so that the answer can report the outcome. With "confirm
+    before remembering" on, texts written by programs wait in the inbox; texts from the user's own
+    page never wait. `by_program` marks programs that the origin doesn't reveal. `source` is what
+    the text rests on, if it isn't the call itself.
+    """
+    own = users.settings_of(user)
+    check_on(user)
+    draft = replace(prepared.draft, project=_project(prepared.given, user=user))
+    by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
+    waits = own.confirm_before_remembering and by_program
+    source = source or SourceInput(origin=draft.origin, reference=reference)
+    decided = verdicts.at_once(
+        model_revision.as_candidate(draft),
+        draft,
+        prepared.vector,
+        user=user,
+        source=source,
+        turn=source.turn,
+        always_review=waits,
+    )
+    return Written(decided.memory, decided.result, prepared.redacted, decided)
+
+
+def store(prepared: Prepared, *, user: User) -> Memory:
+    """Write the memory without arbitration.
+
+    Raises `Conflict` like `remember`, and likewise waits for confirmation where the user asks for
+    it.
+    """
+    own = users.settings_of(user)
+    check_on(user)
+    status = MemoryStatus.CANDIDATE if own.confirm_before_remembering else MemoryStatus.ACTIVE
+    source = SourceInput(origin=prepared.draft.origin)
+    return memory_writes.create(prepared.draft, user=user, source=source, status=status)
+
+
+def check_on(user: User) -> None:
+    """Raise `Conflict` while long-term memory is off or everything is being forgotten."""
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    if not users.settings_held(user).longterm_enabled:
+        raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
+
+
+def _check(given: MemoryInput, *, longest: int) -> None:
+    problems: dict[str, list[str]] = {}
+    if not given.content.strip():
+        problems["content"] = ["The text must not be empty."]
+    elif len(given.content) > longest:
+        problems["content"] = [f"A memory has at most {longest:,} characters."]
+    for name in ("importance", "confidence"):
+        value = getattr(given, name)
+        if value is not None and not 0 <= value <= 1:
+            problems[name] = ["Must lie between 0 and 1."]
+    if len(given.tags) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given.tags):
+        problems["tags"] = [f"At most {MAX_TAGS} tags of at most {MAX_TAG} characters."]
+    for name in ("data", "metadata"):
+        if len(orjson.dumps(getattr(given, name))) > settings.MAX_MEMORY_CHARS * 2:
+            problems[name] = ["This is too large."]
+    if given.valid_from and given.valid_until and given.valid_from > given.valid_until:
+        problems["valid_until"] = ["Must not lie before valid_from."]
+    if problems:
+        raise Invalid("The memory is not valid.", fields=problems)
+
+
+def _project(given: MemoryInput, *, user: User) -> Project | None:
+    if given.project_key is None and given.project_name is None:
+        return None
+    return projects.find_or_create(user=user, key=given.project_key, name=given.project_name)
+
+
+def kind_of(text: str) -> str:
+    """Return the kind that the reader finds; a fact if it finds none or several."""
+    return language_steps.bundled_extractor().kind_of(text) or Kind.FACT.value

@@ -1,0 +1,353 @@
+"""Create and change memories; every text keeps its version and its sources."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from conversations.models import Message, Turn
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memcenter.providers.base import Vectors
+from memories import language_steps
+from memories.extraction import secret_masking
+from memories.extraction.wording.topics import ANSWERS
+from memories.indexing import search_index
+from memories.models import (
+    Change,
+    Kind,
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    Project,
+    Source,
+    TargetKind,
+    VersionInput,
+)
+from memories.recall import earlier_texts
+from ops.audit import audit_log
+from ops.models import User
+from ops.webhooks import webhook_events
+from ops.webhooks.webhook_events import Event
+
+MAX_TAG = 50  # characters
+
+
+@dataclass(frozen=True)
+class SourceInput:
+    """The evidence for a text: a turn with the quoted span, or a call, line or import by id."""
+
+    origin: Origin
+    turn: Turn | None = None
+    message: Message | None = None
+    quote: str = ""
+    quote_start: int = 0
+    reference: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The content and fields of a memory to write.
+
+    `vectors` starts with the vector of the whole text, followed by its fragments' vectors. If it is
+    None, the memory is found by its words at once, and an operation computes the vectors.
+    """
+
+    content: str
+    kind: str
+    vectors: Vectors | None
+    pieces: Sequence[str] = ()
+    importance: float = 0.5
+    confidence: float = 0.8
+    summary: str = ""
+    standing: bool | None = None  # whether it says how to answer; None: derive it from the text
+    tags: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    project: Project | None = None
+    origin: Origin = Origin.EXTRACTED
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    agent_id: str = ""
+    app_id: str = ""
+    run_id: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def content_hash(content: str) -> str:
+    """Return a hash for tracing and for detecting retries; never for finding contradictions."""
+    return hashlib.sha256(" ".join(content.casefold().split()).encode()).hexdigest()
+
+
+def create(
+    draft: Draft,
+    *,
+    user: User,
+    source: SourceInput | None,
+    status: MemoryStatus = MemoryStatus.ACTIVE,
+    conflicts_with: Memory | None = None,
+    reason: str = "",
+    inputs: Sequence[MemoryVersion] = (),
+) -> Memory:
+    """Create a memory with its first version, source, words and vectors.
+
+    A memory consolidated from `inputs` gets their sources instead of a source of its own.
+    """
+    memory = Memory(
+        user=user,
+        project=draft.project,
+        kind=draft.kind,
+        content=draft.content,
+        summary=secret_masking.masked(draft.summary),
+        data=secret_masking.masked_values(draft.data),
+        tags=_tags(draft),
+        standing=_is_standing(draft),
+        importance=draft.importance,
+        confidence=draft.confidence,
+        status=status,
+        origin=draft.origin,
+        content_hash=content_hash(draft.content),
+        occurred_at=draft.occurred_at,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        agent_id=draft.agent_id,
+        app_id=draft.app_id,
+        run_id=draft.run_id,
+        metadata=secret_masking.masked_values(draft.metadata),
+        conflicts_with=conflicts_with,
+        created_at=timezone.now(),
+    )
+    statements.insert([memory])
+    change = Change.CONSOLIDATED if inputs else Change.CREATED
+    version = _version(memory, change=change, actor=draft.origin, reason=reason)
+    if source is not None:
+        add_source(version, source=source)
+    for one in inputs:
+        _keep_inputs(one, version)
+    _index(memory, draft)
+    audit_log.gather("memory.created", subject=user.subject, target=memory.public_id)
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
+    return memory
+
+
+def rewrite(
+    memory: Memory,
+    draft: Draft,
+    *,
+    source: SourceInput | None,
+    change: Change,
+    candidate_text: str = "",
+    reason: str = "",
+    inputs: Sequence[MemoryVersion] = (),
+    keep_tags: bool = True,
+) -> Memory:
+    """Give the memory a new text; it keeps its id, and the old text stays as a version.
+
+    Without `keep_tags` the draft's tags replace the old tags. For a MERGE, the old version becomes
+    an input of the new version, and the sources of both are kept. The sources of `inputs`, versions
+    of other memories, are kept as well.
+    """
+    before = current_version(memory)
+    if change == Change.REPLACED and before.content != draft.content:
+        earlier_texts.keep(memory, before, of=(TargetKind.MEMORY, memory.pk))
+    memory.content, memory.kind = draft.content, draft.kind
+    memory.summary = secret_masking.masked(draft.summary)
+    memory.content_hash = content_hash(draft.content)
+    memory.importance = max(memory.importance, draft.importance)
+    memory.confidence = _confidence_after(change, memory, draft)
+    if change != Change.MERGED:  # feedback referred to the old text
+        memory.feedback, memory.feedback_reason, memory.confidence_unrated = "", "", None
+    memory.tags = sorted({*(memory.tags if keep_tags else ()), *_tags(draft)})
+    memory.standing = _is_standing(draft)
+    memory.data = {**memory.data, **secret_masking.masked_values(draft.data)}
+    memory.occurred_at = draft.occurred_at or memory.occurred_at
+    memory.current_version = _next_number(memory)
+    memory.indexed_at = None
+    memory.save()
+    after = _version(
+        memory, change=change, actor=draft.origin, reason=reason, candidate_text=candidate_text
+    )
+    if source is not None:
+        add_source(after, source=source)
+    for one in (before, *inputs) if change == Change.MERGED else inputs:
+        _keep_inputs(one, after)
+    _index(memory, draft)
+    if change != Change.EDITED:  # an edit audits its changed fields itself
+        audit_log.gather("memory.updated", subject=memory.user.subject, target=memory.public_id)
+    changed(memory)
+    return memory
+
+
+def _is_standing(draft: Draft) -> bool:
+    if draft.standing is not None:
+        return draft.standing
+    if not ANSWERS.isdisjoint(draft.tags):
+        return True
+    return language_steps.bundled_extractor().says_how_to_answer(draft.content)
+
+
+def _tags(draft: Draft) -> list[str]:
+    return [secret_masking.masked(tag)[:MAX_TAG] for tag in draft.tags]
+
+
+def changed(memory: Memory) -> None:
+    """Notify event listeners that the memory changed."""
+    webhook_events.memories(Event.MEMORY_UPDATED, user_id=memory.user_id, ids=[memory.public_id])
+
+
+def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
+    """Record a repeated statement: add the source, raise importance and confidence a little."""
+    version = current_version(memory)
+    same = Source.objects.filter(version=version, turn=source.turn, reference=source.reference)
+    if source.turn is None:
+        same = same.filter(message=source.message)
+    if same.exists():
+        return memory
+    add_source(version, source=source)
+    memory.importance = min(1.0, memory.importance + 0.05)
+    memory.confidence = 1.0 - (1.0 - memory.confidence) * 0.8
+    memory.save(update_fields=["importance", "confidence", "updated_at"])
+    audit_log.gather("memory.reinforced", subject=memory.user.subject, target=memory.public_id)
+    return memory
+
+
+def restore_version(
+    memory: Memory, *, number: int, text: str, vectors: Vectors, pieces: Sequence[str]
+) -> Memory:
+    """Restore an old version's text as a new version, under the memory's lock.
+
+    `text` is the text that the vectors were computed from; comparing it keeps content forgotten in
+    the meantime out of the vectors. Raises `NotFound` when the memory is gone, `Invalid` when it
+    has no such version and `Conflict` when the version was forgotten or has changed.
+    """
+    memory = _locked(memory)
+    old = MemoryVersion.objects.filter(memory=memory, number=number).first()
+    if old is None:
+        raise Invalid.field("version", "There is no such version.")
+    if old.erased_at is not None:
+        raise Conflict("This version was forgotten and can't be restored.")
+    if old.content != text:
+        raise Conflict("This version has changed. Please check again.")
+    memory.content, memory.kind, memory.summary = old.content, old.kind, old.summary
+    memory.content_hash = content_hash(old.content)
+    memory.standing = language_steps.bundled_extractor().says_how_to_answer(old.content)
+    memory.current_version = _next_number(memory)
+    memory.save()
+    restored = _version(memory, change=Change.RESTORED, actor=Origin.USER)
+    _keep_inputs(old, restored)
+    search_index.store_memory(memory=memory, vectors=vectors, pieces=pieces)
+    details = {"version": number}
+    subject = memory.user.subject
+    audit_log.record("memory.reverted", subject=subject, target=memory.public_id, details=details)
+    changed(memory)
+    return memory
+
+
+def _locked(memory: Memory) -> Memory:
+    """Return the current row, locked until the transaction ends; keeps version numbers dense."""
+    rows = Memory.objects.select_for_update(of=("self",)).select_related("user", "project")
+    found = rows.filter(user=memory.user_id, pk=memory.pk).first()
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return found
+
+
+def _index(memory: Memory, draft: Draft) -> None:
+    if draft.vectors is None:
+        search_index.index_later(memory)
+    else:
+        search_index.store_memory(memory=memory, vectors=draft.vectors, pieces=draft.pieces)
+
+
+def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
+    made = Source(
+        user_id=version.user_id,
+        memory_id=version.memory_id,
+        version=version,
+        origin=source.origin,
+        turn=source.turn,
+        message=source.message,
+        quote=secret_masking.masked(source.quote),
+        quote_start=source.quote_start,
+        reference=source.reference,
+        comment=secret_masking.masked(source.comment),
+        created_at=timezone.now(),
+    )
+    statements.insert([made])
+    return made
+
+
+def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
+    """Make the current version depend on `turn` and `others` jointly: it goes with any of them."""
+    if not others:
+        return
+    version = current_version(memory)
+    Source.objects.filter(version=version, turn=turn).update(joint=True)
+    for other in others:
+        message = other.user_message
+        given = SourceInput(
+            origin=Origin.EXTRACTED, turn=other, message=message, quote=message.content[:200]
+        )
+        source = add_source(version, source=given)
+        source.joint = True
+        source.save(update_fields=["joint"])
+
+
+def current_version(memory: Memory) -> MemoryVersion:
+    return MemoryVersion.objects.get(memory=memory, number=memory.current_version)
+
+
+def check_kind(value: str) -> str:
+    """Return a valid kind; the reference documents' kinds are translated. Raises `Invalid`."""
+    words = {"PROFILE": "preference", "TASK": "task", "FACT": "fact", "EPISODIC": "event"}
+    kind = words.get(value, value)
+    if kind not in Kind.values:
+        raise Invalid.field("kind", f"Must be one of {', '.join(Kind.values)}.")
+    return kind
+
+
+def _version(
+    memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
+) -> MemoryVersion:
+    made = MemoryVersion(
+        user_id=memory.user_id,
+        memory=memory,
+        number=memory.current_version,
+        kind=memory.kind,
+        content=memory.content,
+        summary=memory.summary,
+        candidate_text=candidate_text,
+        change=change,
+        actor=actor,
+        reason=reason[:300],
+        created_at=timezone.now(),
+    )
+    statements.insert([made])
+    return made
+
+
+def _next_number(memory: Memory) -> int:
+    newest = MemoryVersion.everything.filter(memory=memory).order_by("-number").first()
+    return newest.number + 1 if newest else 1
+
+
+def _confidence_after(change: Change, memory: Memory, draft: Draft) -> float:
+    if change == Change.MERGED:
+        return (memory.confidence + draft.confidence) / 2
+    return draft.confidence
+
+
+def _keep_inputs(before: MemoryVersion, after: MemoryVersion) -> None:
+    VersionInput.objects.create(user_id=after.user_id, output=after, input=before)
+    for source in Source.objects.filter(version=before):
+        source.pk = None
+        source.version, source.memory_id = after, after.memory_id
+        source._state.adding = True
+        source.save(force_insert=True)

@@ -1,0 +1,175 @@
+"""A model's second look at texts written through an API, which the pair head decided at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+
+from memcenter.providers.base import Vectors
+from memories import language_steps
+from memories.extraction.types import Candidate, Decision, Known, Verdict
+from memories.indexing import search_index
+from memories.models import Arbitration, Change, Memory, MemoryStatus, Origin
+from memories.writing import memory_writes, relations, similar_memories
+from memories.writing.memory_writes import Draft
+from ops.accounts import users
+from ops.models import Kind, Priority, User
+from ops.queue import outbox
+from ops.queue.worker import Run
+
+_KEPT_BESIDE = (Verdict.ADD, Verdict.KEEP_BOTH)
+_FOLDED = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A written memory as it was read, and the known memories it may relate to."""
+
+    memory: Memory
+    candidate: Candidate
+    known: Sequence[Known]
+
+
+def ask_later(memory: Memory, *, verdict: Verdict) -> None:
+    """Enqueue a model's look at a memory that the pair head kept beside the known ones."""
+    if settings.LANGUAGE_METHOD != "model" or verdict not in _KEPT_BESIDE:
+        return
+    if memory.status != MemoryStatus.ACTIVE:
+        return
+    outbox.enqueue(
+        Kind.REVISE_MEMORY,
+        subject=memory.user.subject,
+        payload={"memory": memory.pk, "version": memory.current_version},
+        priority=Priority.INDEX,
+        dedupe_key=f"revise_memory:{memory.pk}",
+        serial_key=str(memory.user.subject),
+    )
+
+
+def as_candidate(one: Draft | Memory) -> Candidate:
+    """Return a deliberately written text as a candidate for an arbiter."""
+    return Candidate(
+        kind=one.kind,
+        content=one.content,
+        importance=one.importance,
+        confidence=one.confidence,
+        quote=one.content,
+        explicit=True,
+        corrects=one.origin == Origin.USER,
+    )
+
+
+def find(user: User, *, memory_id: int, version: int) -> Memory | None:
+    """Return the memory if it still has the written text; None when there is nothing to revise."""
+    found = Memory.objects.filter(
+        user=user, pk=memory_id, current_version=version, status=MemoryStatus.ACTIVE
+    )
+    return found.first() if users.settings_of(user).longterm_enabled else None
+
+
+def look(user: User, memory: Memory, vector: Vectors) -> Written:
+    """Collect the similar active memories that are older than this memory."""
+    known = similar_memories.similar_to(
+        vector, user=user, content=memory.content, project=memory.project
+    )
+    older = Memory.objects.filter(user=user, pk__lt=memory.pk, status=MemoryStatus.ACTIVE)
+    before = set(
+        older.values_list("public_id", flat=True).filter(public_id__in=[one.id for one in known])
+    )
+    return Written(memory, as_candidate(memory), [one for one in known if one.id in before])
+
+
+def decide(written: Written) -> Decision:
+    """Ask the configured arbiter; call it outside any transaction. Raises `ProviderError`."""
+    return language_steps.arbiter().arbitrate(
+        written.candidate, written.known, now=written.memory.created_at
+    )
+
+
+def revise(run: Run, user: User, written: Written, decision: Decision) -> bool:
+    """Apply and log the model's decision; return whether anything changed.
+
+    A memory that is folded into another is archived as an input of the other's new version, which
+    has the sources of both. A repeated run finds the memory archived or waiting, and does nothing.
+    """
+    met = next((one for one in written.known if one.id == decision.target_id), None)
+    if met is None or decision.verdict in _KEPT_BESIDE:
+        return False
+    text = met.content if decision.verdict == Verdict.SKIP else decision.content
+    draft = _draft(written, text or written.memory.content, decision)
+    with run.applying(user):
+        rows = Memory.objects.select_for_update(of=("self",)).select_related("user")
+        pair = {one.public_id: one for one in rows.filter(user=user).filter(
+            public_id__in=[written.memory.public_id, met.id]).order_by("pk")}  # fmt: skip
+        memory, target = pair.get(written.memory.public_id), pair.get(met.id)
+        if memory is None or target is None or not _unchanged(memory, target, written, met):
+            return False
+        if decision.verdict in _FOLDED and not _protected(target, memory, decision):
+            _fold(memory, target, draft, decision)
+        else:
+            _for_review(memory, target, similarity=met.similarity)
+        _log(memory, target, met, decision)
+    return True
+
+
+def _unchanged(memory: Memory, target: Memory, written: Written, met: Known) -> bool:
+    same = memory.content == written.memory.content and target.content == met.content
+    return same and memory.status == target.status == MemoryStatus.ACTIVE
+
+
+def _protected(target: Memory, memory: Memory, decision: Decision) -> bool:
+    """Whether the target is protected: programs must not overwrite the user's own words."""
+    by_person = target.origin == Origin.USER and memory.origin != Origin.USER
+    return by_person and decision.verdict != Verdict.SKIP
+
+
+def _fold(memory: Memory, target: Memory, draft: Draft, decision: Decision) -> None:
+    change = Change.REPLACED if decision.verdict == Verdict.REPLACE else Change.MERGED
+    memory_writes.rewrite(
+        target, draft, source=None, inputs=[memory_writes.current_version(memory)], change=change,
+        reason=", ".join(decision.reasons),
+    )  # fmt: skip
+    memory.status, memory.superseded_by = MemoryStatus.ARCHIVED, target
+    memory.save(update_fields=["status", "superseded_by", "updated_at"])
+
+
+def _for_review(memory: Memory, target: Memory, *, similarity: float) -> None:
+    memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, target
+    memory.save(update_fields=["status", "conflicts_with", "updated_at"])
+    relations.relate(memory, [(target, Verdict.REVIEW, similarity)])
+
+
+def _log(memory: Memory, target: Memory, met: Known, decision: Decision) -> None:
+    Arbitration.objects.create(
+        user_id=memory.user_id,
+        memory=memory,
+        target=target,
+        verdict=decision.verdict,
+        candidate_text=memory.content,
+        target_text=met.content,
+        similarity=met.similarity,
+        decided_by=language_steps.arbiter().name,
+        reasons=[reason[:60] for reason in (*decision.reasons, "revised")],
+    )
+
+
+def _draft(written: Written, text: str, decision: Decision) -> Draft:
+    """Build the draft and embed its text; never call it inside a transaction."""
+    memory = written.memory
+    vectors, pieces = search_index.embed_memory(text)
+    draft = Draft(
+        content=text,
+        kind=decision.kind or memory.kind,
+        vectors=vectors,
+        pieces=pieces,
+        importance=memory.importance,
+        confidence=memory.confidence,
+        tags=tuple(memory.tags),
+        data=memory.data,
+        origin=Origin(memory.origin),
+        occurred_at=memory.occurred_at,
+    )
+    kind = next(one.kind for one in written.known if one.id == decision.target_id)
+    return replace(draft, kind=kind) if decision.verdict == Verdict.SKIP else draft

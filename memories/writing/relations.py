@@ -1,0 +1,162 @@
+"""Relations between memories: what a verdict implies, and how strongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Q, QuerySet
+
+from memories.extraction.arbitration.verdicts import SAME_MATTER
+from memories.extraction.types import Beside, Known, Verdict
+from memories.models import (
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    Relation,
+    RelationKind,
+    Source,
+    TargetKind,
+)
+from memories.recall import earlier_texts
+from ops.audit import audit_log
+from ops.webhooks import webhook_events
+from ops.webhooks.webhook_events import Event
+
+# The relation that each verdict implies for two memories that both stay.
+_SAYS = {
+    Verdict.REVIEW: RelationKind.CONTRADICTS,
+    Verdict.KEEP_BOTH: RelationKind.REFINES,
+    Verdict.MERGE: RelationKind.REFINES,
+    Verdict.SKIP: RelationKind.SUPPORTS,
+}
+# A contradiction has at least this strength until the user settles it; then both memories stand.
+_LEAST_CONTRADICTION = 0.7
+SETTLED = 0.2
+
+
+def relate(memory: Memory, others: Iterable[tuple[Memory, Verdict, float]]) -> None:
+    """Store the relation that each verdict implies between two memories, by their similarity.
+
+    Verdicts that imply no relation are skipped. Safe to repeat.
+    """
+    _write([row for one in others if (row := _relation(memory, *one)) is not None])
+
+
+def support(memory: Memory, supports: Sequence[str], *, known: Sequence[Known]) -> None:
+    """Link a new memory with the memories that support it, as strongly as they are similar.
+
+    Only statements from different messages count: two halves of a message don't prove each other. A
+    memory that changed since the comparison is skipped. Safe to repeat.
+    """
+    if not supports:
+        return
+    met = {one.id: one for one in known}
+    others = Memory.objects.filter(user=memory.user_id, public_id__in=supports)
+    apart = others.exclude(pk__in=_said_together(memory)).order_by("pk")
+    _write(
+        [
+            Relation(
+                user_id=memory.user_id,
+                memory=memory,
+                other=other,
+                kind=RelationKind.SUPPORTS,
+                strength=min(1.0, max(0.0, met[other.public_id].similarity)),
+            )
+            for other in apart
+            if other.content == met[other.public_id].content and other.pk != memory.pk
+        ]
+    )
+
+
+def _said_together(memory: Memory) -> QuerySet[Source, int]:
+    """The memories that share a source message or turn with this memory."""
+    own = Source.objects.filter(user=memory.user_id, memory=memory)
+    same = Q(turn__in=own.filter(turn__isnull=False).values("turn")) | Q(
+        message__in=own.filter(message__isnull=False).values("message")
+    )
+    return Source.objects.filter(same, user=memory.user_id).values_list("memory", flat=True)
+
+
+def _relation(
+    memory: Memory, other: Memory, verdict: Verdict, similarity: float
+) -> Relation | None:
+    kind = _SAYS.get(verdict)
+    if kind is None or memory.pk == other.pk:
+        return None
+    strength = min(1.0, max(0.0, similarity))
+    if kind == RelationKind.CONTRADICTS:
+        strength = max(_LEAST_CONTRADICTION, strength)
+    elif verdict == Verdict.KEEP_BOTH and strength < SAME_MATTER:
+        return None  # that both merely hold is no information
+    return Relation(
+        user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=strength
+    )
+
+
+def _write(relations: Sequence[Relation]) -> None:
+    Relation.objects.bulk_create(
+        relations,
+        update_conflicts=True,
+        unique_fields=["memory", "other", "kind"],
+        update_fields=["strength"],
+    )
+
+
+def settle_beside(
+    memory: Memory, beside: Sequence[Beside], *, known: Sequence[Known]
+) -> tuple[str, ...]:
+    """Relate or supersede the further memories that a new text touches; return the superseded.
+
+    A memory is superseded only while the new text is active and the memory hasn't changed since the
+    comparison. A text that the user wrote stays and is shown as contradicting.
+    """
+    if not beside:
+        return ()
+    met = {one.id: one for one in known}
+    rows = Memory.objects.select_for_update(of=("self",)).filter(
+        user=memory.user_id, public_id__in=[one.id for one in beside]
+    )
+    others = {one.public_id: one for one in rows.order_by("pk")}
+    superseded, side_by_side = [], []
+    for one in beside:
+        other = others.get(one.id)
+        if other is None or other.content != met[one.id].content or other.pk == memory.pk:
+            continue
+        verdict = one.verdict
+        if verdict == Verdict.REPLACE and _gives_way(other, to=memory):
+            supersede(other, by=memory)
+            superseded.append(other.public_id)
+            continue
+        verdict = Verdict.REVIEW if verdict == Verdict.REPLACE else verdict
+        side_by_side.append((other, verdict, met[one.id].similarity))
+    relate(memory, side_by_side)
+    return tuple(superseded)
+
+
+def supersede(loser: Memory, *, by: Memory) -> None:
+    """Replace the loser by the winner, also in the conflicts of others with the loser."""
+    version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
+    if version is not None:
+        earlier_texts.keep(by, version, of=(TargetKind.MEMORY, loser.pk))
+    loser.status, loser.superseded_by, loser.archived_at = MemoryStatus.SUPERSEDED, by, None
+    loser.save(update_fields=["status", "superseded_by", "archived_at", "updated_at"])
+    audit_log.gather("memory.superseded", subject=by.user.subject, target=loser.public_id)
+    webhook_events.memories(Event.MEMORY_UPDATED, user_id=by.user_id, ids=[loser.public_id])
+    Memory.objects.filter(user=by.user_id, conflicts_with=loser).exclude(pk=by.pk).update(
+        conflicts_with=by
+    )
+
+
+def settle(memory: Memory, other: Memory) -> None:
+    """Lower the strength of a contradiction that the user has decided on."""
+    kind = RelationKind.CONTRADICTS
+    _write(
+        [Relation(user_id=memory.user_id, memory=memory, other=other, kind=kind, strength=SETTLED)]
+    )
+
+
+def _gives_way(other: Memory, *, to: Memory) -> bool:
+    known = other.status in (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
+    in_use = to.status == MemoryStatus.ACTIVE and known
+    return in_use and not other.pinned and (other.origin != Origin.USER or to.origin == Origin.USER)

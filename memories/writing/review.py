@@ -1,0 +1,118 @@
+"""The review inbox: the user's decisions about candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from memcenter.lib.errors import Invalid
+from memories.forgetting import memory_forgets
+from memories.models import Memory, MemoryStatus
+from memories.writing import curation, memory_writes, relations
+from memories.writing.direct_writes import check_on
+from ops.accounts import users
+from ops.audit import audit_log
+from ops.models import User
+
+DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")
+_REFUSING = ("reject", "keep_old")
+
+
+@dataclass(frozen=True)
+class ReviewInput:
+    id: str
+    decision: str
+    valid_from: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """The outcome of a decision.
+
+    `result` is accepted, rejected or not_found; `memory_id` is the memory now in use.
+    """
+
+    id: str
+    result: str
+    memory_id: str | None
+
+
+def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
+    """Decide on each candidate. Raises `Invalid` before anything is done.
+
+    keep_new supersedes the contradicted memory. keep_both keeps both; if a date is given, the old
+    memory is valid until then and the new one from then on. reject and keep_old forget the
+    candidate. The contradiction counts as settled. If a memory is queued because a memory file
+    omits it, accept and keep_new move it to the recycle bin, and any other decision keeps it.
+    Raises `Conflict` (`memory_off`) on an acceptance while long-term memory is off.
+    """
+    if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
+        raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
+    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    if any(one.decision not in _REFUSING for one in decisions):
+        check_on(user)
+    reviewed = [_decide(user, one) for one in decisions]
+    found = {one.id for one in reviewed if one.result != "not_found"}
+    told = {one.id: one.decision for one in decisions if one.id in found}
+    audit_log.record("memory.confirmed", subject=user.subject, details={"decisions": told})
+    return reviewed
+
+
+def _decide(user: User, given: ReviewInput) -> Reviewed:
+    candidate = _locked(user, given.id)
+    if candidate is None:
+        return Reviewed(given.id, "not_found", None)
+    if candidate.status != MemoryStatus.CANDIDATE:
+        return _decide_on_removal(user, candidate, given)
+    other = _other_side(candidate)
+    if given.decision in ("reject", "keep_old"):
+        memory_forgets.forget_memory(user=user, memory=candidate)
+        return Reviewed(given.id, "rejected", other.public_id if other else None)
+    candidate.status, candidate.conflicts_with = MemoryStatus.ACTIVE, None
+    candidate.valid_from = given.valid_from or candidate.valid_from
+    if other is not None:
+        _settle(candidate, other, given)
+    candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
+    memory_writes.changed(candidate)
+    return Reviewed(given.id, "accepted", candidate.public_id)
+
+
+def _decide_on_removal(user: User, memory: Memory, given: ReviewInput) -> Reviewed:
+    memory.removal_asked_at = None
+    memory.save(update_fields=["removal_asked_at", "updated_at"])
+    if given.decision in ("accept", "keep_new"):
+        curation.recycle(user=user, memory=memory)
+        return Reviewed(given.id, "accepted", None)
+    return Reviewed(given.id, "rejected", memory.public_id)
+
+
+def _locked(user: User, public_id: str) -> Memory | None:
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=user)
+    asked = Q(status=MemoryStatus.CANDIDATE) | Q(removal_asked_at__isnull=False)
+    return rows.filter(asked, public_id=public_id).first()
+
+
+def _other_side(candidate: Memory) -> Memory | None:
+    """Return the contradicted memory, unless it is in the bin or being forgotten."""
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=candidate.user_id)
+    return rows.filter(contested_by=candidate.pk).first()
+
+
+def _settle(candidate: Memory, other: Memory, given: ReviewInput) -> None:
+    relations.settle(candidate, other)
+    if given.decision == "keep_new":
+        relations.supersede(other, by=candidate)
+    elif given.decision == "keep_both" and given.valid_from is not None:
+        _end(other, at=given.valid_from)
+
+
+def _end(other: Memory, *, at: datetime) -> None:
+    """End the old memory's validity when the new one's begins, unless it began later."""
+    if other.valid_from is not None and other.valid_from > at:
+        return
+    if other.valid_until is None or other.valid_until > at:
+        other.valid_until = at
+        other.save(update_fields=["valid_until", "updated_at"])

@@ -1,0 +1,205 @@
+"""The memories to compare a candidate with: similar in meaning or in words, of any kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+
+from memcenter.lib.database import statements
+from memcenter.lib.text import segment
+from memcenter.providers.base import Vectors
+from memories.extraction.types import Known
+from memories.indexing import search_index
+from memories.models import Memory, MemoryStatus, Project
+from ops.models import User
+
+_MET = (MemoryStatus.ACTIVE, MemoryStatus.DISABLED, MemoryStatus.CANDIDATE)
+_LOOKED_AT = 300
+# An event and the state that it ends may share neither words nor much meaning (怀孕了, 生了个儿子).
+_ALWAYS_MET = 5
+
+
+# "IS TRUE" keeps the planner to this user's rows: it looks each up in a hash of the eligible ids.
+_SIMILAR = """
+WITH eligible AS MATERIALIZED (
+    SELECT id FROM memories_memory
+     WHERE user_id = %s AND (status = ANY(%s) OR (status = 'archived' AND archived_at IS NOT NULL))
+       AND hidden_at IS NULL AND deleted_at IS NULL
+       AND project_id IS NOT DISTINCT FROM %s::bigint),
+scored AS MATERIALIZED (
+    SELECT v.target_id, -(v.embedding <#> %s::halfvec) AS cosine FROM memories_vector v
+     WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = 'memory'
+       AND (v.target_id IN (SELECT id FROM eligible)) IS TRUE),
+nearest AS (
+    SELECT target_id, cosine FROM scored ORDER BY cosine DESC, target_id LIMIT %s),
+near AS (
+    (SELECT target_id FROM nearest ORDER BY cosine DESC, target_id LIMIT %s)
+    UNION SELECT target_id FROM nearest WHERE cosine >= %s),
+worded AS (
+    SELECT target_id, terms FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = 'memory' AND (terms && %s::text[]) IS TRUE
+       AND (target_id IN (SELECT id FROM eligible)) IS TRUE
+     ORDER BY target_id DESC LIMIT %s),
+alike AS (
+    SELECT target_id FROM worded CROSS JOIN LATERAL (
+        SELECT count(DISTINCT term) FILTER (WHERE term = ANY(%s::text[]))::float8
+               / greatest(1, count(DISTINCT term)) AS share FROM unnest(terms) AS term) AS one
+     ORDER BY share DESC, target_id DESC LIMIT %s)
+SELECT m.public_id, m.kind, m.content, s.cosine,
+       CASE WHEN m.status = 'archived' THEN 'active' ELSE m.status END, m.origin,
+       coalesce(m.occurred_at, m.created_at)
+  FROM scored s JOIN memories_memory m ON m.id = s.target_id
+ WHERE s.target_id IN (SELECT target_id FROM near UNION SELECT target_id FROM alike)
+ ORDER BY s.cosine DESC, s.target_id
+"""
+
+# Of any status and project, and in the bin too: a request to forget means every stored memory.
+_MEANT = """
+WITH own AS MATERIALIZED (
+    SELECT id FROM memories_memory WHERE user_id = %s AND hidden_at IS NULL),
+scored AS MATERIALIZED (
+    SELECT v.target_id, -(v.embedding <#> %s::halfvec) AS cosine FROM memories_vector v
+     WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = 'memory'
+       AND (v.target_id IN (SELECT id FROM own)) IS TRUE),
+near AS (
+    SELECT target_id FROM scored WHERE cosine >= %s ORDER BY cosine DESC, target_id LIMIT %s),
+worded AS (
+    SELECT target_id FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = 'memory' AND (terms && %s::text[]) IS TRUE
+       AND (target_id IN (SELECT id FROM own)) IS TRUE
+     ORDER BY target_id DESC LIMIT %s),
+said_before AS (
+    SELECT memory_id FROM memories_memoryversion
+     WHERE user_id = %s AND hidden_at IS NULL AND content ILIKE %s
+     ORDER BY memory_id DESC LIMIT %s),
+found AS (
+    SELECT target_id FROM near UNION SELECT target_id FROM worded
+    UNION SELECT memory_id FROM said_before)
+SELECT m.id, m.content, coalesce(s.cosine, 0) FROM own JOIN memories_memory m USING (id)
+  LEFT JOIN scored s ON s.target_id = m.id
+ WHERE m.id IN (SELECT target_id FROM found) ORDER BY 3 DESC, 1
+"""
+
+# The user's own messages that are similar to a memory, by meaning or by words.
+_SAYING = """
+WITH own AS MATERIALIZED (
+    SELECT id FROM conversations_message
+     WHERE user_id = %s AND role = 'user' AND hidden_at IS NULL),
+near AS (
+    SELECT v.target_id FROM memories_vector m
+      JOIN memories_vector v ON v.user_id = m.user_id AND v.space_id = m.space_id
+       AND v.target_kind = 'message' AND (v.target_id IN (SELECT id FROM own)) IS TRUE
+     WHERE m.user_id = %s AND m.target_kind = 'memory' AND m.target_id = %s
+     ORDER BY v.embedding <#> m.embedding, v.target_id LIMIT %s),
+worded AS (
+    SELECT target_id, terms FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = 'message' AND (terms && %s::text[]) IS TRUE
+       AND (target_id IN (SELECT id FROM own)) IS TRUE
+     ORDER BY target_id DESC LIMIT %s),
+alike AS (
+    SELECT target_id FROM worded CROSS JOIN LATERAL (
+        SELECT count(DISTINCT term) AS shared FROM unnest(terms) AS term
+         WHERE term = ANY(%s::text[])) AS one
+     ORDER BY shared DESC, target_id DESC LIMIT %s)
+SELECT DISTINCT target_id FROM (
+    SELECT target_id FROM near UNION ALL SELECT target_id FROM alike) AS found
+"""
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A memory that a request may mean. `similarity` is the embedder's cosine, 0-1."""
+
+    pk: int
+    content: str
+    similarity: float
+
+
+def perhaps_meant(
+    vector: Vectors, *, user: User, terms: Collection[str], longest: str, floor: float
+) -> list[Meant]:
+    """Return memories that share a term, reach the cosine `floor`, or once contained `longest`."""
+    like = "%" + re.sub(r"([\\%_])", r"\\\1", longest) + "%" if longest else ""
+    found = statements.rows(
+        _MEANT,
+        [
+            *(user.pk, search_index.written(vector), user.pk, search_index.space_id_of(vector)),
+            *(floor, _LOOKED_AT, user.pk, sorted(terms), _LOOKED_AT),
+            *(user.pk, like, _LOOKED_AT),
+        ],
+    )
+    return [Meant(pk, content, min(1.0, max(0.0, cosine))) for pk, content, cosine in found]
+
+
+def perhaps_saying(memory: Memory, *, few: int) -> list[int]:
+    """Return the user's messages that may say a memory: the `few` best by meaning and by words.
+
+    A message that isn't indexed yet isn't found.
+    """
+    terms = sorted(set(segment.terms(memory.content)))
+    user = memory.user_id
+    found = statements.rows(
+        _SAYING,
+        [user, user, memory.pk, few, user, terms, _LOOKED_AT, terms, few],
+    )
+    return [pk for (pk,) in found]
+
+
+def similar_to(
+    vector: Vectors,
+    *,
+    user: User,
+    content: str,
+    project: Project | None = None,
+    limit: int = 12,
+) -> list[Known]:
+    """Return memories that may be about the same subject, most similar first.
+
+    These are active or disabled memories, candidates, and memories archived because they were
+    unused; the latter count as active, since they come back when they come up again. `vector` is a
+    unit vector of shape (dimensions,). A memory is selected if it passes the similarity gate, is
+    among the nearest few, or shares the most words: for the embedder, short statements that differ
+    in a name ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only means
+    "perhaps the same subject"; no threshold tells a repetition from a contradiction.
+    """
+    terms = sorted(set(segment.terms(content)))
+    project_id = project.pk if project else None
+    found = statements.rows(
+        _SIMILAR,
+        [
+            *(user.pk, list(_MET), project_id, search_index.written(vector)),
+            *(
+                user.pk,
+                search_index.space_id_of(vector),
+                limit,
+                _ALWAYS_MET,
+                settings.SIMILARITY_GATE,
+            ),
+            *(user.pk, terms, _LOOKED_AT, terms, limit),
+        ],
+    )
+    return [_known(*values) for values in found]
+
+
+def _known(
+    public_id: str,
+    kind: str,
+    content: str,
+    cosine: float,
+    status: str,
+    origin: str,
+    said_at: datetime,
+) -> Known:
+    return Known(
+        id=public_id,
+        kind=kind,
+        content=content,
+        similarity=min(1.0, max(0.0, cosine)),
+        status=status,
+        origin=origin,
+        said_at=said_at,
+    )

@@ -1,0 +1,253 @@
+"""Apply the arbiter's verdict on a candidate and log it, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.utils import timezone
+
+from conversations.models import Turn
+from memcenter.lib.database import statements
+from memcenter.providers.base import Vectors
+from memories import language_steps
+from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
+from memories.indexing import search_index
+from memories.models import (
+    Arbitration,
+    Change,
+    Memory,
+    MemoryStatus,
+    Origin,
+)
+from memories.writing import archive, memory_writes, model_revision, relations, similar_memories
+from memories.writing.memory_writes import Draft, SourceInput
+from ops.models import User
+
+_WORDS_OF = 8_000  # characters whose words are searched among the known memories
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A candidate, the known memories it was compared with, and the decision."""
+
+    candidate: Candidate
+    known: Sequence[Known]
+    decision: Decision
+    decided_by: str
+
+    @property
+    def met(self) -> Known | None:
+        return next((one for one in self.known if one.id == self.decision.target_id), None)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The outcome: `result` is created, updated or skipped.
+
+    `superseded` has the public ids of further memories that the new text replaces.
+    """
+
+    memory: Memory
+    result: str
+    verdict: Verdict
+    superseded: tuple[str, ...] = ()
+
+
+def meet(candidate: Candidate, *, known: Sequence[Known], arbiter: Arbiter) -> Meeting:
+    """Ask the arbiter; never call it inside a transaction, since it may call a model."""
+    if not known:
+        decision = Decision(Verdict.ADD, reasons=("nothing_like_it",))
+        return Meeting(candidate, known, decision, "rule")
+    decision = arbiter.arbitrate(candidate, known, now=timezone.now())
+    return Meeting(candidate, known, decision, arbiter.name)
+
+
+def apply(
+    meeting: Meeting,
+    draft: Draft,
+    *,
+    user: User,
+    source: SourceInput,
+    turn: Turn | None = None,
+    always_review: bool = False,
+    merged: Draft | None = None,
+) -> Decided:
+    """Apply the decision. `merged` is the draft of a MERGE's combined text.
+
+    If the target has changed or is gone, the verdict becomes ADD. A text that the user wrote is
+    never overwritten by a text that was only overheard.
+    """
+    verdict, target = _checked(meeting, user=user, origin=draft.origin)
+    if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
+        archive.bring_back(target)  # it came up again, so it counts as used
+        target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
+    if verdict == Verdict.SKIP and target is not None:
+        told = replace(source, quote=source.quote or draft.content)
+        memory, result = memory_writes.reinforce(target, source=told), "skipped"
+    elif verdict in (Verdict.REPLACE, Verdict.MERGE) and target is not None and not always_review:
+        memory, result = _rewritten(verdict, target, draft, merged, source, meeting), "updated"
+    else:
+        memory = _created(verdict, draft, target, user, source, always_review, _because(meeting))
+        _link(memory, target, verdict, meeting)
+        result = "created"
+    _log(meeting, memory=memory, target=target, verdict=verdict, user=user, turn=turn)
+    superseded: tuple[str, ...] = ()
+    if verdict != Verdict.SKIP:
+        decision = meeting.decision
+        beside = [one for one in decision.beside if one.id not in decision.supports]
+        superseded = relations.settle_beside(memory, beside, known=meeting.known)
+    return Decided(memory, result, verdict, superseded)
+
+
+def at_once(
+    candidate: Candidate,
+    draft: Draft,
+    near: Vectors,
+    *,
+    user: User,
+    source: SourceInput,
+    turn: Turn | None = None,
+    always_review: bool = False,
+) -> Decided:
+    """Decide by the pair head and write in the caller's transaction; a model may revise it later.
+
+    `near` is the vector that the candidate is compared by.
+    """
+    known = similar_memories.similar_to(
+        near, user=user, content=draft.content[:_WORDS_OF], project=draft.project
+    )
+    meeting = meet(candidate, known=known, arbiter=language_steps.bundled_arbiter())
+    decided = apply(
+        meeting,
+        draft,
+        user=user,
+        source=source,
+        turn=turn,
+        always_review=always_review,
+        merged=_merged_later(meeting, draft),
+    )
+    model_revision.ask_later(decided.memory, verdict=decided.verdict)
+    return decided
+
+
+def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
+    decision, met = meeting.decision, meeting.met
+    if met is None:
+        return (Verdict.ADD, None)
+    target = (
+        Memory.objects.select_for_update(of=("self",)).filter(user=user, public_id=met.id).first()
+    )
+    if target is None or target.content != met.content:
+        return (Verdict.ADD, None)
+    overheard = origin == Origin.EXTRACTED and target.origin == Origin.USER
+    meant = meeting.candidate.corrects or meeting.candidate.explicit
+    if overheard and not meant and decision.verdict in (Verdict.REPLACE, Verdict.MERGE):
+        return (Verdict.REVIEW, target)
+    return (decision.verdict, target)
+
+
+def _rewritten(
+    verdict: Verdict,
+    target: Memory,
+    draft: Draft,
+    merged: Draft | None,
+    source: SourceInput,
+    meeting: Meeting,
+) -> Memory:
+    is_merge = verdict == Verdict.MERGE and merged is not None
+    return memory_writes.rewrite(
+        target,
+        merged if is_merge and merged is not None else draft,
+        source=source,
+        change=Change.MERGED if is_merge else Change.REPLACED,
+        candidate_text=meeting.candidate.content,
+        reason=_because(meeting),
+        keep_tags="newer_edition" not in meeting.decision.reasons,
+    )
+
+
+def _because(meeting: Meeting) -> str:
+    """Return the reason codes: first the decision's, then the candidate's."""
+    return ", ".join(dict.fromkeys((*meeting.decision.reasons, *meeting.candidate.reasons)))
+
+
+def _created(
+    verdict: Verdict,
+    draft: Draft,
+    target: Memory | None,
+    user: User,
+    source: SourceInput,
+    always_review: bool,
+    reason: str,
+) -> Memory:
+    contested = verdict == Verdict.REVIEW
+    overruled = verdict in (Verdict.REPLACE, Verdict.MERGE)
+    doubtful = draft.confidence < settings.CONFIDENCE_FLOOR
+    waits = contested or doubtful or always_review
+    return memory_writes.create(
+        draft,
+        user=user,
+        source=source,
+        status=MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE,
+        conflicts_with=target if contested or (overruled and waits) else None,
+        reason=reason,
+    )
+
+
+def _link(memory: Memory, target: Memory | None, verdict: Verdict, meeting: Meeting) -> None:
+    """Store the new memory's relation to the verdict's target, and the memories that support it."""
+    supports = meeting.decision.supports
+    if target is not None and meeting.met and target.public_id not in supports:
+        relations.relate(memory, [(target, verdict, meeting.met.similarity)])
+    relations.support(memory, supports, known=meeting.known)
+
+
+def _log(
+    meeting: Meeting,
+    *,
+    memory: Memory,
+    target: Memory | None,
+    verdict: Verdict,
+    user: User,
+    turn: Turn | None,
+) -> None:
+    met = meeting.met
+    logged = Arbitration(
+        user=user,
+        turn=turn,
+        memory=memory,
+        target=target,
+        verdict=verdict,
+        candidate_text=meeting.candidate.content,
+        target_text=met.content if met and target else "",
+        similarity=met.similarity if met else None,
+        decided_by=meeting.decided_by,
+        reasons=[reason[:60] for reason in meeting.decision.reasons],
+    )
+    statements.insert([logged])
+
+
+def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:
+    """Return the draft with another text, embedded; never call it inside a transaction."""
+    vectors, pieces = search_index.embed_memory(content)
+    return replace(draft, content=content, kind=kind or draft.kind, vectors=vectors, pieces=pieces)
+
+
+def _merged_later(meeting: Meeting, draft: Draft) -> Draft | None:
+    """Like `merged_draft`, for use in a transaction: an operation embeds the combined text."""
+    decision = meeting.decision
+    if decision.verdict != Verdict.MERGE or not decision.content:
+        return None
+    return replace(
+        draft, content=decision.content, kind=decision.kind or draft.kind, vectors=None, pieces=()
+    )
+
+
+def merged_draft(meeting: Meeting, draft: Draft) -> Draft | None:
+    """Return the draft of a MERGE's combined text, or None for any other verdict."""
+    decision = meeting.decision
+    if decision.verdict != Verdict.MERGE or not decision.content:
+        return None
+    return saying(draft, content=decision.content, kind=decision.kind)

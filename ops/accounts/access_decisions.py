@@ -1,0 +1,123 @@
+"""How decisions about keys, accounts, sessions and webhooks are applied to a restored database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.sessions.models import Session
+
+from ops.accounts import identities, roles, web_sessions
+from ops.accounts.access_ledger import Decision, applies
+from ops.models import ApiKey, Identity, SecondFactor, SignIn, User, UserSettings, Webhook
+
+
+@applies("key")
+def _key(decision: Decision) -> bool:
+    """The target is the key's digest: numbers are given out again after a restore."""
+    state = decision.state
+    known = ApiKey.objects.filter(digest=decision.target)
+    if state["revoked"]:
+        return bool(known.filter(revoked_at__isnull=True).update(revoked_at=decision.at))
+    expires = datetime.fromisoformat(state["expires_at"]) if state["expires_at"] else None
+    row = known.first()
+    if row is None or (row.scopes, row.expires_at) == (state["scopes"], expires):
+        return False
+    return bool(known.update(scopes=state["scopes"], expires_at=expires))
+
+
+@applies("password")
+def _password(decision: Decision) -> bool:
+    """An older password must not open: it becomes unusable. The newer one isn't known here."""
+    version = decision.state["version"]
+    user = User.objects.filter(subject=decision.subject, password_version__lt=version).first()
+    return user is not None and _lock(user, version=version)
+
+
+def _lock(user: User, *, version: int | None = None) -> bool:
+    user.set_unusable_password()
+    user.password_version = user.password_version if version is None else version
+    user.save(update_fields=["password", "password_version", "updated_at"])
+    return True
+
+
+@applies("sessions")
+def _sessions(decision: Decision) -> bool:
+    """All sessions of the person were ended."""
+    rows = User.objects.filter(subject=decision.subject)
+    user = rows.exclude(session_epoch=decision.state["epoch"]).first()
+    if user is None:
+        return False
+    User.objects.filter(pk=user.pk).update(session_epoch=decision.state["epoch"])
+    began = SignIn.objects.filter(user=user, began_at__lte=decision.at)
+    web_sessions.end_sessions(list(began.values_list("session_key", flat=True)))
+    return True
+
+
+@applies("session")
+def _session(decision: Decision) -> bool:
+    """One session was ended. The target is a digest of its key, which itself would open."""
+    keys = Session.objects.values_list("session_key", flat=True).iterator()
+    ended = [key for key in keys if web_sessions.digest(key) == decision.target]
+    web_sessions.end_sessions(ended)
+    return bool(ended)
+
+
+@applies("second factor")
+def _second_factor(decision: Decision) -> bool:
+    """A factor that was taken off goes. One that was set up since isn't known here: the account
+    must not open by its password alone, which becomes unusable."""
+    user = User.objects.filter(subject=decision.subject).first()
+    if user is None:
+        return False
+    own = SecondFactor.objects.filter(user=user).first()
+    made_at, recovery = decision.state["made_at"], decision.state["recovery"]
+    if own is not None and own.created_at.isoformat() == made_at:
+        renewed = SecondFactor.objects.filter(pk=own.pk).exclude(recovery=recovery)
+        return bool(renewed.update(recovery=recovery))
+    gone, _ = SecondFactor.objects.filter(user=user).delete()
+    if made_at is None or not user.has_usable_password():
+        return bool(gone)
+    return _lock(user)
+
+
+@applies("identity")
+def _identity(decision: Decision) -> bool:
+    """Accounts elsewhere that were disconnected since no longer sign this person in."""
+    rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
+    known = decision.state["connected"]
+    gone = [one.pk for one in rows if identities.digest(one) != known]
+    return bool(Identity.objects.filter(pk__in=gone).delete()[0])
+
+
+@applies("role")
+def _role(decision: Decision) -> bool:
+    user = User.objects.filter(subject=decision.subject).first()
+    role = roles.Role(decision.state["role"]) if decision.state["role"] else None
+    if user is None or roles.role_of(user) == role:
+        return False
+    roles.assign(user, role)
+    return True
+
+
+@applies("switches")
+def _switches(decision: Decision) -> bool:
+    rows = UserSettings.objects.filter(user__subject=decision.subject)
+    row = rows.first()
+    if row is None or all(getattr(row, n) == v for n, v in decision.state.items()):
+        return False
+    return bool(rows.update(**decision.state))
+
+
+@applies("webhook")
+def _webhook(decision: Decision) -> bool:
+    """A removed one goes. One that was changed since is switched off: its address isn't known."""
+    known = Webhook.objects.filter(public_id=decision.target)
+    if decision.state["removed"]:
+        row = known.first()
+        if row is None:
+            return False
+        row.deliveries.all().delete()
+        row.delete()
+        return True
+    version = decision.state["version"]
+    return bool(known.filter(version__lt=version).update(version=version, is_active=False))

@@ -1,0 +1,160 @@
+"""API keys: shown once and stored as a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from ops.accounts import access_ledger
+from ops.audit import acting_user, audit_log
+from ops.models import ApiKey, Operation, Scope, User
+
+PREFIX = "mc_"
+_ID = "key_"
+_LAST_USE_GRAIN = timedelta(minutes=1)
+
+
+def create(
+    *,
+    name: str,
+    scopes: Sequence[str],
+    user: User | None = None,
+    expires_at: datetime | None = None,
+    requires_user: bool = False,
+) -> tuple[ApiKey, str]:
+    """Create a key and return its text, which can't be read again. Raises `Invalid`."""
+    _check(name=name, scopes=scopes, expires_at=expires_at)
+    text = PREFIX + secrets.token_urlsafe(32)
+    key = ApiKey.objects.create(
+        user=user,
+        name=name,
+        prefix=text[:10],
+        digest=digest(text),
+        scopes=sorted(set(scopes)),
+        expires_at=expires_at,
+        requires_user=requires_user,
+    )
+    _record("key.made", key, {"scopes": key.scopes})
+    return key, text
+
+
+def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> None:
+    if set(scopes) - set(Scope.values) or not scopes:
+        raise Invalid.field("scopes", f"Choose among {', '.join(Scope.values)}.")
+    if not 1 <= len(name) <= 100:
+        raise Invalid.field("name", "Give the key a name of at most 100 characters.")
+    if expires_at is not None and expires_at <= timezone.now():
+        raise Invalid.field("expires_at", "That date is in the past. Revoke the key instead.")
+
+
+def of(user: User | None) -> QuerySet[ApiKey]:
+    """Return the person's keys with the revoked ones; without a person, the product's keys."""
+    return ApiKey.objects.filter(user=user).select_related("user")
+
+
+def public_id(key: ApiKey) -> str:
+    return f"{_ID}{key.pk}"
+
+
+def find(key_id: str, *, user: User | None) -> ApiKey:
+    """Raises `NotFound`."""
+    number = key_id.removeprefix(_ID)
+    here = key_id.startswith(_ID) and number.isascii() and number.isdigit() and len(number) < 19
+    found = of(user).filter(pk=int(number)).first() if here else None
+    if found is None:
+        raise NotFound("There is no such key.")
+    return found
+
+
+def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
+    """Change `name`, `scopes`, `expires_at` or `requires_user`.
+
+    Raises `Invalid`, and `Conflict` for a revoked key.
+    """
+    if key.revoked_at is not None:
+        raise Conflict("This key is revoked; make a new one.")
+    _check(
+        name=changes.get("name", key.name),
+        scopes=changes.get("scopes", key.scopes),
+        expires_at=changes.get("expires_at"),
+    )
+    for name, value in changes.items():
+        setattr(key, name, sorted(set(value)) if name == "scopes" else value)
+    key.save(update_fields=list(changes))
+    _decided(key)
+    _record("key.changed", key, {"fields": sorted(changes)})
+    return key
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256, which is enough for a text of 256 random bits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def authenticate(text: str) -> ApiKey | None:
+    """Return the valid key of this text, or None. The lookup by hash leaks nothing by timing."""
+    now = timezone.now()
+    key = _living(digest(text), now=now)
+    if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+        _record_first_use(key, now=now)
+    return key
+
+
+def _record_first_use(key: ApiKey, *, now: datetime) -> None:
+    """Audit the key's first use of a day (UTC); two concurrent requests may both do so."""
+    before = key.last_used_at
+    if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
+        with acting_user.acting(f"key {key.pk}", acting_user.who().surface):
+            _record("key.used", key)
+
+
+def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) -> None:
+    subject = key.user.subject if key.user is not None else None
+    audit_log.record(action, subject=subject, target=f"key {key.pk}", details=details)
+
+
+def _living(digest: str, *, now: datetime) -> ApiKey | None:
+    """Load the key by hand-written SQL, since every API call begins with it."""
+    columns = f"{statements.columns(ApiKey, 'k')}, {statements.columns(User, 'u')}"
+    found = statements.rows(
+        f"SELECT {columns} FROM ops_apikey k LEFT JOIN ops_user u ON u.id = k.user_id"
+        " WHERE k.digest = %s AND k.revoked_at IS NULL"
+        " AND (k.expires_at IS NULL OR k.expires_at > %s)",
+        [digest, now],
+    )
+    if not found:
+        return None
+    own = statements.width(ApiKey)
+    key = statements.instance(ApiKey, found[0][:own])
+    key.user = statements.instance(User, found[0][own:]) if key.user_id is not None else None
+    return key
+
+
+def opens_receipt(operation: Operation, *, token: str) -> bool:
+    """Tell whether this is the operation's valid receipt token."""
+    known, until = operation.token_digest, operation.token_expires_at
+    if known is None or until is None or until <= timezone.now():
+        return False
+    return secrets.compare_digest(known, digest(token))
+
+
+def revoke(key: ApiKey) -> None:
+    living = ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True)
+    if living.update(revoked_at=timezone.now()):
+        _decided(key, revoked=True)
+        _record("key.revoked", key)
+
+
+def _decided(key: ApiKey, *, revoked: bool = False) -> None:
+    expires = key.expires_at.isoformat() if key.expires_at else None
+    state = {"revoked": revoked, "scopes": key.scopes, "expires_at": expires}
+    access_ledger.record("key", key.digest, **state)

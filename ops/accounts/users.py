@@ -1,0 +1,208 @@
+"""Find, create and register people, and change their settings."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from ops.accounts import access_ledger
+from ops.audit import audit_log
+from ops.models import ApiKey, Theme, User, UserSettings
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+SWITCHES = (
+    "summary_enabled",
+    "episodic_enabled",
+    "longterm_enabled",
+    "confirm_before_remembering",
+)
+
+
+def check_external_id(value: object) -> str:
+    """Return an id of 1-64 characters without control characters; raise `Invalid` otherwise."""
+    if not isinstance(value, str) or not 1 <= len(value) <= 64:
+        raise Invalid.field("user_id", "Give the user's id: 1 to 64 characters.")
+    if _CONTROL.search(value):
+        raise Invalid.field("user_id", "The id must not contain control characters.")
+    return value
+
+
+def find(external_id: str) -> User:
+    """Return the person with this external id, even during a forget. Raises `NotFound`."""
+    found = statements.rows(
+        f"SELECT {statements.columns(User, 'u')} FROM ops_user u"
+        " WHERE u.external_id = %s AND u.is_active",
+        [external_id],
+    )
+    if not found:
+        raise NotFound("There is no such user.")
+    return statements.instance(User, found[0])
+
+
+def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> User:
+    """Get or create the person with this external id.
+
+    Raises `Conflict` (`being_forgotten`) while all data of that person is being erased.
+    """
+    user = User.objects.filter(external_id=external_id).first()
+    if user is None:
+        user = _create(external_id, created_by=created_by)
+    check_not_being_forgotten(user)
+    return user
+
+
+def check_not_being_forgotten(user: User) -> None:
+    if user.hidden_at is not None:
+        raise Conflict(
+            "Everything of this user is being forgotten; try again when that is done.",
+            code="being_forgotten",
+        )
+
+
+def _create(external_id: str, *, created_by: ApiKey | None) -> User:
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(external_id=external_id, created_by=created_by)
+            UserSettings.objects.create(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+    except IntegrityError:
+        return User.objects.get(external_id=external_id)
+    audit_log.record("account.made", subject=user.subject)
+    return user
+
+
+def register(*, username: str, password: str, language: str = "") -> User:
+    """Create a person with a login and no external id. Raises `Invalid`."""
+    username = username.strip()
+    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
+        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
+    _check_password(password, User(username=username))
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(username, password)
+            UserSettings.objects.create(
+                user=user, longterm_enabled=settings.LONGTERM_DEFAULT, language=language
+            )
+    except IntegrityError as error:
+        raise Invalid.field("username", "This name is taken.") from error
+    audit_log.record("account.made", subject=user.subject)
+    return user
+
+
+def change_password(*, user: User, password: str) -> None:
+    """Change the password and end all sessions with the old one. Raises `Invalid`."""
+    _check_password(password, user)
+    _set_password(user, password)
+    user.save(update_fields=["password", "password_version", "updated_at"])
+    _decided_password(user)
+    audit_log.record("password.changed", subject=user.subject)
+
+
+def choose_login(*, user: User, username: str, password: str) -> User:
+    """Set login name and password of a person who came by a link. Raises `Invalid`."""
+    if user.has_usable_password():
+        raise Invalid("There is a password already.")
+    username = username.strip()
+    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
+        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
+    _check_password(password, User(username=username))
+    user.username = username
+    _set_password(user, password)
+    try:
+        with transaction.atomic():
+            user.save(update_fields=["username", "password", "password_version", "updated_at"])
+    except IntegrityError as error:
+        user.username = None
+        raise Invalid.field("username", "This name is taken.") from error
+    _decided_password(user)
+    audit_log.record("password.chosen", subject=user.subject)
+    return user
+
+
+def _set_password(user: User, password: str) -> None:
+    user.set_password(password)
+    user.password_version += 1
+
+
+def _decided_password(user: User) -> None:
+    access_ledger.record("password", user.subject, version=user.password_version)
+
+
+def _check_password(password: str, user: User) -> None:
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise Invalid("The password is too weak.", fields={"password": error.messages}) from error
+
+
+def settings_of(user: User) -> UserSettings:
+    """Return the person's settings, or unsaved defaults."""
+    return _settings_of(user)
+
+
+def settings_held(user: User) -> UserSettings:
+    """Return the settings and lock them, so that a switch waits for the caller's transaction.
+
+    Nothing is therefore written after the switch was confirmed.
+    """
+    return _settings_of(user, locking=" FOR SHARE")
+
+
+def _settings_of(user: User, *, locking: str = "") -> UserSettings:
+    found = statements.rows(
+        f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
+        f" WHERE s.user_id = %s{locking}",
+        [user.pk],
+    )
+    if not found:
+        return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+    own = statements.instance(UserSettings, found[0])
+    own.user = user
+    return own
+
+
+def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
+    """Change the given settings; if any is wrong, raise `Invalid` naming it."""
+    problems = {
+        name: [problem]
+        for name, value in changes.items()
+        if (problem := _problem_with_setting(name, value))
+    }
+    if problems:
+        raise Invalid("Some settings are not valid.", fields=problems)
+    row, _ = UserSettings.objects.get_or_create(
+        user=user, defaults={"longterm_enabled": settings.LONGTERM_DEFAULT}
+    )
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(update_fields=[*changes, "updated_at"])
+    switched = {name: changes[name] for name in SWITCHES if name in changes}
+    if switched:
+        access_ledger.record("switches", user.subject, **{n: getattr(row, n) for n in SWITCHES})
+    audit_log.record(
+        "settings.changed",
+        subject=user.subject,
+        details={"names": sorted(changes), **switched},
+    )
+    return row
+
+
+def _problem_with_setting(name: str, value: object) -> str:
+    if name in SWITCHES:
+        return "" if isinstance(value, bool) else "Must be true or false."
+    if name == "language":
+        known = {"", *(code for code, _ in settings.LANGUAGES)}
+        return "" if value in known else "Must be one of: en, zh-hans."
+    if name == "timezone":
+        known = zoneinfo.available_timezones()
+        return "" if value in known else "Must be a time zone such as Asia/Shanghai."
+    if name == "theme":
+        return "" if value in Theme.values else "Must be auto, light or dark."
+    return "There is no such setting."

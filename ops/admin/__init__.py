@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.translation import gettext_lazy, ngettext
+
+from memcenter.lib.errors import Conflict
+from ops import selectors
+from ops.access import as_system
+from ops.accounts import keys
+from ops.admin import overview
+from ops.admin.audit_events import AuditEventAdmin
+from ops.admin.base import ReadOnlyAdmin
+from ops.admin.filters import LatestValuesFilter, TroubleFilter
+from ops.audit import audit_log
+from ops.models import (
+    ApiKey,
+    Attempt,
+    AuditEvent,
+    Delivery,
+    Export,
+    IdempotencyRecord,
+    Identity,
+    Import,
+    ModelCall,
+    Operation,
+    Receipt,
+    SecondFactor,
+    SignIn,
+    SignInLink,
+    Status,
+    User,
+    UserSettings,
+    Webhook,
+)
+from ops.pages.error_texts import said, said_of_trouble
+from ops.queue import outbox
+from ops.webhooks import held_deliveries
+
+_AT_ONCE = 500  # operations that one click tries again
+
+
+def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:
+    actor = f"staff {request.user.pk}"
+    audit_log.append(action, actor=actor, surface="admin", subject=subject, target=target)
+
+
+@admin.register(User)
+class UserAdmin(ReadOnlyAdmin):
+    never = ("password",)
+    list_display = ("pk", "username", "external_id", "is_staff", "is_active", "created_at")
+    list_filter = ("is_staff", "is_active")
+    search_fields = ("=username", "=external_id", "=subject")
+    actions = ("lock", "unlock")
+
+    @admin.action(permissions=["act"], description=gettext_lazy("Lock: refuse to let them sign in"))
+    def lock(self, request: HttpRequest, rows: QuerySet[User]) -> None:
+        self._set_active(
+            request, rows.exclude(username=request.user.get_username()), is_active=False
+        )
+
+    @admin.action(permissions=["act"], description=gettext_lazy("Unlock"))
+    def unlock(self, request: HttpRequest, rows: QuerySet[User]) -> None:
+        self._set_active(request, rows, is_active=True)
+
+    def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
+        changed = list(rows.exclude(is_active=is_active))
+        for user in changed:
+            user.is_active = is_active
+            user.save(update_fields=["is_active", "updated_at"])
+            action = "user.unlock" if is_active else "user.lock"
+            _note(request, action, target=f"user {user.pk}", subject=user.subject)
+        _say_how_many(request, len(changed))
+
+
+@admin.register(UserSettings)
+class UserSettingsAdmin(ReadOnlyAdmin):
+    list_display = ("user", "longterm_enabled", "summary_enabled", "episodic_enabled", "language")
+    list_select_related = ("user",)
+    search_fields = ("=user__username", "=user__external_id")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ReadOnlyAdmin):
+    never = ("digest",)
+    list_display = (
+        "prefix",
+        "name",
+        "user",
+        "scopes",
+        "requires_user",
+        "last_used_at",
+        "expires_at",
+        "revoked_at",
+    )
+    list_select_related = ("user",)
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
+    search_fields = ("=prefix", "=name", "=user__username", "=user__external_id")
+    actions = ("revoke",)
+
+    @admin.action(permissions=["act"], description=gettext_lazy("Revoke"))
+    def revoke(self, request: HttpRequest, rows: QuerySet[ApiKey]) -> None:
+        alive = list(rows.filter(revoked_at__isnull=True).select_related("user"))
+        for key in alive:
+            keys.revoke(key)
+        for key in alive:
+            subject = key.user.subject if key.user else None
+            _note(request, "key.revoke", target=f"key {key.pk}", subject=subject)
+        _say_how_many(request, len(alive))
+
+
+@admin.register(SignInLink)
+class SignInLinkAdmin(ReadOnlyAdmin):
+    never = ("digest",)
+    masked = ("next",)
+    list_display = ("pk", "user", "created_at", "expires_at", "used_at")
+    list_select_related = ("user",)
+
+
+@admin.register(SignIn)
+class SignInAdmin(ReadOnlyAdmin):
+    never = ("session_key",)
+    list_display = ("pk", "user", "device", "began_at", "seen_at")
+    list_select_related = ("user",)
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(ReadOnlyAdmin):
+    never = ("secret", "last_step", "recovery")
+    list_display = ("pk", "user", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__username",)
+
+
+@admin.register(Identity)
+class IdentityAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "user", "issuer", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__username", "=sub")
+
+
+@admin.register(Operation)
+class OperationAdmin(ReadOnlyAdmin):
+    never = ("token_digest",)
+    list_display = (
+        "public_id",
+        "kind",
+        "status",
+        "trouble",
+        "attempt",
+        "progress_step",
+        "error",
+        "run_after",
+        "created_at",
+        "finished_at",
+    )
+    list_filter = (TroubleFilter, "status", "kind", "priority")
+    list_before_template = "ops/includes/admin_queue.html"
+    search_fields = ("=public_id", "=subject")
+    actions = ("retry", "cancel")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with as_system():
+            queue = overview.queue(now=timezone.now())
+            held = held_deliveries.held_since()
+        own = {"queue": queue, "may_act": self.has_act_permission(request), "held_since": held}
+        return super().changelist_view(request, own | (extra_context or {}))
+
+    def get_urls(self) -> list[URLPattern]:
+        again = self.admin_site.admin_view(self.again_view)
+        resume = self.admin_site.admin_view(self.resume_view)
+        return [
+            path("again/<str:kind>/", again, name="ops_operation_again"),
+            path("resume/", resume, name="ops_operation_resume"),
+            *super().get_urls(),
+        ]
+
+    def resume_view(self, request: HttpRequest) -> HttpResponse:
+        """Webhooks are told again, which a restore had held."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_act_permission(request):
+            raise Http404
+        with as_system():
+            held_deliveries.resume()
+        return redirect("admin:ops_operation_changelist")
+
+    def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
+        """One click: every failed operation of a kind is tried again."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_act_permission(request):
+            raise Http404
+        with as_system():
+            failed = Operation.objects.filter(status=Status.FAILED, kind=kind).order_by("-pk")
+            self._move(request, list(failed[:_AT_ONCE]), outbox.retry)
+        return redirect("admin:ops_operation_changelist")
+
+    @admin.display(description=gettext_lazy("trouble"))
+    def trouble(self, operation: Operation) -> str:
+        found = selectors.trouble_of(operation, now=timezone.now())
+        return said_of_trouble(found) if found else ""
+
+    @admin.display(description=gettext_lazy("last error"))
+    def error(self, operation: Operation) -> str:
+        return said(operation.last_error) if operation.last_error else ""
+
+    @admin.action(permissions=["act"], description=gettext_lazy("Try failed ones again"))
+    def retry(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
+        self._move(request, rows, outbox.retry)
+
+    @admin.action(
+        permissions=["act"], description=gettext_lazy("Cancel what waits; forgetting goes on")
+    )
+    def cancel(self, request: HttpRequest, rows: QuerySet[Operation]) -> None:
+        waiting = [row for row in rows if selectors.can_be_cancelled(row)]
+        self._move(request, waiting, outbox.cancel)
+
+    def _move(
+        self,
+        request: HttpRequest,
+        rows: Iterable[Operation],
+        move: Callable[[Operation], None],
+    ) -> None:
+        """Those that another was faster with are left out; the outbox writes down the rest."""
+        moved = 0
+        for operation in rows:
+            with suppress(Conflict):
+                move(operation)
+                moved += 1
+        _say_how_many(request, moved)
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnlyAdmin):
+    list_display = ("operation", "number", "outcome", "error", "started_at", "finished_at")
+    list_select_related = ("operation",)
+    list_filter = ("outcome",)
+    search_fields = ("=operation__public_id",)
+
+
+@admin.register(IdempotencyRecord)
+class IdempotencyRecordAdmin(ReadOnlyAdmin):
+    masked = ("body",)
+    list_display = ("pk", "user", "api_key", "status_code", "body", "created_at", "expires_at")
+    list_select_related = ("user", "api_key")
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(ReadOnlyAdmin):
+    list_display = ("public_id", "scope", "subject", "requested_at", "finished_at")
+    list_select_related = ("operation",)
+    list_filter = (("scope", LatestValuesFilter),)
+    search_fields = ("=public_id", "=subject", "=operation__public_id")
+
+
+admin.site.register(AuditEvent, AuditEventAdmin)
+
+
+@admin.register(Export)
+class ExportAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "user", "operation", "format", "bytes", "created_at", "expires_at")
+    list_select_related = ("user", "operation")
+
+
+@admin.register(Import)
+class ImportAdmin(ReadOnlyAdmin):
+    masked = ("report",)
+    list_display = ("pk", "user", "operation", "format", "created_at", "finished_at")
+    list_select_related = ("user", "operation")
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    never = ("secret",)
+    list_display = ("pk", "user", "url", "events", "is_active", "created_at")
+    list_select_related = ("user", "api_key")
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin):
+    list_display = ("pk", "webhook", "event", "status_code", "error", "created_at", "delivered_at")
+    list_select_related = ("webhook",)
+    list_filter = (("status_code", LatestValuesFilter),)
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "step",
+        "provider",
+        "model",
+        "input_tokens",
+        "output_tokens",
+        "cost",
+        "took_ms",
+        "outcome",
+    )
+    list_filter = (
+        *((name, LatestValuesFilter) for name in ("step", "provider", "model", "outcome")),
+        "created_at",
+    )
+    list_before_template = "ops/includes/admin_spent.html"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with as_system():
+            spent = overview.spent(now=timezone.now())
+        return super().changelist_view(request, {"spent": spent} | (extra_context or {}))
+
+
+def _say_how_many(request: HttpRequest, count: int) -> None:
+    words = ngettext("%(n)d was changed.", "%(n)d were changed.", count)
+    messages.success(request, words % {"n": count})

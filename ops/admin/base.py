@@ -1,0 +1,253 @@
+"""What the admin pages of all apps share: nothing is written, content is masked.
+
+Staff look across people, so each page is read and rendered inside `as_system`. What people said
+shows as its length until somebody asks to see it; that is audited, and holds for one page view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import get_fields_from_path
+from django.core.exceptions import ValidationError
+from django.db.models import ForeignKey, Model, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from unfold.admin import ModelAdmin
+
+from ops.access import as_system
+from ops.accounts import roles
+from ops.admin.paginator import PagedList, ShortPaginator
+from ops.audit import audit_log
+from ops.models import User
+
+_LOOKED_UP = 100
+_REVEALED = "admin_revealed"
+Shown = Callable[[Any], str]
+
+
+class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
+    """To look at. Rows are added, changed and erased by services alone.
+
+    `masked` names columns with what people said; `never` those that nobody may see.
+    """
+
+    masked: Sequence[str] = ()
+    never: Sequence[str] = ()
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they count the whole table, once for each value
+    list_per_page = 50
+    ordering = ("-pk",)
+    list_max_show_all = 0
+    sortable_by: Sequence[str] = ()  # newest first: by another column all rows would be sorted
+    actions: Sequence[Any] = ()
+    change_form_outer_before_template = "ops/includes/admin_reveal.html"
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return roles.role_of(request.user) is not None
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return roles.may_see(request.user, str(self.opts.model_name))
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        """For actions with `permissions=["act"]`."""
+        return roles.may_act(request.user)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [self._column(name, self.masked) for name in self.list_display]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        hidden = () if getattr(request, "is_revealed", False) else self.masked
+        names = [column.name for column in self.model._meta.concrete_fields]
+        return [self._column(name, hidden) for name in names if name not in self.never]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return self.get_fields(request, obj)
+
+    def _column(self, name: Any, hidden: Sequence[str]) -> Any:
+        return masked(self.model, name) if name in hidden else name
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without what is itself being forgotten; for what is part of it see `whole`."""
+        rows = cast("QuerySet[Any]", super().get_queryset(request))
+        return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
+
+    def whole(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """With whatever the row's own name and the list's columns need; without what is part of
+        something that is being forgotten."""
+        for leading in _paths_to_hidden(self.model):
+            rows = rows.filter(**{leading: None})
+        return rows.select_related(*self.list_select_related) if self.list_select_related else rows
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any | None:
+        row = super().get_object(request, object_id, from_field)
+        if row is None:
+            return None
+        return self.whole(self.get_queryset(request)).filter(pk=row.pk).first()
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PagedList]:
+        return PagedList
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Any], per_page: int, *args: Any, **_: Any
+    ) -> ShortPaginator:
+        def whole(keys: list[Any]) -> QuerySet[Any]:
+            return self.whole(self.get_queryset(request).filter(pk__in=keys))
+
+        return ShortPaginator(queryset, per_page, whole=whole)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Exactly what is typed, so that indexes find it; Django's own compares in capitals."""
+        term = search_term.strip()
+        if not (term and self.search_fields):
+            return queryset, False
+        found = [_found(self.model, one.removeprefix("="), term) for one in self.search_fields]
+        wanted = [one for one in found if one is not None]
+        return queryset.filter(reduce(or_, wanted)) if wanted else queryset.none(), False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        with as_system():
+            return _rendered(super().changelist_view(request, extra_context))
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        asked = self._mark(object_id or "")
+        revealed = request.session.pop(_REVEALED, "") == asked
+        request.is_revealed = revealed  # type: ignore[attr-defined]
+        context = {
+            "masked": bool(self.masked) and roles.may_act(request.user),
+            "is_revealed": revealed,
+            "reveal": reverse(f"admin:{self._route}", args=[object_id]) if object_id else "",
+        }
+        with as_system():
+            return _rendered(
+                super().changeform_view(
+                    request, object_id, form_url, context | (extra_context or {})
+                )
+            )
+
+    def get_urls(self) -> list[URLPattern]:
+        own = path(
+            "<path:object_id>/reveal/",
+            self.admin_site.admin_view(self.reveal_view),
+            name=self._route,
+        )
+        return [own, *super().get_urls()]
+
+    def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Write down who looks at what, then show that one page with its content."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not (self.masked and self.has_view_permission(request) and roles.may_act(request.user)):
+            raise Http404
+        with as_system():
+            row = self.get_object(request, object_id)
+            if row is None:
+                raise Http404
+            audit_log.append(
+                "admin.reveal",
+                actor=f"staff {request.user.pk}",
+                surface="admin",
+                subject=_subject_of(row),
+                target=f"{self.opts.label_lower} {getattr(row, 'public_id', row.pk)}"[:60],
+            )
+        request.session[_REVEALED] = self._mark(object_id)
+        messages.info(request, _("Shown for this one view; the audit log says so."))
+        return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", object_id)
+
+    @property
+    def _route(self) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_reveal"
+
+    def _mark(self, object_id: str) -> str:
+        return f"{self.opts.label_lower}:{object_id}"
+
+
+def _found(model: type[Model], path: str, typed: str) -> Q | None:
+    """The condition for rows with this in a column, their own or of what they belong to.
+
+    What they belong to is looked up first: a condition over two tables has no index. None where
+    nothing can match, as a name where an id is meant.
+    """
+    column = get_fields_from_path(model, path)[-1]
+    try:
+        value = column.to_python(typed)
+    except ValidationError:
+        return None
+    parent, _, name = path.partition("__")
+    if not name:
+        return Q(**{path: value})
+    rows = column.model._base_manager.filter(**{name: value})
+    keys = list(rows.values_list("pk", flat=True)[:_LOOKED_UP])
+    return Q(**{f"{parent}__in": keys}) if keys else None
+
+
+def _paths_to_hidden(model: type[Model]) -> list[str]:
+    """Where a row says of itself, or of what it belongs to, that it is being forgotten."""
+    parents = [one for one in model._meta.concrete_fields if isinstance(one, ForeignKey)]
+    paths = [f"{one.name}__hidden_at" for one in parents if _can_hide(one.related_model)]
+    return [*(["hidden_at"] if _can_hide(model) else []), *paths]
+
+
+def _can_hide(model: Any) -> bool:
+    return any(column.name == "hidden_at" for column in model._meta.concrete_fields)
+
+
+def masked(model: type[Model], name: str) -> Shown:
+    """A column that tells only how much there is."""
+
+    def show(row: Any) -> str:
+        return mask(getattr(row, name))
+
+    show.short_description = model._meta.get_field(name).verbose_name  # type: ignore[attr-defined, union-attr]
+    return show
+
+
+def mask(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "-"
+    if isinstance(value, str):
+        words = ngettext("••• %(n)d character", "••• %(n)d characters", len(value))
+        return words % {"n": len(value)}
+    if isinstance(value, list | dict):
+        words = ngettext("••• %(n)d entry", "••• %(n)d entries", len(value))
+        return words % {"n": len(value)}
+    return "•••"
+
+
+def _subject_of(row: Any) -> Any:
+    user = row if isinstance(row, User) else getattr(row, "user", None)
+    return user.subject if user is not None else None
+
+
+def _rendered(response: HttpResponse) -> HttpResponse:
+    """Templates read as well: render while the transaction is open."""
+    return response.render() if isinstance(response, TemplateResponse) else response

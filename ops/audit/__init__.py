@@ -1,0 +1,1 @@
+"""The audit log, its hash chain, and the receipts of forgets."""

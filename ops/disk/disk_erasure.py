@@ -1,0 +1,236 @@
+"""Erasing what was forgotten from the disk as well, and saying so beneath each receipt."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from memcenter.lib.errors import ProviderError
+from ops.audit import audit_chain, audit_log, receipts
+from ops.disk import cluster, disk_traces, raw_scan
+from ops.disk.disk_traces import Sought
+from ops.disk.raw_scan import Looked
+from ops.disk.vacuum import UNTIL
+from ops.models import AuditEvent, AuditSeal, DiskTrace, Kind, Operation, Priority, Receipt
+from ops.queue import outbox
+from ops.queue.worker import Run
+from ops.residue import places
+
+logger = logging.getLogger(__name__)
+GONE, TOO_LARGE = "disk.gone", "disk.too_large"
+_ROUNDS = 3
+_SHOWN = 20
+_PROGRESS_SECONDS = 2
+_KEPT_IN = (
+    "ops_disktrace",
+    "ops_diskkey",
+    "ops_erasedtext",
+    "ops_erasedrows",
+    "ops_erasurekey",
+)
+_REWRITTEN = "rewritten:"
+_BEGUN = "begun"
+
+
+class StillThere(ProviderError):
+    """Something is left, or a table is held by others: it is tried again, as with a server."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=True)
+
+
+@dataclass(frozen=True)
+class SecondLine:
+    """What a receipt says of the disk.
+
+    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files lie elsewhere, and
+    nothing can be known of them) or `unknown` (a receipt of an earlier version). `event_hash` ties
+    it to the audit log.
+    """
+
+    status: str
+    until: datetime | None = None
+    at: datetime | None = None
+    files: int | None = None
+    bytes: int | None = None
+    found: int | None = None
+    event_hash: str = ""
+
+
+def request(*, at: datetime | None = None) -> Operation:
+    """Enqueue the erasure from the disk, unless one waits already; in the caller's transaction.
+
+    Without a time it begins at once: one that waits is brought forward.
+    """
+    operation = outbox.enqueue(
+        Kind.ERASE_DISK,
+        subject=None,
+        payload={},
+        priority=Priority.BULK,
+        dedupe_key=Kind.ERASE_DISK.value,
+        serial_key=Kind.ERASE_DISK.value,
+        run_after=at,
+    )
+    if at is None:
+        outbox.bring_forward(operation)
+    return operation
+
+
+def second_line(receipt: Receipt) -> SecondLine:
+    if UNTIL not in receipt.disk:
+        return SecondLine("unknown")
+    if receipt.disk[UNTIL] is None:
+        return SecondLine("elsewhere")
+    told = AuditEvent.objects.filter(target=receipt.public_id, action__in=(GONE, TOO_LARGE))
+    event = told.order_by("pk").first()
+    if event is None:
+        return SecondLine("waiting", until=datetime.fromisoformat(receipt.disk[UNTIL]))
+    seal = AuditSeal.objects.filter(event=event.pk).first()
+    how = {name: event.details.get(name) for name in ("files", "bytes", "found")}
+    status = "gone" if event.action == GONE else "too_large"
+    return SecondLine(status, at=event.at, event_hash=bytes(seal.hash).hex() if seal else "", **how)
+
+
+def told(line: SecondLine) -> dict[str, Any]:
+    """As the API and the file tell it."""
+    looked = {"files": line.files, "bytes": line.bytes, "found": line.found}
+    return {
+        "status": line.status,
+        "until": line.until,
+        "gone_at": line.at if line.status == "gone" else None,
+        "scan": looked if line.at else None,
+        "event_hash": line.event_hash,
+    }
+
+
+def carry_out(run: Run) -> dict[str, Any]:
+    """Rewrite, renew the log, look; and say so. Raises `StillThere`."""
+    if not cluster.is_here():
+        return {"receipts": 0}
+    waiting = _begin(run)
+    looked: Looked | None = None
+    if waiting:
+        size = raw_scan.size_of(raw_scan.files())
+        if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
+            _conclude(run, waiting, TOO_LARGE, {"bytes": size})
+        else:
+            looked = _erase(run, waiting)
+            _conclude(run, waiting, GONE, looked.summary())
+    _clear_up(run)
+    return {"receipts": len(waiting), **(looked.summary() if looked else {})}
+
+
+def _begin(run: Run) -> list[Receipt]:
+    """The receipts that this is about: what comes later is the next one's.
+
+    Which they are is written down once, for an attempt after a kill goes on where it was.
+    """
+    run.step(_BEGUN)
+    with run.applying_as_system():
+        kept = Receipt.objects.filter(operation__in=DiskTrace.objects.values("operation"))
+        done = _steps(run.operation)
+        if _BEGUN not in done:
+            disk_traces.close_key()
+            newest = kept.order_by("-pk").values_list("pk", flat=True).first() or 0
+            receipts.note(run.operation, step=_BEGUN, counts={"receipt": newest})
+            done = _steps(run.operation)
+        newest = done[_BEGUN].get("receipt", 0)
+        return list(kept.filter(pk__lte=newest).order_by("pk"))
+
+
+def _steps(operation: Operation) -> dict[str, dict[str, int]]:
+    return {one["step"]: one["erased"] for one in operation.steps_done}
+
+
+def _erase(run: Run, waiting: Sequence[Receipt]) -> Looked:
+    rewritten = _steps(run.operation)
+    tables = {name for name in _touched(waiting) if _REWRITTEN + name not in rewritten}
+    run.step("read", total=1)
+    operations = [one.operation_id for one in waiting]
+    with run.applying_as_system():
+        sought = disk_traces.sought(operations)
+    for _ in range(_ROUNDS):
+        _rewrite(run, tables)
+        run.step("log")
+        cluster.renew_log()
+        looked = _look(run, sought)
+        if not looked.found:
+            return looked
+        tables = _tables_of(looked.found)
+    logger.warning("operation %s: left in %s", run.operation.public_id, looked.found[:_SHOWN])
+    where = ", ".join(looked.found[:_SHOWN])
+    raise StillThere(f"{len(looked.found)} files still hold something: {where}")
+
+
+def _touched(waiting: Iterable[Receipt]) -> set[str]:
+    """The tables that these forgets erased from."""
+    counted = {table for one in waiting for table in one.erased.get("database", {})}
+    return counted & {place.table for place in places.places()}
+
+
+def _tables_of(files: Sequence[str]) -> set[str]:
+    """Those of ours: the planner's notes are rewritten in any case."""
+    with_rows = {place.table for place in places.places()}
+    return with_rows & set(cluster.tables_of(files).values())
+
+
+def _rewrite(run: Run, tables: set[str]) -> None:
+    done = 0
+
+    def note(table: str) -> None:
+        nonlocal done
+        done += 1
+        with run.applying_as_system():
+            receipts.note(run.operation, step=_REWRITTEN + table, counts={})
+        run.step("rewrite", done=done, total=len(tables) + 2)
+
+    run.step("rewrite", total=len(tables) + 2)
+    try:
+        cluster.rewrite_all(tables, then=note)
+    except cluster.NotRewritten as error:
+        raise StillThere(f"The table {error} is in use.") from error
+
+
+def _look(run: Run, sought: Sequence[Sought]) -> Looked:
+    told = 0.0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > _PROGRESS_SECONDS:
+            run.step("scan", done=done // 1_000_000, total=total // 1_000_000)
+            told = time.monotonic()
+
+    return raw_scan.look(sought, progress=progress)
+
+
+def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:
+    """The second lines, and with them goes what was looked for: all or nothing.
+
+    The events are sealed at once; where a kill prevents it, the next sealing does so.
+    """
+    with run.applying_as_system():
+        for one in waiting:
+            audit_log.record(
+                action,
+                subject=one.subject,
+                target=one.public_id,
+                details={"operation": run.operation.public_id, **details},
+            )
+        disk_traces.drop([one.operation_id for one in waiting])
+    audit_chain.seal()
+
+
+def _clear_up(run: Run) -> None:
+    """Nor are keys and hashes left in the files."""
+    run.step("clear")
+    try:
+        cluster.rewrite_all(_KEPT_IN, then=lambda _: None)
+    except cluster.NotRewritten as error:
+        raise StillThere(f"The table {error} is in use.") from error
+    cluster.renew_log()

@@ -1,0 +1,239 @@
+"""Looking for forgotten texts in the raw bytes of every file of the data folder.
+
+Nothing is asked of the database but what still stands in its rows: a hash that a surviving row has
+is no trace. In the database's own files each hash counts; in others, which people's texts only
+reach whole, at least half of those of one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psycopg
+from django.conf import settings
+from psycopg import sql
+
+from ops.disk import cluster
+from ops.disk.disk_traces import Sought
+from ops.disk.windows import AT_ONCE, Places, reduce
+from ops.residue import stores
+
+_CHUNK = AT_ONCE
+_OVERLAP = 1_024
+_NOTHING = b"\0" * _CHUNK
+_ROWS = 500
+_NOT_LOOKED_INTO = ("static", "run")  # what is served to everyone, and sockets
+_TABLES = """
+SELECT n.nspname, c.relname,
+       array_agg(a.attname ORDER BY a.attnum) FILTER (WHERE t.typname = ANY(%s))
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_type t ON t.oid = a.atttypid
+ WHERE c.relkind = 'r' AND n.nspname IN ('public', 'pg_catalog')
+   AND has_table_privilege(c.oid, 'SELECT')
+ GROUP BY 1, 2 ORDER BY 1, 2
+"""
+_TEXTUAL = ("text", "varchar", "bpchar", "name", "json", "jsonb", "_text", "_varchar", "_jsonb")
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file by its path below the data folder.
+
+    `is_own`: nothing of anybody is ever written there, as in PostgreSQL's templates. `is_outside`:
+    it is none of the database's.
+    """
+
+    path: Path
+    name: str
+    is_own: bool
+    is_outside: bool
+
+
+@dataclass
+class Looked:
+    """How much was looked through, and which files hold something that no row says."""
+
+    files: int = 0
+    bytes: int = 0
+    found: list[str] = field(default_factory=list)
+
+    def summary(self) -> dict[str, int]:
+        """For the receipt."""
+        return {"files": self.files, "bytes": self.bytes, "found": len(self.found)}
+
+
+def files() -> list[File]:
+    """Every file of the data folder, wherever the database's stand; sorted by name."""
+    root = Path(settings.DATA_DIR)
+    found = [
+        _file(path, f"{top.name}/{path.relative_to(top.resolve())}")
+        for top in root.iterdir()
+        if top.name not in _NOT_LOOKED_INTO and top.is_dir()
+        for path in top.resolve().rglob("*")
+        if path.is_file()
+    ]
+    found += [_file(path, path.name) for path in root.iterdir() if path.is_file()]
+    return sorted(found, key=lambda one: one.name)
+
+
+def size_of(found: Iterable[File]) -> int:
+    return sum(_size(one.path) for one in found)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _file(path: Path, name: str) -> File:
+    is_outside = not name.startswith(f"{cluster.FOLDER}/")
+    ours = f"{cluster.FOLDER}/base/{cluster.database_number()}/"
+    holds_rows = name.startswith((ours, f"{cluster.FOLDER}/base/{cluster.TEMPORARY}/"))
+    is_own = not is_outside and not holds_rows and name.startswith(_OWN)
+    return File(path, name, is_own, is_outside)
+
+
+_OWN = tuple(
+    f"{cluster.FOLDER}/{name}" for name in ("base/", "global/", "postgresql", "pg_hba", "pg_ident")
+)
+
+
+def look(sought: Sequence[Sought], *, progress: Progress) -> Looked:
+    """Look through all files for what is sought; outside any transaction."""
+    every = files()
+    total = size_of(every)
+    looked = Looked(files=len(every), bytes=total)
+    explained = [_none() for _ in sought]
+    suspects: dict[File, list[Places]] = {}
+    done = 0
+    for file in every:
+        progress(done, total)
+        hits = [_none() for _ in sought]
+        for text in _texts(file):
+            progress(done, total)
+            _add(hits, sought, text, short=not file.is_outside)
+        done += _size(file.path)
+        if file.is_own:
+            explained = _together(explained, hits)
+        elif any(one.size for one in hits):
+            suspects[file] = hits
+    if suspects:
+        explained = _together(explained, _in_rows(sought, then=lambda: progress(done, total)))
+        looked.found = _left(sought, suspects, explained)
+    return looked
+
+
+def _left(
+    sought: Sequence[Sought], suspects: Mapping[File, list[Places]], explained: list[Places]
+) -> list[str]:
+    found = []
+    for file, hits in suspects.items():
+        for one, numbers, known in zip(sought, hits, explained, strict=True):
+            left = np.setdiff1d(numbers, known)
+            if left.size and (not file.is_outside or one.holds_a_text(left)):
+                found.append(file.name)
+                break
+    return found
+
+
+def _add(hits: list[Places], sought: Sequence[Sought], text: str, *, short: bool) -> None:
+    if not text:
+        return
+    reduced = reduce(text, shortest=min(one.wanted.shortest for one in sought))
+    for number, one in enumerate(sought):
+        found = one.wanted.within(reduced, short=short)
+        if found.size:
+            hits[number] = np.union1d(hits[number], found)
+
+
+def _none() -> Places:
+    return np.empty(0, dtype=np.int64)
+
+
+def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
+    return [np.union1d(one, other) for one, other in zip(some, others, strict=True)]
+
+
+def _texts(file: File) -> Iterator[str]:
+    """Its bytes as text, a part at a time; of what is packed its members."""
+    try:
+        if file.is_outside:
+            for strings in stores.parts(file.path, stores.lines):
+                yield from _parts_of(" ".join(strings))
+        else:
+            yield from _raw(file.path)
+    except FileNotFoundError:
+        return  # it went meanwhile, with all that was in it
+
+
+def _raw(path: Path) -> Iterator[str]:
+    with path.open("rb", buffering=0) as file:
+        end = b""
+        while chunk := file.read(_CHUNK - _OVERLAP):
+            if chunk == _NOTHING[: len(chunk)]:
+                end = b""
+                continue
+            yield (end + chunk).decode("utf-8", errors="replace")
+            end = chunk[-_OVERLAP:]
+
+
+def _in_rows(sought: Sequence[Sought], *, then: Callable[[], object]) -> list[Places]:
+    """Which hashes surviving rows have, of whomever; catalogues count as rows."""
+    hits = [_none() for _ in sought]
+    with cluster.outside_transactions() as own, own.transaction():
+        own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))
+        for schema, table, columns in own.execute(_TABLES, [list(_TEXTUAL)]).fetchall():
+            for text in _rows_of(own, schema, table, columns or []):
+                then()
+                _add(hits, sought, text, short=True)
+    return hits
+
+
+def _rows_of(
+    own: psycopg.Connection[Any], schema: str, table: str, columns: Sequence[str]
+) -> Iterator[str]:
+    """What the rows of a table say, row after row, many at a time."""
+    whole: sql.Composable = sql.SQL("one::text")  # catalogues have types of their own
+    named = sql.SQL(", ").join(map(sql.Identifier, columns))
+    wanted = named if schema == "public" else whole
+    statement = sql.SQL("SELECT {} FROM {} one").format(wanted, sql.Identifier(schema, table))
+    batch: list[str] = []
+    size = 0
+    with own.cursor(name="rows") as cursor:
+        cursor.itersize = _ROWS
+        for row in cursor.execute(statement):
+            said = " ".join(_strings(row))
+            batch.append(said)
+            size += len(said) + 1
+            if size >= AT_ONCE:
+                yield from _parts_of("\0".join(batch))
+                batch, size = [], 0
+    yield from _parts_of("\0".join(batch))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """As they lie on the disk: text that is JSON is not read as such."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield name
+            yield from _strings(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _strings(one)
+
+
+def _parts_of(text: str) -> Iterator[str]:
+    """Parts that are not too long to be looked at at once, and overlap."""
+    for start in range(0, len(text), AT_ONCE - _OVERLAP):
+        yield text[start : start + AT_ONCE]

@@ -1,0 +1,286 @@
+"""Keyed hashes of all short windows of a text, or of raw bytes, computed by numpy.
+
+Text is reduced to letters and digits as `memcenter.lib.text.shingles` does, character by character:
+decomposed, casefolded, without marks, so that every spelling that the residue scan holds for the
+same is the same here. A window has 16 letters, 6 where at least half of them are Chinese; a text
+with fewer is one window of its own length. No window goes over a control character (line ends
+and tabs apart) or over bytes that are no UTF-8: fields of a database's page stand apart by them.
+
+The hash of the letters c0, c1, ... is the sum of F(ci) * B^i modulo 2^64, with a random table F and
+a random odd B of the key, mixed with two more random words of the key and the window's length.
+Sums of a prefix give the sum of any window, so all windows cost a few operations on arrays. Two
+windows have the same hash by chance once in about 2^60.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import shake_256
+
+import numpy as np
+import numpy.typing as npt
+
+from memcenter.lib.text.shingles import HAN, LONG
+
+AT_ONCE = 1 << 17  # characters
+SHORTEST_BYTES = 6  # fewer are in any random megabyte
+Words = npt.NDArray[np.uint64]
+Letters = npt.NDArray[np.uint32]
+Places = npt.NDArray[np.int64]
+_CODES = 1 << 18  # beyond it there are no letters
+_BREAK = _CODES - 1
+_AT_MOST = 2  # letters that one character becomes
+_HAN_FROM, _HAN_TO, _HAN_ABOVE = 0x3400, 0x9FFF, 0x20000
+_NOT_BREAKING = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"
+_ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x30000, 0x323AF))
+
+
+@cache
+def _alphabet() -> tuple[Letters, dict[int, str]]:
+    """For each code point its letter, 0 where it is dropped; and those that become several."""
+    table = np.zeros(0x110000, dtype=np.uint32)
+    several: dict[int, str] = {}
+    for first, last in _ITSELF:
+        table[first : last + 1] = np.arange(first, last + 1)
+    for code in (*range(_HAN_FROM), *range(_HAN_TO + 1, 0xAC00), *range(0xD7A4, 0xD800)):
+        _add(table, several, code)
+    for code in (*range(0xF900, _HAN_ABOVE), *range(0x2F800, 0x2FA20)):
+        _add(table, several, code)
+    return table, several
+
+
+def _add(table: Letters, several: dict[int, str], code: int) -> None:
+    one = chr(code)
+    if one == "\ufffd" or (unicodedata.category(one) == "Cc" and one not in _NOT_BREAKING):
+        table[code] = _BREAK
+        return
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", one).casefold())
+    kept = "".join(letter for letter in plain if letter.isalnum())[:_AT_MOST]
+    if kept:
+        table[code] = ord(kept[0])
+    if len(kept) > 1:
+        several[code] = kept
+
+
+@cache
+def _becomes_several() -> npt.NDArray[np.bool_]:
+    marked = np.zeros(0x110000, dtype=np.bool_)
+    marked[list(_alphabet()[1])] = True
+    return marked
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The letters of a text with `_BREAK` between what stands apart; which begin a word."""
+
+    letters: Letters
+    begins: npt.NDArray[np.bool_]
+
+
+def reduce(text: str, *, shortest: int = 1) -> Reduced:
+    """What stands apart and has fewer letters than `shortest` is left out."""
+    table, several = _alphabet()
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    letters = table[codes]
+    more = np.flatnonzero(_becomes_several()[codes])
+    if more.size:
+        rest = [(at + 1, ord(one)) for at in more for one in several[int(codes[at])][1:]]
+        places, added = zip(*rest, strict=True)
+        letters = np.insert(letters, places, np.array(added, dtype=np.uint32))
+    is_break = letters == _BREAK
+    kept = letters != 0
+    kept[1:] &= ~(is_break[1:] & is_break[:-1])
+    at = np.flatnonzero(kept)
+    letters = letters[at]
+    begins = np.ones(len(at), dtype=np.bool_)
+    is_break = letters == _BREAK
+    begins[1:] = (np.diff(at) > 1) | is_break[:-1]
+    begins &= ~is_break
+    if shortest > 1:
+        breaks = np.flatnonzero(is_break)
+        sizes = np.diff(breaks, prepend=-1, append=len(letters))  # each with its break
+        long = np.repeat(sizes > shortest, sizes)[: len(letters)]
+        letters, begins = letters[long], begins[long]
+    return Reduced(letters, begins)
+
+
+def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
+    low = (letters >= _HAN_FROM) & (letters <= _HAN_TO)
+    found: npt.NDArray[np.bool_] = low | ((letters >= _HAN_ABOVE) & (letters != _BREAK))
+    return found
+
+
+def _mostly_han(letters: Letters) -> Places:
+    """Where a window of six begins that is at least half Chinese."""
+    if len(letters) < HAN:
+        return np.empty(0, dtype=np.int64)
+    upto = np.zeros(len(letters) + 1, dtype=np.int32)
+    np.cumsum(_are_han(letters), out=upto[1:])
+    return np.flatnonzero((upto[HAN:] - upto[:-HAN]) * 2 >= HAN)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The hashes of some texts, text after text: `counts` says how many each has.
+
+    `lengths` are those of texts shorter than a window. `left_out` counts the texts that are too
+    short to be told from chance.
+    """
+
+    hashes: Words
+    counts: npt.NDArray[np.uint32]
+    lengths: tuple[int, ...]
+    left_out: int
+
+
+class Hasher:
+    """The hashes under one key."""
+
+    def __init__(self, key: bytes) -> None:
+        made = np.frombuffer(shake_256(key).digest(8 * (_CODES + 8)), dtype="<u8")
+        made = made.astype(np.uint64)
+        self._values = made[:_CODES]
+        odd = int(made[_CODES]) | 1
+        size = AT_ONCE * _AT_MOST
+        self._up = _powers(odd, size)
+        self._down = _powers(pow(odd, -1, 1 << 64), size)
+        self._mixing = [np.uint64(int(one) | 1) for one in made[_CODES + 1 : _CODES + 5]]
+
+    def sums(self, reduced: Reduced) -> Words:
+        """The sum of each prefix. Raises `ValueError` for more than `AT_ONCE` characters."""
+        letters = reduced.letters
+        if len(letters) > len(self._up):
+            raise ValueError("too long")
+        sums = np.zeros(len(letters) + 1, dtype=np.uint64)
+        terms = self._values[letters]
+        terms *= self._up[: len(letters)]
+        np.cumsum(terms, out=sums[1:])
+        return sums
+
+    def all(self, sums: Words, length: int) -> Words:
+        """The hash of every window of this length."""
+        if len(sums) <= length:
+            return sums[:0]
+        window = sums[length:] - sums[:-length]
+        window *= self._down[: len(window)]
+        return self._mixed(window, length)
+
+    def at(self, sums: Words, places: Places, length: int) -> Words:
+        """The hashes of the windows of this length that begin at these places and fit."""
+        places = places[places + length < len(sums)]
+        window = sums[places + length] - sums[places]
+        window *= self._down[places]
+        return self._mixed(window, length)
+
+    def _mixed(self, window: Words, length: int) -> Words:
+        """In place; by the steps of splitmix64, with words of the key in them."""
+        first, second, third, fourth = self._mixing
+        window += np.uint64(int(first) * length % (1 << 64))
+        for shift, word in ((30, second), (27, third), (31, fourth)):
+            window ^= window >> np.uint64(shift)
+            window *= word
+        window ^= window >> np.uint64(32)
+        return window
+
+    def cut(self, texts: Iterable[str]) -> Iterable[Cut]:
+        """What to keep of these texts, many at a time."""
+        batch: list[str] = []
+        size = 0
+        for text in texts:
+            for start in range(0, len(text), AT_ONCE // 2):
+                part = text[max(0, start - LONG) : start + AT_ONCE // 2]
+                if batch and size + len(part) > AT_ONCE // 2:
+                    yield self._cut(batch)
+                    batch, size = [], 0
+                batch.append(part)
+                size += len(part) + 1
+        if batch:
+            yield self._cut(batch)
+
+    def _cut(self, texts: Sequence[str]) -> Cut:
+        reduced = reduce("\0".join(texts))
+        sums = self.sums(reduced)
+        letters = reduced.letters
+        breaks = np.flatnonzero(letters == _BREAK)
+        firsts = np.concatenate([[0], breaks + 1])
+        lasts = np.concatenate([breaks, [len(letters)]])
+        han = np.concatenate([[0], np.cumsum(_are_han(letters))])
+        sizes = lasts - firsts
+        long = np.where((han[lasts] - han[firsts]) * 2 >= sizes, HAN, LONG)
+        whole = sizes >= long
+        owner = np.repeat(np.arange(len(sizes)), sizes + 1)[: len(letters)]
+        found, owners = [], []
+        for length, places in (
+            (LONG, np.arange(max(0, len(letters) - LONG + 1))),
+            (HAN, _mostly_han(letters)),
+        ):
+            own = owner[places]
+            fits = whole[own] & (long[own] == length) & (places + length <= lasts[own])
+            found.append(self.at(sums, places[fits], length))
+            owners.append(own[fits])
+        lengths: set[int] = set()
+        left_out = 0
+        for number in np.flatnonzero(~whole & (sizes > 0)):
+            first, length = int(firsts[number]), int(sizes[number])
+            if _bytes_of(letters[first : first + length]) < SHORTEST_BYTES:
+                left_out += 1
+                continue
+            lengths.add(length)
+            found.append(self.at(sums, np.array([first]), length))
+            owners.append(np.array([number]))
+        hashes, numbers = np.concatenate(found), np.concatenate(owners)
+        order = np.argsort(numbers, kind="stable")
+        counts = np.unique(numbers, return_counts=True)[1].astype(np.uint32)
+        return Cut(hashes[order], counts, tuple(sorted(lengths)), left_out)
+
+
+def _powers(base: int, count: int) -> Words:
+    powers = np.full(count, base, dtype=np.uint64)
+    powers[0] = 1
+    np.multiply.accumulate(powers, out=powers)
+    return powers
+
+
+def _bytes_of(letters: Letters) -> int:
+    return len("".join(map(chr, letters)).encode("utf-8", "replace"))
+
+
+class Wanted:
+    """Hashes that are looked for: which of them are in a text."""
+
+    def __init__(self, hasher: Hasher, hashes: Words, lengths: Iterable[int]) -> None:
+        self._hasher = hasher
+        self.hashes = np.unique(hashes)
+        self._lengths = sorted(set(lengths))
+        self.shortest = min([HAN, *self._lengths])
+        bits = min(26, max(16, len(self.hashes).bit_length() + 4))
+        self._shift = np.uint64(64 - bits)
+        self._sieve = np.zeros(1 << bits, dtype=np.bool_)
+        self._sieve[self.hashes >> self._shift] = True
+
+    def within(self, reduced: Reduced, *, short: bool = True) -> Places:
+        """The numbers of the hashes that a text has.
+
+        `short` texts are looked for where a word begins, or one letter later: the length of a
+        field stands before it, and may look like a letter.
+        """
+        sums = self._hasher.sums(reduced)
+        made = [self._hasher.all(sums, LONG)]
+        made.append(self._hasher.at(sums, _mostly_han(reduced.letters), HAN))
+        if short and self._lengths:
+            begins = reduced.begins.copy()
+            begins[1:] |= reduced.begins[:-1] & (reduced.letters[:-1] < 128)
+            places = np.flatnonzero(begins)
+            made += [self._hasher.at(sums, places, length) for length in self._lengths]
+        found = [self._numbers(one) for one in made]
+        return np.unique(np.concatenate(found))
+
+    def _numbers(self, hashes: Words) -> Places:
+        some = hashes[self._sieve[hashes >> self._shift]]
+        at = np.searchsorted(self.hashes, some)
+        at[at == len(self.hashes)] = 0
+        found: Places = at[self.hashes[at] == some] if len(self.hashes) else at[:0]
+        return found

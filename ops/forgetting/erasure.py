@@ -1,0 +1,249 @@
+"""The common part of every forget: hide exports and answers, count each step, issue the receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from memcenter.lib.errors import Conflict
+from ops.access import as_system, lock_person
+from ops.audit import audit_log, receipts
+from ops.audit.receipts import Counts
+from ops.disk import disk_erasure, vacuum
+from ops.forgetting import ledger
+from ops.models import (
+    IdempotencyRecord,
+    Import,
+    Kind,
+    Operation,
+    Priority,
+    Receipt,
+    Status,
+    User,
+)
+from ops.queue import outbox
+from ops.queue.worker import Run
+from ops.residue import erased_hashes, known_places, residue_scan
+from ops.residue.known_places import Elsewhere
+from ops.residue.residue_scan import Scan, Whose
+from ops.transfer import export_requests, stored_files
+
+FORGET_KINDS = (
+    Kind.FORGET_MEMORY,
+    Kind.FORGET_MESSAGE,
+    Kind.FORGET_CHOICE,
+    Kind.FORGET_CONVERSATION,
+    Kind.CLEAR_CONVERSATION,
+    Kind.FORGET_PROJECT,
+    Kind.FORGET_LAYER,
+    Kind.FORGET_USER,
+)
+LEDGER = "ledger"  # the key of the payload under which the ledger's target stands
+_UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
+
+
+def begin(
+    kind: Kind,
+    *,
+    user: User,
+    payload: Mapping[str, Any],
+    about: Q | None = None,
+    requested_by_key: int | None = None,
+    target: Mapping[str, Any] | None = None,
+) -> Operation:
+    """Enqueue a forget, in the transaction that called `start` and hid the rows.
+
+    Hides exports and stored answers of the person, and cancels queued operations that match
+    `about`. `payload` and `target` hold ids only; `target` goes into the ledger, so its ids must
+    stay valid after a restore of an older database state.
+    """
+    export_requests.hide_exports(user=user, conversations=concerned(kind, payload))
+    _blank_answers(user)
+    if about is not None:
+        withdraw(user=user, about=about)
+    operation = outbox.enqueue(
+        kind,
+        subject=user.subject,
+        payload={**payload, LEDGER: dict(target or {})},
+        priority=Priority.FORGET,
+        serial_key=str(user.subject),
+        requested_by_key=requested_by_key,
+    )
+    transaction.on_commit(partial(_write_down, operation), robust=True)
+    audit_log.record("forget.requested", subject=user.subject, target=operation.public_id)
+    return operation
+
+
+def start(user: User) -> None:
+    """Lock the person before reading any row that is to be forgotten.
+
+    This waits for writers that read earlier, so their rows are forgotten too. Writers that come
+    later, until the transaction ends, write nothing.
+    """
+    lock_person(user)
+    User.objects.filter(pk=user.pk).update(forgets=F("forgets") + 1)
+    user.forgets += 1
+
+
+def _blank_answers(user: User, *, until: datetime | None = None) -> None:
+    kept = IdempotencyRecord.objects.filter(user=user, body__isnull=False)
+    kept = kept if until is None else kept.filter(created_at__lte=until)
+    kept.update(body=None, body_erased=True)
+
+
+def _write_down(operation: Operation) -> None:
+    """Write the ledger line before the answer; if that fails now, the handler does it first."""
+    ledger.write(operation, operation.payload[LEDGER])
+
+
+def take_up(kind: Kind, *, user: User, payload: Mapping[str, Any]) -> Operation | None:
+    """Return the unfinished forget of the same ids; a failed one is retried."""
+    found = (
+        Operation.objects.filter(subject=user.subject, kind=kind, status__in=_UNFINISHED)
+        .filter(payload__contains=dict(payload))
+        .order_by("pk")
+        .first()
+    )
+    if found is not None and found.status == Status.FAILED:
+        outbox.retry(found)
+        found.refresh_from_db()
+    return found
+
+
+def withdraw(*, user: User, about: Q) -> None:
+    """Cancel matching queued operations, except forgets, which only erase."""
+    waiting = Operation.objects.filter(about, subject=user.subject, status=Status.PENDING)
+    for operation in waiting.exclude(kind__in=FORGET_KINDS):
+        try:
+            outbox.cancel(operation)
+        except Conflict:  # a worker was faster: its handler looks again before it applies
+            continue
+
+
+def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Counts:
+    """Run one step and store its counts in one transaction."""
+    run.step(name)
+    with run.applying(user):
+        counts = erase()
+        receipts.note(run.operation, step=name, counts=counts)
+    return counts
+
+
+def concerned(kind: str, payload: Mapping[str, Any]) -> list[int] | None:
+    """Return the conversations whose exports become outdated; None means all."""
+    if kind == Kind.FORGET_USER:
+        return None
+    if "conversations" in payload:
+        return list(payload["conversations"])
+    return [payload["conversation"]] if "conversation" in payload else []
+
+
+def erase_transfers(user: User, conversations: Collection[int] | None = None) -> Counts:
+    """Erase exports (see `drop_exports`) and the files of finished imports.
+
+    A running export starts again without the forgotten rows.
+    """
+    imports = Import.objects.filter(user=user, finished_at__isnull=False).exclude(path="")
+    files = stored_files.delete(stored_files.IMPORTS, imports.values_list("path", flat=True))
+    imports.update(path="")
+    exports = export_requests.drop_exports(user=user, conversations=conversations)
+    return {"ops_export": exports, "files:transfer": files + exports}
+
+
+def remember(
+    run: Run,
+    *,
+    user: User,
+    texts: Callable[[], Iterable[str]],
+    rows: Callable[[], Iterable[QuerySet[Any]]],
+    staying: Callable[[], Iterable[str]] = tuple,
+) -> None:
+    """Run the first step: write the ledger and remember what the residue scan will look for.
+
+    Also blanks answers that were in progress at the time of the request.
+    """
+    ledger.write(run.operation, run.payload.get(LEDGER, {}))
+    leaves = run.operation.kind == Kind.FORGET_USER
+
+    def keep() -> Counts:
+        _blank_answers(user, until=None if leaves else run.operation.created_at)
+        erased_hashes.remember(run.operation, texts=texts(), rows=rows(), staying=staying())
+        return {}
+
+    step(run, user=user, name="remember", erase=keep)
+
+
+def finish(
+    run: Run,
+    *,
+    user: User | None,
+    scope: str,
+    kept: Iterable[str] = (),
+    then: Callable[[], object] | None = None,
+) -> Mapping[str, Any]:
+    """Run the last steps: residue scan, disk cleaning, receipt.
+
+    One transaction writes follow-up operations, the receipt and its audit event, and deletes what
+    the scan looked for. Raises `ResidueFound`.
+    """
+    with as_system():
+        issued = Receipt.objects.filter(operation=run.operation).first()
+        elsewhere = known_places.stores_in_use()
+    if issued is not None:
+        return _result(issued)
+    gone: int | None = run.payload.get("user") if user is None else user.pk
+    if gone is not None:
+        for store in elsewhere:
+            _erase_in(store, run=run, user_id=gone)
+    ledger.write(run.operation, run.payload.get(LEDGER, {}))
+    found = _scan(run, gone)
+    run.step("vacuum")
+    tables = vacuum.vacuum(run.operation)
+    applying = run.applying_as_system() if user is None else run.applying(user)
+    with applying:
+        if user is not None and then is not None:
+            then()
+        erased_hashes.drop(Operation.objects.filter(pk=run.operation.pk))
+        told = vacuum.statement(run.operation, now=timezone.now(), tables=tables)
+        receipt = receipts.issue(
+            run.operation,
+            scope=scope,
+            kept=kept,
+            scan=found.summary(),
+            disk=told,
+            chosen=run.payload.get("chosen", ""),
+        )
+        if told[vacuum.UNTIL] is not None:
+            disk_erasure.request(at=vacuum.due(receipt.finished_at))
+    return _result(receipt)
+
+
+def _erase_in(store: Elsewhere, *, run: Run, user_id: int) -> None:
+    """Erase in one store. Raises `ProviderError` while the store is down, so the forget waits."""
+    run.step(store.name)
+
+    def note(count: int) -> None:
+        counts = {f"{store.name}:vector": count}
+        receipts.note(run.operation, step=store.name, counts=counts)
+
+    store.follow(user_id, then=note)
+
+
+def _scan(run: Run, user_id: int | None) -> Scan:
+    run.step("scan")
+    with as_system():
+        erased = erased_hashes.erased_by(run.operation)
+        whose = Whose(user_id, run.operation.subject, since=run.operation.created_at)
+        found = residue_scan.scan(whose, erased)
+    residue_scan.check(found)
+    return found
+
+
+def _result(receipt: Receipt) -> Mapping[str, Any]:
+    return {"receipt_id": receipt.public_id}

@@ -1,0 +1,120 @@
+"""Erase expired rows and unneeded files: exports, finished imports, leftovers of a kill."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.files.storage import storages
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from ops.access import as_system
+from ops.models import Delivery, Export, Import, SignIn, Status, User
+from ops.queue.batching import delete, work_in_batches
+from ops.queue.worker import Run
+from ops.transfer import export_requests, stored_files
+from ops.transfer.stored_files import EXPORTS, IMPORTS, PARTS
+
+_OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+_STRAY_SECONDS = 600
+_ARRIVED_SECONDS = 15
+_CLOCKS_APART = 5
+_LONGEST_AT_WORK = """
+SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+
+
+def erase_expired(run: Run) -> dict[str, int]:
+    """Erase expired exports, sessions and deliveries, files of finished imports, and stray files.
+
+    Each in batches with a transaction of their own. Safe to repeat.
+    """
+    now = timezone.now()
+    session_began = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    sign_ins = SignIn.objects.filter(began_at__lt=session_began, seen_at__lt=session_began)
+    deliveries = Delivery.objects.filter(created_at__lt=now - timedelta(days=settings.TRACE_DAYS))
+    counts = {
+        "exports": work_in_batches(run, export_requests.expired(), export_requests.erase),
+        "imports": work_in_batches(run, _imports_that_are_over(), _erase_imports),
+        "sessions": work_in_batches(run, Session.objects.filter(expire_date__lt=now), delete),
+        "deliveries": work_in_batches(run, deliveries, delete),
+    }
+    work_in_batches(run, sign_ins, delete)
+    with run.applying_as_system():
+        return counts | {"stray_files": _erase_strays()}
+
+
+def erase_abandoned_uploads() -> int:
+    """Erase uploads whose process died before the import was requested; return how many.
+
+    A live upload has had a transaction open since before its file existed. Call it outside any
+    transaction, under the app's database role, which sees its own transactions.
+    """
+    arrived = {
+        path.name: at
+        for path in _files_in(IMPORTS)
+        if (at := _changed_at(path)) is not None and time.time() - at > _ARRIVED_SECONDS
+    }
+    if not arrived:
+        return 0
+    [(begun,)] = statements.rows(_LONGEST_AT_WORK)
+    with as_system():
+        named = {*Import.objects.filter(path__in=arrived).values_list("path", flat=True)}
+    gone = [
+        name
+        for name, at in arrived.items()
+        if name not in named and (begun is None or begun > at + _CLOCKS_APART)
+    ]
+    return stored_files.delete(IMPORTS, gone)
+
+
+def _changed_at(path: Path) -> float | None:
+    """Return the file's time, or None if it was deleted meanwhile."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime
+    return None
+
+
+def erase_imports(user: User) -> None:
+    """Erase the files of a person's imports that are over, however they ended."""
+    _erase_imports(_imports_that_are_over().filter(user=user))
+
+
+def _imports_that_are_over() -> QuerySet[Import]:
+    return Import.objects.filter(operation__status__in=_OVER).exclude(path="")
+
+
+def _erase_imports(rows: QuerySet[Import]) -> None:
+    stored_files.delete(IMPORTS, rows.values_list("path", flat=True))
+    rows.update(path="")
+
+
+def _erase_strays() -> int:
+    """Erase files that no row names, unless they are young and may be in use."""
+    named = {
+        *Export.objects.exclude(path="").values_list("path", flat=True),
+        *Import.objects.exclude(path="").values_list("path", flat=True),
+    }
+    count = 0
+    for kind in (EXPORTS, IMPORTS, PARTS):
+        for path in _files_in(kind):
+            if path.name not in named and time.time() - path.stat().st_mtime > _STRAY_SECONDS:
+                path.unlink(missing_ok=True)
+                count += 1
+    return count
+
+
+def _files_in(kind: str) -> list[Path]:
+    """List files in a local folder; object storage expires its files itself."""
+    try:
+        folder = Path(storages[kind].path(""))
+    except NotImplementedError:
+        return []
+    return [one for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []

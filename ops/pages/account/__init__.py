@@ -1,0 +1,1 @@
+"""Pages of signing in, keys, sessions, second factor and preferences."""

@@ -1,0 +1,149 @@
+"""What the pages share: who may see them, in whose transaction, and where a form leads back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+from urllib.parse import urlsplit
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone, translation
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from memcenter.lib.errors import NotFound
+from ops.access import as_user
+from ops.accounts import users, web_sessions
+from ops.models import User, UserSettings
+
+Given = ParamSpec("Given")
+SEEN = "seen_at"  # in the session, once somebody has signed in
+_SEEN_SECONDS = 10 * 60
+
+
+def personal_page(
+    view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
+    """For signed-in people. What isn't theirs is a 404; no cache keeps what they saw.
+
+    A fragment asked for by somebody signed out is a 401: a sign-in page swapped into a list
+    would help nobody.
+    """
+
+    @wraps(view)
+    def guarded(
+        request: HttpRequest, *args: Given.args, **kwargs: Given.kwargs
+    ) -> HttpResponseBase:
+        if is_htmx(request) and not request.user.is_authenticated:
+            return HttpResponse(status=401)
+        _note_presence(request)
+        try:
+            response = for_members(request, *args, **kwargs)
+        except NotFound as error:
+            raise Http404(error.message) from error
+        patch_vary_headers(response, ["HX-Request", "HX-Target", "Cookie"])
+        patch_cache_control(response, private=True, no_store=True)
+        return response
+
+    for_members = login_required(view)
+    guarded.is_personal_page = True  # type: ignore[attr-defined]  # a rule test weighs each
+    return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", guarded)
+
+
+def _note_presence(request: HttpRequest) -> None:
+    """For the list of where one is signed in; every ten minutes is enough."""
+    last, now = request.session.get(SEEN), timezone.now().timestamp()
+    if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
+        return
+    with own_transaction(request):
+        web_sessions.seen(str(request.session.session_key))
+    request.session[SEEN] = now
+
+
+def person(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def own_settings(request: HttpRequest) -> UserSettings:
+    """The signed-in person's, read once for each request (by the middleware, as a rule)."""
+    found: UserSettings | None = getattr(request, "user_settings", None)
+    if found is None:
+        found = users.settings_of(person(request))
+        remember_settings(request, found)
+    return found
+
+
+def remember_settings(request: HttpRequest, own: UserSettings) -> None:
+    """After they were changed in this request."""
+    request.user_settings = own  # type: ignore[attr-defined]
+
+
+def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
+    """The signed-in person's transaction: services, selectors and rendering go inside it."""
+    return as_user(person(request), changing=request.method == "POST")
+
+
+def is_htmx(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def is_streamed(request: HttpRequest) -> bool:
+    """Whether the page's script reads the answer as it comes."""
+    return "text/event-stream" in request.headers.get("Accept", "")
+
+
+class Surroundings:
+    """A request's language and time zone, for what is rendered after its view has returned."""
+
+    def __init__(self) -> None:
+        self._language, self._zone = translation.get_language(), timezone.get_current_timezone()
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        with translation.override(self._language), timezone.override(self._zone):
+            yield
+
+
+def target(request: HttpRequest) -> str:
+    """The id of the element that htmx will replace; empty for a whole page."""
+    return request.headers.get("HX-Target", "") if is_htmx(request) else ""
+
+
+def render_page(
+    request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """A page, or its partial `dialog` where htmx will put it into the element of that name."""
+    if target(request) != "dialogs":
+        return render(request, template, context, status=status)
+    response = render(request, f"{template}#dialog", context, status=status)
+    response["HX-Reswap"] = "innerHTML"  # whatever the link's surroundings say
+    return response
+
+
+def leave(request: HttpRequest, address: str) -> HttpResponse:
+    """Lead on after a form; the whole page, so that no dialog swallows it."""
+    if is_htmx(request):
+        return HttpResponse(headers={"HX-Redirect": address})
+    return redirect(address)
+
+
+def way_back(request: HttpRequest, *, default: str) -> str:
+    """Where to go after a form: `next` if it stays on this site, else `default`."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    return wanted if _is_ours(wanted) else default
+
+
+def here(request: HttpRequest) -> str:
+    """The address that the person sees, also while htmx asks for a part of it."""
+    shown = urlsplit(request.headers.get("HX-Current-URL", ""))
+    path = f"{shown.path}?{shown.query}" if shown.query else shown.path
+    return path if is_htmx(request) and _is_ours(path) else request.get_full_path()
+
+
+def _is_ours(address: str) -> bool:
+    return address.startswith("/") and url_has_allowed_host_and_scheme(address, allowed_hosts=None)

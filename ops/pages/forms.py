@@ -1,0 +1,193 @@
+"""What people fill in: signing in, registering, preferences, keys, deleting everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib.errors import Invalid
+from ops.models import Scope, Theme
+from ops.pages import time_zones
+
+PHRASES = ("delete everything", "删除全部")
+_OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.FORGET, Scope.EXPORT)
+
+
+def add_problems(form: forms.Form, error: Invalid) -> None:
+    """Show what a service found wrong beside the fields it names."""
+    named = {name: texts for name, texts in error.fields.items() if name in form.fields}
+    for name, texts in named.items():
+        form.add_error(name, [gettext(text) for text in texts])
+    if not named:
+        form.add_error(None, gettext(error.message))
+
+
+class SignInForm(forms.Form):
+    username = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
+class RegisterForm(forms.Form):
+    username = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        help_text=_("For signing in. It doesn’t have to be your real name."),
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        help_text=_("At least 8 characters."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+
+class PasswordForm(forms.Form):
+    current = forms.CharField(
+        label=_("Your current password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    password = forms.CharField(
+        label=_("New password"),
+        strip=False,
+        help_text=_("At least 8 characters."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=40,
+        help_text=_("Six digits from the app on your device, or one of your recovery codes."),
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True}),
+    )
+
+
+class ProofForm(forms.Form):
+    """The password where there is one; `proof.problem` looks at it."""
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, *args: Any, has_password: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_password:
+            del self.fields["password"]
+
+
+class SecondFactorForm(ProofForm):
+    field_order = ("code", "password")
+    code = forms.CharField(
+        label=_("The six digits that the app shows"),
+        max_length=10,
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
+    )
+
+
+class PreferencesForm(forms.Form):
+    """Any of the three may be left out."""
+
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    timezone = forms.ChoiceField(
+        label=_("Time zone"),
+        help_text=_("For times on these pages, and for what “today” means."),
+        required=False,
+    )
+    theme = forms.ChoiceField(label=_("Appearance"), choices=Theme.choices, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        languages = [("", _("Same as the browser")), *settings.LANGUAGES]
+        self._field("language").choices = languages
+        zone = self.data.get("timezone") or self.initial.get("timezone", "UTC")
+        self._field("timezone").choices = time_zones.choices(also=zone)
+
+    def changes(self) -> dict[str, Any]:
+        """Return the settings that were sent; the others stay as they are."""
+        return {name: value for name, value in self.cleaned_data.items() if name in self.data}
+
+    def _field(self, name: str) -> forms.ChoiceField:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        return field
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(
+        label=_("What is it for?"),
+        max_length=100,
+        widget=forms.TextInput(attrs={"placeholder": _("My notebook"), "autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("It can"),
+        initial=[Scope.READ, Scope.WRITE],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    days = forms.TypedChoiceField(
+        label=_("It is valid"),
+        coerce=int,
+        initial=90,
+        choices=[
+            (30, _("for 30 days")),
+            (90, _("for 90 days")),
+            (365, _("for a year")),
+            (0, _("until you revoke it")),
+        ],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scopes = self.fields["scopes"]
+        assert isinstance(scopes, forms.MultipleChoiceField)
+        scopes.choices = [(scope.value, SCOPES[scope]) for scope in _OWN_SCOPES]
+
+    def expires_at(self) -> datetime | None:
+        days = self.cleaned_data["days"]
+        return timezone.now() + timedelta(days=days) if days else None
+
+
+SCOPES = {
+    Scope.READ: gettext_lazy("read what is remembered"),
+    Scope.WRITE: gettext_lazy("record turns and write memories"),
+    Scope.FORGET: gettext_lazy("forget"),
+    Scope.EXPORT: gettext_lazy("export"),
+    Scope.SIGNIN: gettext_lazy("make sign-in links"),
+    Scope.ADMIN: gettext_lazy("administer"),
+}
+
+
+def scope_words(scopes: Iterable[str]) -> list[Any]:
+    return [SCOPES[scope] for scope in Scope if scope in scopes]
+
+
+class ForgetEverythingForm(forms.Form):
+    phrase = forms.CharField(required=False)
+    password = forms.CharField(required=False, strip=False)
+
+    def clean_phrase(self) -> str:
+        phrase = str(self.cleaned_data["phrase"])
+        if phrase.casefold() not in PHRASES:
+            words = gettext("Type “%(phrase)s” exactly as shown. Nothing was deleted.")
+            raise forms.ValidationError(words % {"phrase": gettext("delete everything")})
+        return phrase

@@ -1,0 +1,226 @@
+"""Operations as shown to people: name, steps and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from ops import selectors
+from ops.forgetting.erasure import FORGET_KINDS
+from ops.models import Kind, Operation, Priority, Status, User
+from ops.pages import stored_amounts
+from ops.pages.error_texts import said, said_of_trouble
+from ops.selectors import Trouble
+
+SHOWN = 20
+_LOOKED_AT = 200
+_TROUBLES = 10
+_LEARNING = (
+    Kind.EXTRACT_TURN,
+    Kind.EXTRACT_CONVERSATION,
+    Kind.SUMMARIZE,
+    Kind.INDEX_EPISODE,
+    Kind.INDEX_MEMORY,
+    Kind.REVISE_MEMORY,
+)
+_UPKEEP = (  # what the system does for itself; told to people only if it fails
+    Kind.SYNC_FILES,
+    Kind.REINDEX,
+    Kind.BUILD_INDEX,
+    Kind.MOVE_VECTORS,
+    Kind.SYNC_VECTORS,
+    Kind.CLEANUP,
+)
+_SOON = timedelta(minutes=1)
+_UNFINISHED = (Status.PENDING, Status.RUNNING)
+_TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
+_STEPS = {
+    "hide": gettext_lazy("Hide everything about it"),
+    "remember": gettext_lazy("Note what to search for afterwards"),
+    "copies": gettext_lazy("Copies in notes, files and records"),
+    "memories": gettext_lazy("Memories and everything derived from them"),
+    "traces": gettext_lazy("Recall records"),
+    "index": gettext_lazy("Search index"),
+    "summaries": gettext_lazy("Summaries"),
+    "turns": gettext_lazy("Turns and episodes"),
+    "messages": pgettext_lazy("what was said", "Messages"),
+    "exports": gettext_lazy("Exports"),
+    "conversation": gettext_lazy("The conversation itself"),
+    "project": gettext_lazy("The project itself"),
+    "account": gettext_lazy("The account itself"),
+    "cache": gettext_lazy("Cache"),
+    "milvus": gettext_lazy("Index in the vector store"),
+    "scan": gettext_lazy("Search for anything left"),
+    "vacuum": gettext_lazy("Clean the disk"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    title: str
+    state: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One operation, or several similar finished ones in a row (`times`, in words)."""
+
+    operation: Operation
+    title: str
+    times: str
+    tone: str
+    steps: list[Step]
+    progress: str
+    error: str
+    trouble: str
+    again_at: datetime | None
+    receipt_id: str
+    can_retry: bool
+    can_cancel: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the details are shown unfolded."""
+        noteworthy = self.error or self.trouble
+        return self.operation.status in (Status.RUNNING, Status.FAILED) or bool(noteworthy)
+
+    @property
+    def since(self) -> datetime:
+        return selectors.since(self.operation)
+
+    @property
+    def has_details(self) -> bool:
+        shown = self.steps or self.error or self.trouble
+        return bool(shown or self.can_retry or self.can_cancel)
+
+
+def of(user: User) -> tuple[list[Happening], list[Happening]]:
+    """Return the newest lines, then those of upkeep that went well, which only operators look at.
+
+    Successive successful learning is combined into one line. Overdue or stuck operations and failed
+    forgets come first, however old.
+    """
+    now = timezone.now()
+    wanted = Q(status=Status.FAILED, priority=Priority.FORGET)
+    for trouble in Trouble:
+        wanted |= selectors.in_trouble(trouble, now=now)
+    first = list(selectors.operations_of(user).filter(wanted).order_by("-pk")[:_TROUBLES])
+    rows = list(selectors.operations_of(user).order_by("-pk")[:_LOOKED_AT])
+    rest = [row for row in rows if row not in first]
+    upkeep = [row for row in rest if row.kind in _UPKEEP and row.status != Status.FAILED]
+    shown = [row for row in rest if row not in upkeep]
+    return [*map(happening, first), *_lines(shown)], _lines(upkeep)
+
+
+def _lines(rows: Sequence[Operation]) -> list[Happening]:
+    lines: list[Happening] = []
+    for _key, alike in groupby(rows, key=_likeness):
+        several = list(alike)
+        cut_off = len(rows) >= _LOOKED_AT - _TROUBLES and several[-1] is rows[-1]
+        lines.append(happening(several[0], alike=several[1:], cut_off=cut_off))
+        if len(lines) == SHOWN:
+            break
+    return lines
+
+
+def _likeness(operation: Operation) -> int:
+    """Return the key for combining, which only finished operations without details have."""
+    return (
+        0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
+    )
+
+
+def happening(
+    operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
+) -> Happening:
+    """Make a line. `alike` holds older operations in the same line; `cut_off` means maybe more."""
+    waits = operation.status == Status.PENDING and bool(operation.last_error)
+    receipt = getattr(operation, "receipt", None)
+    trouble = selectors.trouble_of(operation, now=timezone.now())
+    return Happening(
+        operation=operation,
+        title=_title_of(operation, alike),
+        times=_times(1 + len(alike), cut_off=cut_off) if alike else "",
+        tone="warning" if trouble else _TONES.get(Status(operation.status), ""),
+        steps=_steps_of(operation) if operation.kind in FORGET_KINDS else [],
+        progress=_progress_of(operation),
+        error=_error_of(operation),
+        trouble=said_of_trouble(trouble) if trouble else "",
+        again_at=operation.run_after if waits and not trouble else None,
+        receipt_id=receipt.public_id if receipt is not None else "",
+        # The file of an import is deleted, so it can't be retried here but is chosen again.
+        can_retry=operation.status == Status.FAILED and operation.kind != Kind.IMPORT,
+        can_cancel=selectors.can_be_cancelled(operation),
+    )
+
+
+def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
+    if any(one.kind != operation.kind for one in alike):
+        return _("Learning from what was said")
+    return str(operation.get_kind_display())
+
+
+def _times(count: int, *, cut_off: bool) -> str:
+    words = _("×%(n)s or more") if cut_off else _("×%(n)s")
+    return words % stored_amounts.shown(count)
+
+
+def is_moving(happenings: Iterable[Happening]) -> bool:
+    """Tell whether an operation runs or is queued, so that the page polls."""
+    soon = timezone.now() + _SOON
+    return any(
+        one.operation.status == Status.RUNNING
+        or (one.operation.status == Status.PENDING and one.operation.run_after <= soon)
+        for one in happenings
+    )
+
+
+def _steps_of(operation: Operation) -> list[Step]:
+    """Return finished steps, the running step and the receipt as the last one."""
+    titles: dict[str, int] = {}
+    for done in operation.steps_done:
+        title = _step_title(done["step"])
+        titles[title] = titles.get(title, 0) + sum(done["erased"].values())
+    current = _step_title(operation.progress_step) if operation.progress_step else ""
+    if operation.status != Status.SUCCEEDED:
+        titles.pop(current, None)  # a step may have several rounds
+    steps = [Step(title, "done", _erased(count)) for title, count in titles.items()]
+    if operation.status in (*_UNFINISHED, Status.FAILED):
+        state = "failed" if operation.status == Status.FAILED else "running"
+        steps.append(Step(current or _("Getting ready"), state))
+    finished = operation.status == Status.SUCCEEDED
+    return [*steps, Step(_("Receipt"), "done" if finished else "waiting")]
+
+
+def _step_title(name: str) -> str:
+    return str(_STEPS[name]) if name in _STEPS else stored_amounts.label_of(name)
+
+
+def _erased(count: int) -> str:
+    return _("%(n)s erased") % stored_amounts.shown(count) if count else ""
+
+
+def _progress_of(operation: Operation) -> str:
+    if operation.status != Status.RUNNING or not operation.progress_total:
+        return ""
+    numbers = {"done": operation.progress_done, "total": operation.progress_total}
+    return _("%(done)s of %(total)s") % {
+        name: number_format(value, force_grouping=True) for name, value in numbers.items()
+    }
+
+
+def _error_of(operation: Operation) -> str:
+    """Return the last error in the reader's language; empty if the operation succeeded."""
+    error = operation.last_error
+    if not error or operation.status == Status.SUCCEEDED:
+        return ""
+    return said(error)

@@ -1,0 +1,171 @@
+"""Amounts of a person's stored data, in words, complete because they come from the registry."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from redis.exceptions import RedisError
+
+from memcenter.lib.database import statements
+from ops import registry
+from ops.models import User
+
+logger = logging.getLogger(__name__)
+
+Words = Callable[[int], str]
+# Plain names in the order of the page; everything else is "what belongs to it".
+WORDS: dict[str, Words] = {
+    "message": lambda n: ngettext("%(n)s message", "%(n)s messages", n),
+    "conversation": lambda n: ngettext("%(n)s conversation", "%(n)s conversations", n),
+    "summary": lambda n: ngettext("%(n)s summary", "%(n)s summaries", n),
+    "episode": lambda n: ngettext("%(n)s episode", "%(n)s episodes", n),
+    "memory": lambda n: ngettext("%(n)s memory", "%(n)s memories", n),
+    "memoryversion": lambda n: ngettext(
+        "%(n)s version of memories", "%(n)s versions of memories", n
+    ),
+    "project": lambda n: ngettext("%(n)s project", "%(n)s projects", n),
+    "memoryfile": lambda n: ngettext("%(n)s memory file", "%(n)s memory files", n),
+    "dailynote": lambda n: ngettext("%(n)s line of notes", "%(n)s lines of notes", n),
+    "feedback": lambda n: ngettext("%(n)s rating", "%(n)s ratings", n),
+    "recalltrace": lambda n: ngettext("%(n)s record of recall", "%(n)s records of recall", n),
+    "export": lambda n: ngettext("%(n)s export", "%(n)s exports", n),
+    "import": lambda n: ngettext("%(n)s import", "%(n)s imports", n),
+    "apikey": lambda n: ngettext("%(n)s API key", "%(n)s API keys", n),
+    "webhook": lambda n: ngettext("%(n)s webhook", "%(n)s webhooks", n),
+    "temporary_conversation": lambda n: ngettext(
+        "%(n)s temporary conversation", "%(n)s temporary conversations", n
+    ),
+}
+# The same as lines of a table or receipt.
+LABELS = {
+    "message": pgettext_lazy("what was said", "Messages"),
+    "conversation": gettext_lazy("Conversations"),
+    "turn": gettext_lazy("Turns"),
+    "summary": gettext_lazy("Summaries"),
+    "episode": gettext_lazy("Episodes"),
+    "memory": gettext_lazy("Memories"),
+    "memoryversion": gettext_lazy("Versions of memories"),
+    "fragment": gettext_lazy("Pieces of long memories"),
+    "source": gettext_lazy("Links to sources"),
+    "relation": gettext_lazy("Links between memories"),
+    "arbitration": gettext_lazy("Records of decisions"),
+    "refusal": gettext_lazy("Records of refusals"),
+    "recalltrace": gettext_lazy("Recall records"),
+    "recallhit": gettext_lazy("What was recalled"),
+    "vector": gettext_lazy("Search index: meaning"),
+    "lexicalentry": gettext_lazy("Search index: words"),
+    "project": gettext_lazy("Projects"),
+    "memoryfile": gettext_lazy("Memory files"),
+    "fileversion": gettext_lazy("Versions of files"),
+    "dailynote": gettext_lazy("Lines of notes"),
+    "feedback": gettext_lazy("Ratings"),
+    "tombstone": gettext_lazy("Markers against relearning"),
+    "temporary_conversation": gettext_lazy("Temporary conversations"),
+    "export": gettext_lazy("Exports"),
+    "import": gettext_lazy("Imports"),
+    "transfer": gettext_lazy("Export and import files"),
+    "apikey": gettext_lazy("API keys"),
+    "webhook": gettext_lazy("Webhooks"),
+    "usersettings": gettext_lazy("Settings"),
+    "session": gettext_lazy("Sign-ins"),
+    "signin": gettext_lazy("Sign-ins"),
+    "user": gettext_lazy("Account"),
+    "account": gettext_lazy("Account"),
+}
+_IN_THE_PICTURE = (
+    "message",
+    "conversation",
+    "summary",
+    "episode",
+    "memory",
+    "memoryfile",
+    "dailynote",
+    "export",
+)
+_NOT_COUNTED = ("account", "usersettings")
+
+
+@dataclass(frozen=True)
+class Amount:
+    label: str
+    count: int
+    share: float
+
+
+def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, int]:
+    """Return the counts by participant, in the order of erasing."""
+    wanted = [one for one in registry.participants() if only is None or one.name in only]
+    rows = {
+        one.name: found
+        for one in wanted
+        if isinstance(one, registry.Rows) and (found := one.counted(user)) is not None
+    }
+    counted = _in_one(rows)
+    return {one.name: counted.get(one.name, 0) or _other(one, user, rows) for one in wanted}
+
+
+def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
+    """Count everything in one statement."""
+    if not rows:
+        return {}
+    parts = [one.order_by().values("pk").query.sql_with_params() for one in rows.values()]
+    told = ", ".join(f"(SELECT count(*) FROM ({sql}) counted)" for sql, _values in parts)
+    found = statements.rows(f"SELECT {told}", [value for _sql, values in parts for value in values])
+    return dict(zip(rows, found[0], strict=True))
+
+
+def _other(participant: registry.UserData, user: User, rows: Collection[str]) -> int:
+    return 0 if participant.name in rows else _count(participant, user)
+
+
+def amounts_of(counts: dict[str, int]) -> list[Amount]:
+    """Return bars relative to the largest amount, without empty ones."""
+    counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
+    largest = max(counts.values(), default=0)
+    return [
+        Amount(str(LABELS[name]), counts[name], counts[name] / largest)
+        for name in _IN_THE_PICTURE
+        if counts.get(name)
+    ]
+
+
+def sentences_of(counts: dict[str, int]) -> list[str]:
+    """Return sentences on everything that a complete deletion erases."""
+    named = [WORDS[name](counts[name]) % shown(counts[name]) for name in WORDS if counts.get(name)]
+    rest = sum(
+        count for name, count in counts.items() if name not in WORDS and name not in _NOT_COUNTED
+    )
+    if rest:
+        words = ngettext(
+            "%(n)s related entry: sources, links, decisions, markers",
+            "%(n)s related entries: sources, links, decisions, markers",
+            rest,
+        )
+        named.append(words % shown(rest))
+    named.append(_("the search index, caches and files derived from all this"))
+    named.append(_("your settings, and the account itself"))
+    return named
+
+
+def label_of(name: str) -> str:
+    """Return the plain name of a table, store or step; unknown ones unchanged."""
+    return str(LABELS.get(name.rpartition("_")[2], LABELS.get(name, name.replace("_", " "))))
+
+
+def shown(count: int) -> dict[str, str]:
+    return {"n": number_format(count, force_grouping=True)}
+
+
+def _count(participant: registry.UserData, user: User) -> int:
+    try:
+        return participant.count(user)
+    except RedisError:  # what only Redis holds is gone with it
+        logger.warning("%s can't be counted: Redis is gone.", participant.name)
+        return 0

@@ -1,0 +1,1 @@
+"""The outbox and its worker: enqueue, claim under a lease, run, retry, limit the time."""

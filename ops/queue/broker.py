@@ -1,0 +1,34 @@
+"""Wake the worker through Celery. Messages are empty, since PostgreSQL holds the queue."""
+
+import logging
+
+from django.core.cache import cache
+from kombu.exceptions import KombuError, OperationalError
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+_ASKED = "worker-asked"
+_ASKED_SECONDS = 5  # a message that was lost holds back no more than this
+
+
+def wake() -> None:
+    """Ask a worker to drain the outbox, unless a request is queued already.
+
+    A thousand turns at once therefore make one message. If Redis is down this does nothing; the
+    periodic sweep catches up.
+    """
+    from ops.tasks import drain_outbox  # the task imports the worker, which imports the outbox
+
+    try:
+        if cache.add(_ASKED, 1, timeout=_ASKED_SECONDS):
+            drain_outbox.apply_async(retry=False, ignore_result=True)
+    except (OperationalError, KombuError, RedisError, OSError):
+        logger.warning("The broker can't be reached; the sweep will find what is due.")
+
+
+def begun() -> None:
+    """Mark that a worker has begun to drain, so that later operations send a new message."""
+    try:
+        cache.delete(_ASKED)
+    except (RedisError, OSError):
+        logger.warning("Redis can't be reached.")

@@ -1,0 +1,434 @@
+"""The only writer of `Operation.status`. Every transition is a guarded UPDATE."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from memcenter.lib.database import statements
+from memcenter.lib.errors import Conflict
+from ops.audit import acting_user, audit_log
+from ops.models import Kind, Operation, Outcome, Priority, Status, User
+from ops.queue import broker
+from ops.webhooks import webhook_events
+
+logger = logging.getLogger(__name__)
+STOPPED = gettext_noop("The worker stopped in the middle.")
+_AFTER_GIVING_WAY = 2
+_TWIN = "(dedupe_key) WHERE status = 'pending'"
+
+# Also load the person, since nearly every handler needs them.
+_CLAIM = f"""
+WITH taken AS (
+    UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %s,
+           lease_until = %s, last_error = ''
+     WHERE status = 'pending' AND id = (
+        SELECT id FROM ops_operation waiting
+         WHERE status = 'pending' AND run_after <= %s AND kind = ANY(%s)
+           AND (serial_key IS NULL OR NOT EXISTS (
+                SELECT 1 FROM ops_operation running
+                 WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
+           AND (kind <> 'deliver_webhook' OR NOT EXISTS (
+                SELECT 1 FROM ops_instance WHERE deliveries_held_at IS NOT NULL))
+               {{whose}}
+         ORDER BY priority, {{order}}run_after, id
+           FOR UPDATE SKIP LOCKED
+         LIMIT 1)
+    RETURNING *),
+tried AS (
+    INSERT INTO ops_attempt (operation_id, number, started_at, error)
+    SELECT id, attempt, %s, '' FROM taken)
+SELECT {statements.columns(Operation, "taken")}, {statements.columns(User, "u")}
+  FROM taken LEFT JOIN ops_user u ON u.subject = taken.subject
+"""
+_HELD = """
+SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s FOR UPDATE
+"""
+_RENEW = """
+UPDATE ops_operation SET lease_until = %s WHERE id = (
+    SELECT id FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s
+       FOR UPDATE SKIP LOCKED)
+RETURNING 1
+"""
+_RUNS = "SELECT 1 FROM ops_operation WHERE id = %s AND status = 'running' AND attempt = %s"
+_PROGRESS = """
+UPDATE ops_operation
+   SET progress_step = %s, progress_done = %s, progress_total = %s, updated_at = %s
+ WHERE id = %s AND status = 'running' AND attempt = %s RETURNING 1
+"""
+_ENDED = """
+UPDATE ops_attempt SET finished_at = %s, outcome = %s, error = %s
+ WHERE operation_id = %s AND number = %s
+"""
+_QUESTION = (
+    "UPDATE ops_operation SET payload = jsonb_set(payload, '{forget}', %s::jsonb) WHERE id = %s"
+)
+_ANSWERED = """
+UPDATE ops_operation
+   SET payload = payload || jsonb_build_object('answered', true, 'answered_by', %s::text)
+ WHERE id = %s
+"""
+_OLDEST = _CLAIM.format(whose="", order="")
+_NEXT_PERSON = _CLAIM.format(
+    whose="""
+           AND subject > %s AND priority = (
+                SELECT min(priority) FROM ops_operation
+                 WHERE status = 'pending' AND run_after <= %s AND kind = ANY(%s))""",
+    order="subject, ",
+)
+_SUCCEED = """
+WITH moved AS (
+    UPDATE ops_operation SET status = 'succeeded', lease_until = NULL, finished_at = %s,
+           updated_at = %s, result = %s, progress_done = progress_total
+     WHERE id = %s AND status = 'running' AND attempt = %s
+    RETURNING id, attempt),
+ended AS (
+    UPDATE ops_attempt tried SET finished_at = %s, outcome = 'succeeded', error = ''
+      FROM moved WHERE tried.operation_id = moved.id AND tried.number = moved.attempt)
+SELECT count(*), EXISTS (
+           SELECT 1 FROM ops_webhook WHERE is_active AND 'operation.finished' = ANY(events))
+  FROM moved
+"""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """An operation under a lease, with its person if they still exist."""
+
+    operation: Operation
+    user: User | None
+
+
+def enqueue(
+    kind: Kind,
+    *,
+    subject: UUID | None,
+    payload: Mapping[str, Any],
+    priority: Priority = Priority.TURN,
+    dedupe_key: str | None = None,
+    serial_key: str | None = None,
+    run_after: datetime | None = None,
+    requested_by_key: int | None = None,
+) -> Operation:
+    """Insert an operation in the caller's transaction and wake the worker after the commit.
+
+    `payload` holds ids only. If an operation with the same `dedupe_key` is queued, that one is
+    returned. The acting API key is recorded as the requester.
+    """
+    fields: dict[str, Any] = {
+        "kind": kind,
+        "subject": subject,
+        "payload": dict(payload),
+        "priority": priority,
+        "serial_key": serial_key,
+        "run_after": run_after or timezone.now(),
+        "max_attempts": settings.OPERATION_ATTEMPTS,
+        "requested_by_key": requested_by_key or acting_user.key_id(),
+    }
+    operation = _written(Operation(dedupe_key=dedupe_key, **fields))
+    if run_after is None:
+        transaction.on_commit(broker.wake, robust=True)
+    return operation
+
+
+def keep_question(operation: Operation, told: dict[str, Any]) -> None:
+    """Store the outcome of a request to forget in the operation that found it, by ids."""
+    statements.rows(_QUESTION, [json.dumps(told), operation.pk])
+    operation.payload["forget"] = told
+
+
+def mark_answered(operation: Operation, *, by: str = "") -> None:
+    """Mark the question of this operation as answered, by the operation with this public id."""
+    statements.rows(_ANSWERED, [by, operation.pk])
+
+
+def _written(operation: Operation) -> Operation:
+    """Insert it, or return a queued operation with the same key, which may start at any moment."""
+    while not statements.insert_unless(operation, conflict=_TWIN):
+        twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
+        if twin := twins.first():
+            return twin
+    return operation
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One of several operations to enqueue together."""
+
+    kind: Kind
+    payload: Mapping[str, Any]
+    priority: Priority
+
+
+def enqueue_each(
+    wanted: Sequence[Wanted], *, subject: UUID, serial_key: str | None = None
+) -> tuple[Operation, ...]:
+    """Enqueue each in one statement, without a dedupe key."""
+    now = timezone.now()
+    made = [
+        Operation(
+            kind=one.kind,
+            subject=subject,
+            payload=dict(one.payload),
+            priority=one.priority,
+            serial_key=serial_key,
+            run_after=now,
+            max_attempts=settings.OPERATION_ATTEMPTS,
+            requested_by_key=acting_user.key_id(),
+        )
+        for one in wanted
+    ]
+    statements.insert(made)
+    transaction.on_commit(broker.wake, robust=True)
+    return tuple(made)
+
+
+def enqueue_all(
+    kind: Kind,
+    *,
+    subject: UUID,
+    payloads: Sequence[Mapping[str, Any]],
+    priority: Priority,
+    serial_key: str | None = None,
+) -> int:
+    """Enqueue many operations of one kind, without a dedupe key; return how many."""
+    now = timezone.now()
+    made = Operation.objects.bulk_create(
+        [
+            Operation(
+                kind=kind,
+                subject=subject,
+                payload=dict(payload),
+                priority=priority,
+                serial_key=serial_key,
+                run_after=now,
+                max_attempts=settings.OPERATION_ATTEMPTS,
+            )
+            for payload in payloads
+        ],
+        batch_size=1_000,
+    )
+    transaction.on_commit(broker.wake, robust=True)
+    return len(made)
+
+
+def claim(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Operation | None:
+    """Claim the most urgent due operation under a lease, or return None.
+
+    Among equal priorities it takes the oldest or, with `after`, the oldest of the next person
+    after that one. At most one operation of a `serial_key` runs at a time; a unique constraint
+    decides if two workers claim at once.
+    """
+    try:
+        with transaction.atomic():
+            claimed = take(kinds, now=now, after=after)
+    except IntegrityError:
+        return None
+    return claimed.operation if claimed else None
+
+
+def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
+    """Claim like `claim`, with the person. Raises `IntegrityError` if another worker was faster.
+
+    Then the caller's transaction is rolled back.
+    """
+    due = [now, list(kinds)]
+    following = [] if after is None else [after, *due]
+    text = _OLDEST if after is None else _NEXT_PERSON
+    found = statements.rows(text, [now, _lease(now), *due, *following, now])
+    if not found:
+        return None
+    width = statements.width(Operation)
+    operation = statements.instance(Operation, found[0][:width])
+    person = found[0][width:]
+    return Claimed(operation, statements.instance(User, person) if person[0] else None)
+
+
+def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) -> bool:
+    """RUNNING -> SUCCEEDED. Returns False if the lease was lost."""
+    now = timezone.now()
+    told = json.dumps(dict(result or {}))
+    values = [now, now, told, operation.pk, operation.attempt, now]
+    moved, anybody_listens = statements.rows(_SUCCEED, values)[0]
+    if moved and anybody_listens:
+        webhook_events.operation_ended(operation, status=Status.SUCCEEDED)
+    return bool(moved)
+
+
+def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
+    """RUNNING -> PENDING with a delay, or FAILED for good. Returns False if the lease was lost.
+
+    The delay is 1 s and doubles with each attempt up to an hour. `error` is plain text without any
+    personal content. A failure that doesn't count (a server was down) uses up no attempt while the
+    operation is younger than `PROVIDER_PATIENCE_HOURS`.
+    """
+    now = timezone.now()
+    patience = timedelta(hours=settings.PROVIDER_PATIENCE_HOURS)
+    spared = not counts and now - operation.created_at < patience
+    over = permanent or (operation.attempt >= operation.max_attempts and not spared)
+    changes: dict[str, Any] = {"lease_until": None, "last_error": error[:500], "updated_at": now}
+    if over:
+        changes |= {"status": Status.FAILED, "finished_at": now}
+    else:
+        delay = min(2 ** (operation.attempt - 1), settings.OPERATION_BACKOFF_CAP)
+        changes |= {"status": Status.PENDING, "run_after": now + timedelta(seconds=delay)}
+        changes |= {"max_attempts": F("max_attempts") + 1} if spared else {}
+    outcome = Outcome.FAILED if over else Outcome.RETRIED
+    moved = _move_back(operation, changes)
+    if moved and over:
+        webhook_events.operation_ended(operation, status=Status.FAILED)
+    return _ended(operation, moved, outcome=outcome, error=error)
+
+
+def give_back(operation: Operation) -> bool:
+    """RUNNING -> PENDING without using up an attempt, after giving way to a forget.
+
+    It gets a short delay, since it would only give way again at once.
+    """
+    now = timezone.now()
+    changes = {
+        "status": Status.PENDING,
+        "lease_until": None,
+        "run_after": now + timedelta(seconds=_AFTER_GIVING_WAY),
+        "max_attempts": F("max_attempts") + 1,
+        "updated_at": now,
+    }
+    return _ended(operation, _move_back(operation, changes), outcome=Outcome.RETRIED)
+
+
+def expire(*, now: datetime) -> int:
+    """Handle expired leases: RUNNING -> PENDING, or FAILED if no attempts are left.
+
+    Operations delayed by a clock that was set back since become due again.
+    """
+    count = 0
+    lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
+    # A stuck worker may hold a row lock; others skip it.
+    for operation in lost.select_for_update(skip_locked=True).order_by("pk")[:500]:
+        changes: dict[str, Any] = {
+            "lease_until": None,
+            "last_error": STOPPED,
+            "updated_at": now,
+        }
+        if operation.attempt >= operation.max_attempts:
+            changes |= {"status": Status.FAILED, "finished_at": now}
+        else:
+            changes |= {"status": Status.PENDING}
+        moved = _move_back(operation, changes, lease_until__lt=now)
+        if moved and changes["status"] == Status.FAILED:
+            webhook_events.operation_ended(operation, status=Status.FAILED)
+        count += _ended(operation, moved, outcome=Outcome.EXPIRED)
+    _set_right(now)
+    return count
+
+
+def _set_right(now: datetime) -> None:
+    """Make operations due whose time was written by a clock that was ahead."""
+    soon = _lease(now)
+    ahead = Operation.objects.filter(updated_at__gt=soon)
+    waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
+    waiting.update(run_after=now, updated_at=now)
+    leased = ahead.filter(status=Status.RUNNING, lease_until__gt=soon)
+    leased.update(lease_until=soon, updated_at=now)
+
+
+def cancel(operation: Operation) -> None:
+    """PENDING -> CANCELLED. Raises `Conflict` if it is no longer queued."""
+    now = timezone.now()
+    waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING)
+    if not waiting.update(status=Status.CANCELLED, finished_at=now, updated_at=now):
+        raise Conflict("Only an operation that is still waiting can be cancelled.")
+    audit_log.gather("operation.cancel", subject=operation.subject, target=operation.public_id)
+    webhook_events.operation_ended(operation, status=Status.CANCELLED)
+
+
+def bring_forward(operation: Operation) -> None:
+    """Make a queued operation due now."""
+    now = timezone.now()
+    waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING, run_after__gt=now)
+    if waiting.update(run_after=now, updated_at=now):
+        transaction.on_commit(broker.wake, robust=True)
+
+
+def retry(operation: Operation) -> None:
+    """FAILED -> PENDING with a fresh set of attempts.
+
+    Raises `Conflict` if it hasn't failed, or if one with the same dedupe key is queued.
+    """
+    now = timezone.now()
+    failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
+    try:
+        with transaction.atomic():
+            moved = failed.update(
+                status=Status.PENDING,
+                max_attempts=F("attempt") + settings.OPERATION_ATTEMPTS,
+                run_after=now,
+                finished_at=None,
+                updated_at=now,
+            )
+    except IntegrityError as error:
+        raise Conflict("The same is waiting to be done already.") from error
+    if not moved:
+        raise Conflict("Only an operation that has failed can be retried.")
+    audit_log.gather("operation.retry", subject=operation.subject, target=operation.public_id)
+    transaction.on_commit(broker.wake, robust=True)
+
+
+def renew(operation: Operation) -> bool:
+    """Extend the lease. Returns False if it was lost.
+
+    Leaves `updated_at` alone, which is the time of the last progress. Skips a locked row, which is
+    normally locked by this attempt's own transaction.
+    """
+    mine = [operation.pk, operation.attempt]
+    renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
+    return bool(renewed or statements.rows(_RUNS, mine))
+
+
+def holds(operation: Operation) -> bool:
+    """Tell whether this attempt owns the operation; lock its row until the commit."""
+    return bool(statements.rows(_HELD, [operation.pk, operation.attempt]))
+
+
+def note_progress(operation: Operation, *, step: str, done: int, total: int) -> bool:
+    """Store the progress; return False if the lease was lost. Locks the row like `holds`."""
+    told = [step, done, total, timezone.now(), operation.pk, operation.attempt]
+    return bool(statements.rows(_PROGRESS, told))
+
+
+def _lease(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def _running(operation: Operation) -> Any:
+    return Operation.objects.filter(
+        pk=operation.pk, status=Status.RUNNING, attempt=operation.attempt
+    )
+
+
+def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
+    """Return to PENDING, unless a queued operation with the same dedupe key does its work."""
+    try:
+        with transaction.atomic():
+            return int(_running(operation).filter(**also).update(**changes))
+    except IntegrityError:
+        gone = {"status": Status.CANCELLED, "lease_until": None, "finished_at": timezone.now()}
+        return int(_running(operation).filter(**also).update(**gone))
+
+
+def _ended(operation: Operation, moved: int, *, outcome: Outcome, error: str = "") -> bool:
+    if moved:
+        told = [timezone.now(), outcome.value, error[:500], operation.pk, operation.attempt]
+        statements.rows(_ENDED, told)
+    return bool(moved)

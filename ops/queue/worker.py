@@ -1,0 +1,256 @@
+"""Claim operations under a lease, run their handlers and finish them."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError
+from django.utils import timezone
+
+from memcenter import logs, tracing
+from memcenter.lib.errors import ApplicationError, ProviderError, TryAgain
+from ops import registry
+from ops.access import as_system, as_user
+from ops.audit import acting_user
+from ops.models import Kind, Operation, User
+from ops.queue import joint_runs, leases, model_calls, outbox, watchdog
+from ops.queue.joint_runs import Beside
+from ops.queue.outbox import Claimed
+from ops.transfer import stored_files
+
+logger = logging.getLogger(__name__)
+_NOBODY = UUID(int=0)
+_ROUND_ROBIN_EVERY = 4
+_MOST_RACES = 10
+_FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
+Ending = Callable[[], bool]
+
+
+class LeaseLost(Exception):
+    """Another worker owns the operation now; this attempt must not write."""
+
+
+class GiveWay(Exception):
+    """Raised by a long handler if a forget of the same person is queued."""
+
+
+class Run:
+    """One attempt at an operation, as its handler sees it."""
+
+    def __init__(self, operation: Operation, *, user: User | None) -> None:
+        self.operation = operation
+        self.payload: dict[str, Any] = operation.payload
+        self._user = user
+        self._steps = 0  # named without numbers
+
+    def user(self) -> User | None:
+        """Return the operation's person as of the claim, even during a forget.
+
+        None if the account was deleted.
+        """
+        return self._user
+
+    @contextmanager
+    def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
+        """Open the person's transaction with lock, under this attempt's lease. Raises `LeaseLost`.
+
+        Derived rows don't wait for the disk. The write-ahead log is ordered, so after a crash the
+        recorded end never exists without the operation's rows.
+        """
+        watchdog.own.go_on()
+        durable = durable or self.operation.kind not in _FOLLOWING
+        with as_user(user, durable=durable, changing=True):
+            self._check()
+            yield
+
+    @contextmanager
+    def applying_as_system(self) -> Iterator[None]:
+        watchdog.own.go_on()
+        with as_system():
+            self._check()
+            yield
+
+    def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
+        """Store the progress and check the lease. Raises `LeaseLost`.
+
+        Without numbers, steps are counted: done, and done plus one as the total. Doesn't wait for
+        the disk. Starts the limit of processor time again.
+        """
+        watchdog.own.go_on()
+        if not total:
+            done, self._steps = self._steps, self._steps + 1
+            total = self._steps
+        with as_system(durable=False):
+            if not outbox.note_progress(self.operation, step=name, done=done, total=total):
+                raise LeaseLost(self.operation.public_id)
+
+    def beside(self, *, limit: int) -> list[Beside]:
+        """Return queued operations of the same person and kind that may run with this one."""
+        return joint_runs.waiting(self.operation, limit=limit)
+
+    def turn_to(self, waiting: int | None) -> None:
+        """Switch to the work of a queued operation, or back to this one (None).
+
+        Each has its own processor time and is only blamed for its own work.
+        """
+        watchdog.own.go_on(with_pk=waiting)
+
+    def _check(self) -> None:
+        if not outbox.holds(self.operation):
+            raise LeaseLost(self.operation.public_id)
+
+
+def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
+    """Run due operations until none is left, or until `limit` operations or `seconds` are used.
+
+    Returns how many were run. Operations without a handler are left alone.
+    """
+    stop_at = None if seconds is None else time.monotonic() + seconds
+    count = 0
+    claimed = _finish_and_take(None, more=limit is None or limit > 0)
+    while claimed is not None:
+        ending = _attempt(claimed)
+        count += 1
+        in_time = stop_at is None or time.monotonic() <= stop_at
+        ended = (claimed.operation, ending)
+        claimed = _finish_and_take(ended, more=in_time and (limit is None or count < limit))
+    return count
+
+
+class _Turns:
+    """The order of service: mostly the oldest operation, regularly the next person in turn.
+
+    One person's ten thousand operations therefore delay others by only a few.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._last = _NOBODY
+
+    def take(self) -> Claimed | None:
+        """Claim the next operation in a system transaction. Raises as `outbox.take`."""
+        self._count += 1
+        if self._count % _ROUND_ROBIN_EVERY:
+            return self._taken(after=None)
+        claimed = self._taken(after=self._last)
+        if claimed is None:  # the end of the row of people
+            self._last = _NOBODY
+            return self._taken(after=None)
+        self._last = claimed.operation.subject or _NOBODY
+        return claimed
+
+    def _taken(self, *, after: UUID | None) -> Claimed | None:
+        kinds = sorted(registry.handled_kinds())
+        return outbox.take(kinds, now=timezone.now(), after=after)
+
+
+_turns = _Turns()
+
+
+def _finish_and_take(ended: tuple[Operation, Ending] | None, *, more: bool) -> Claimed | None:
+    """Record the end of one operation and claim the next in one transaction.
+
+    If another worker was faster, the end is recorded alone and claiming starts again. Neither
+    waits for the disk, since work lost in a crash is repeated.
+    """
+    for _ in range(_MOST_RACES):
+        try:
+            with as_system(durable=False):
+                if ended is not None:
+                    _end(*ended)
+                return _turns.take() if more else None
+        except IntegrityError:
+            if ended is not None:
+                _record(*ended)
+        except TypeError as error:  # a result that isn't JSON
+            if ended is None:
+                raise
+            _record(ended[0], _broke_off(ended[0], error))
+        ended = None
+    return None
+
+
+def _record(operation: Operation, ending: Ending) -> None:
+    with as_system():
+        _end(operation, ending)
+
+
+def _end(operation: Operation, ending: Ending) -> None:
+    """Record the end; follow-ups such as webhook events keep the id of the original request."""
+    with logs.of_request(operation.request_id):
+        ending()
+
+
+def _attempt(claimed: Claimed) -> Ending:
+    """Run the handler of a claimed operation; return how to record its end. Never raises."""
+    operation = claimed.operation
+    with (
+        logs.of_request(operation.request_id) as operation.request_id,
+        tracing.span(
+            f"operation {operation.kind}",
+            {"memcenter.operation": operation.public_id, "memcenter.attempt": operation.attempt},
+        ),
+    ):
+        return _tried(claimed)
+
+
+def _tried(claimed: Claimed) -> Ending:
+    operation = claimed.operation
+    handler = registry.handler_of(operation.kind)
+    try:
+        if handler is None:
+            raise ApplicationError(f"Nothing handles {operation.kind}.")
+        with (
+            watchdog.own.watching(operation, seconds=_seconds_for(operation)),
+            leases.held.holding(operation),
+            model_calls.on_behalf_of(operation),
+            acting_user.acting("worker", "worker"),
+        ):
+            result = handler(Run(operation, user=claimed.user))
+        return partial(outbox.succeed, operation, result=result)
+    except LeaseLost:
+        logger.warning("operation %s: lost its lease", operation.public_id)
+        return lambda: False
+    except GiveWay:
+        return partial(outbox.give_back, operation)
+    except ApplicationError as error:
+        return _failed(operation, error.message, permanent=not isinstance(error, TryAgain))
+    except ProviderError as error:
+        counts = error.uses_up or not error.retryable
+        return _failed(operation, str(error), permanent=not error.retryable, counts=counts)
+    except Exception as error:
+        return _broke_off(operation, error)
+
+
+def _seconds_for(operation: Operation) -> int:
+    if registry.is_long(operation.kind):
+        return int(settings.LONG_OPERATION_CPU_SECONDS)
+    return int(settings.OPERATION_CPU_SECONDS)
+
+
+def _broke_off(operation: Operation, error: Exception) -> Ending:
+    """Record only the class of a database error, since its message may quote rows."""
+    logger.error("operation %s broke off at %s", operation.public_id, _where(error))
+    if isinstance(error, OSError) and error.errno in stored_files.NO_ROOM:
+        return _failed(operation, stored_files.DISK_FULL, permanent=False)
+    return _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
+
+
+def _failed(operation: Operation, error: str, *, permanent: bool, counts: bool = True) -> Ending:
+    logger.warning("operation %s (%s): %s", operation.public_id, operation.kind, error)
+    return partial(outbox.fail, operation, error=error, permanent=permanent, counts=counts)
+
+
+def _where(error: Exception) -> str:
+    """Return the lines of a traceback, innermost last, without any values."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    return " > ".join(f"{Path(one.filename).name}:{one.lineno}" for one in frames)

@@ -1,0 +1,157 @@
+"""Keyed hashes of texts, to find copies of a text after it was deleted.
+
+Texts are normalised and cut by `memcenter.lib.text.shingles`. Each shingle is stored as 64 bits of
+BLAKE2b under a random key. A field contains a text if it has at least half of its hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from memcenter.lib.text import shingles
+
+_KEPT = 100_000  # pieces
+Hashes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    digest: int
+    size: int
+    hashes: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A text (by number) found in a field, with the hashes that matched."""
+
+    number: int
+    hashes: Hashes
+
+
+def pieces_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return the shingles of these texts, of both sizes."""
+    found: set[str] = set()
+    for plain in map(shingles.normalise, texts):
+        for size in (shingles.LONG, shingles.HAN):
+            found |= shingles.shingles(plain, size=size)
+    return frozenset(found)
+
+
+def fingerprint(
+    text: str, *, key: bytes, without: frozenset[str] = frozenset()
+) -> Fingerprint | None:
+    """Hash a text; None if it has no words. Shingles in `without` are left out."""
+    plain = shingles.normalise(text)
+    size = shingles.size_for(plain)
+    pieces = shingles.shingles(plain, size=size) - without
+    if not pieces:
+        return None
+    whole = _hash(plain.encode(), key=key, size=0)
+    return Fingerprint(whole, size, sorted(_hash(p.encode(), key=key, size=size) for p in pieces))
+
+
+class Fingerprints:
+    """Finds the fingerprinted texts in fields of any length."""
+
+    def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
+        """`prints` are sizes with the hashes of one text each."""
+        self._key = key
+        known = list(prints)
+        self._sizes = sorted({size for size, _ in known})
+        self._needed = np.array([len(hashes) for _, hashes in known], dtype=np.int64)
+        flat = [np.asarray(hashes, dtype=np.int64) for _, hashes in known]
+        values = np.concatenate(flat) if flat else np.empty(0, dtype=np.int64)
+        numbers = np.repeat(np.arange(len(known)), self._needed)
+        order = np.argsort(values, kind="stable")
+        self._values, self._numbers = values[order], numbers[order]
+        self._made = {size: _Made(key, size) for size in self._sizes}
+
+    def __len__(self) -> int:
+        return len(self._needed)
+
+    def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
+        """Return the texts of which a field contains at least half; `leaves` are its strings.
+
+        With `short`, a text shorter than a shingle is found if it is a whole line.
+        """
+        found = self.within(leaves, short=short)
+        if not found.size:
+            return []
+        start = np.searchsorted(self._values, found, side="left")
+        stop = np.searchsorted(self._values, found, side="right")
+        owners = np.concatenate([self._numbers[a:b] for a, b in zip(start, stop, strict=True)])
+        values = np.repeat(found, stop - start)
+        counts = np.bincount(owners, minlength=len(self._needed))
+        enough = np.flatnonzero((counts * 2 >= self._needed) & (counts > 0))
+        return [Held(int(number), values[owners == number]) for number in enough]
+
+    def within(self, leaves: Sequence[str], *, short: bool = True) -> Hashes:
+        """Return the known hashes that a field contains."""
+        if not self._values.size:
+            return self._values
+        wanted = set(self._of(leaves, short=short))
+        if not wanted:
+            return self._values[:0]
+        made = np.fromiter(wanted, dtype=np.int64)
+        at = np.searchsorted(self._values, made)
+        at[at == self._values.size] = 0
+        found: Hashes = made[self._values[at] == made]
+        return found
+
+    def _of(self, leaves: Sequence[str], *, short: bool) -> Iterator[int]:
+        lines = [shingles.normalise(line) for leaf in leaves for line in leaf.splitlines()]
+        whole = "".join(lines)
+        for size in self._sizes:
+            if size == shingles.HAN and not shingles.has_han(whole):
+                continue
+            pieces = set(shingles.shingles(whole, size=size)) if len(whole) >= size else set()
+            if short:
+                pieces.update(line for line in lines if 0 < len(line) < size)
+            yield from map(self._made[size].__getitem__, pieces)
+
+
+class _Made(dict[str, int]):
+    """A cache of hashes, since the rows of one person repeat the same shingles."""
+
+    def __init__(self, key: bytes, size: int) -> None:
+        self._key, self._size = key, size
+
+    def __missing__(self, piece: str) -> int:
+        if len(self) >= _KEPT:
+            self.clear()
+        made = self[piece] = _hash(piece.encode(), key=self._key, size=self._size)
+        return made
+
+
+class Plain(Fingerprints):
+    """A finder for known texts, which finds a short text anywhere in a field."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        found = [one for text in texts if (one := fingerprint(text, key=b"by hand"))]
+        super().__init__(b"by hand", [(one.size, one.hashes) for one in found])
+        plain = [shingles.normalise(text) for text in texts]
+        self._short = [
+            (number, text)
+            for number, text in enumerate(filter(None, plain))
+            if len(text) < shingles.size_for(text)
+        ]
+
+    def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
+        found = super().held_by(leaves, short=short)
+        known = {one.number for one in found}
+        whole = "\n".join(map(shingles.normalise, leaves))
+        nothing = np.empty(0, dtype=np.int64)
+        more = [n for n, text in self._short if n not in known and text in whole]
+        return found + [Held(number, nothing) for number in more]
+
+
+def _hash(piece: bytes, *, key: bytes, size: int) -> int:
+    """Hash a shingle together with its size, so that sizes never match each other."""
+    made = blake2b(piece, digest_size=8, key=key, salt=bytes([size]))
+    return int.from_bytes(made.digest(), "big", signed=True)

@@ -1,0 +1,249 @@
+"""Scan all stores for residue of a forget.
+
+Residue is an entry that refers to an erased id, or a field with at least half of one erased text's
+shingles, unless a remaining message or a version written by a person or client has them too. Of
+other people's rows only ids are compared; marks, operations, receipts and the audit log contain
+ids by design. Findings name the place and never the content.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
+
+from memcenter.lib.errors import ApplicationError, TryAgain
+from ops.models import Operation, Priority, Status
+from ops.residue import id_search, known_places, places, row_scan, stores, string_values
+from ops.residue.erased_hashes import Erased
+from ops.residue.fingerprints import Fingerprints, Hashes, Held
+from ops.residue.places import Place
+from ops.residue.row_scan import Reading
+
+_SHOWN = 20
+_UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
+
+
+class ResidueFound(ApplicationError):
+    """The scan found residue; the message names the places, never the content."""
+
+    code = "residue"
+
+
+class OthersErase(TryAgain):
+    """Residue was found while other forgets of the same person wait, which may erase it."""
+
+
+@dataclass(frozen=True)
+class Residue:
+    """`place` is a table's column or a store, `row` the key there, `why` an id or a text."""
+
+    place: str
+    row: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.row} ({self.why})"
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The number of scanned entries by store, and the findings."""
+
+    looked: Mapping[str, int]
+    texts: int
+    found: Sequence[Residue]
+    others_wait: bool = False
+
+    @property
+    def places(self) -> int:
+        return sum(self.looked.values())
+
+    def summary(self) -> dict[str, Any]:
+        """Return the result for the receipt."""
+        return {
+            "places": self.places,
+            "residue": len(self.found),
+            "looked": dict(self.looked),
+            "texts": self.texts,
+        }
+
+
+@dataclass(frozen=True)
+class Whose:
+    """Whose data was erased and since when; `user_id` is None for no person."""
+
+    user_id: int | None
+    subject: UUID | None
+    since: datetime | None = None
+
+
+@dataclass
+class _Suspect:
+    residue: Residue
+    hashes: Hashes
+
+
+@dataclass
+class _Search:
+    whose: Whose
+    erased: Erased
+    others_wait: bool = False
+    by_hand: bool = False
+    suspects: list[_Suspect] = field(default_factory=list)
+    found: list[Residue] = field(default_factory=list)
+    looked: Counter[str] = field(default_factory=Counter)
+    _known: dict[tuple[Any, ...], list[Held]] = field(default_factory=dict)
+
+    def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
+        """Check a field for erased texts; equal fields are compared once.
+
+        `short` texts count only in columns of people's words, since codes may be the same word.
+        """
+        if not len(self.erased.texts):
+            return
+        one = (short, *strings)
+        held = self._known.get(one)
+        if held is None:
+            held = self._known[one] = self.erased.texts.held_by(strings, short=short)
+        for text in held:
+            self.suspects.append(_Suspect(Residue(place, row, "text"), text.hashes))
+
+    def ids(self, place: str, row: str, strings: Iterable[str]) -> None:
+        gone = self.erased.public_ids
+        if not gone:
+            return
+        for text in strings:
+            if id_search.names_one(text, gone):
+                self.found.append(Residue(place, row, "id"))
+                return
+
+
+def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
+    """Scan everything. Call it inside `as_system`, since it reads across people.
+
+    A manual scan also finds messages that contain a text.
+    """
+    search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
+    tables = places.places()
+    with row_scan.by_indexes():
+        _look_in_tables(search, tables)
+    is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
+    for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
+        search.looked[entry.store] += 1
+        if entry.has_words:
+            search.field(entry.place, entry.row, entry.strings, short=by_hand)
+        if entry.has_ids:
+            search.ids(entry.place, entry.row, entry.strings)
+        if entry.is_left:
+            search.found.append(Residue(entry.place, entry.row, "id"))
+    left = _unexplained(search)
+    found = sorted({*search.found, *left}, key=str)
+    return Scan(dict(search.looked), len(erased.texts), found, search.others_wait)
+
+
+def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
+    search.looked["database"] = sum(len(places.columns_in(one)) for one in tables)
+    for place, row in row_scan.erased_rows(tables, search.erased.row_ids):
+        search.found.append(Residue(place, row, "id"))
+    for one in id_search.rows_naming(tables, search.erased.public_ids):
+        search.found.append(Residue(f"{one.table}.{one.column}", one.row, "id"))
+    _look_for_texts(search, tables)
+
+
+def check(found: Scan) -> None:
+    """Raise `ResidueFound` or `OthersErase` with the first places, if there are findings."""
+    if found.found:
+        where = ", ".join(map(str, found.found[:_SHOWN]))
+        error = OthersErase if found.others_wait else ResidueFound
+        raise error(f"{len(found.found)} traces are left: {where}"[:500])
+
+
+def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
+    if not len(search.erased.texts):
+        return
+    whose = search.whose
+    of_all = search.by_hand and whose.user_id is None
+    readings = [
+        Reading(place, columns, partial(_rows_to_read, place, search=search))
+        for place in tables
+        if (columns := _columns_to_read(search, place))
+    ]
+    key = (search.by_hand, of_all, search.others_wait)
+    for reading, row, told in row_scan.of_person(
+        readings, key, user_id=whose.user_id, subject=whose.subject
+    ):
+        for name in reading.columns:
+            strings = _strings(reading.place, name, told[name])
+            if strings:
+                short = name in reading.place.words
+                search.field(f"{reading.place.table}.{name}", row, strings, short=short)
+
+
+def _columns_to_read(search: _Search, place: Place) -> tuple[str, ...]:
+    return place.columns + (place.vouching if search.by_hand else ())
+
+
+def _rows_to_read(
+    place: Place, user_id: int | None, subject: UUID | None, *, search: _Search
+) -> QuerySet[Any]:
+    rows: QuerySet[Any] = place.model._base_manager.all()
+    if not search.by_hand or search.whose.user_id is not None:
+        rows = place.of(user_id=user_id, subject=subject)
+    if search.others_wait and _has_hidden(place):
+        rows = rows.filter(hidden_at__isnull=True)  # another forget erases those, and looks again
+    return rows
+
+
+def _strings(place: Place, name: str, value: Any) -> list[str]:
+    if value and place.model is Session and name == "session_data":
+        value = Session(session_data=value).get_decoded()
+    return [one for one in string_values.of(value) if one]
+
+
+def _has_hidden(place: Place) -> bool:
+    return any(one.name == "hidden_at" for one in place.model._meta.concrete_fields)
+
+
+def _others_wait(whose: Whose) -> bool:
+    waiting = Operation.objects.filter(
+        subject=whose.subject, priority=Priority.FORGET, status__in=_UNFINISHED
+    )
+    return waiting.count() > 1
+
+
+def explained(
+    texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
+) -> Hashes:
+    """Return which of these hashes occur in remaining messages or people's own versions."""
+    found: Hashes = np.empty(0, dtype=np.int64)
+    if user_id is None or not wanted.size:
+        return found
+    for text in known_places.vouching(user_id, since=since):
+        found = np.union1d(found, texts.within([text]))
+        if np.isin(wanted, found).all():
+            break
+    return found
+
+
+def _unexplained(search: _Search) -> list[Residue]:
+    """Return suspects whose hashes occur in no remaining message or person's version."""
+    if not search.suspects:
+        return []
+    whose = search.whose
+    wanted = np.unique(np.concatenate([one.hashes for one in search.suspects]))
+    user_id = None if search.by_hand else whose.user_id
+    known = explained(search.erased.texts, wanted, user_id=user_id, since=whose.since)
+    return [
+        one.residue
+        for one in search.suspects
+        if not one.hashes.size or not np.isin(one.hashes, known).all()
+    ]

@@ -1,0 +1,240 @@
+"""Stores outside the database's tables that could contain residue."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import redis
+from django.conf import settings
+from django.core.files.storage import storages
+
+from memcenter.lib import storing
+from memcenter.lib.database import mentions
+from ops.models import Export, Import
+from ops.residue import known_places, string_values
+
+_CHUNK = 1 << 20
+_KEYS = 500
+_LINES = 500
+_OUR_ID = re.compile(mentions.PATTERN.replace("(", "(?:").encode())
+_ID_LENGTH = 40
+Reader = Callable[[Any], Iterator[list[str]]]
+Keys = tuple[int, list[bytes]]
+# The database's own files are handled apart (vacuum, write-ahead log); static files and the
+# servers' sockets contain no personal data.
+NOT_LOOKED_INTO = ("pg", "static", "run")
+_BROKER = ("celery", "unacked", "_kombu", "reply.celery")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry to scan. `is_left` tells that its mere existence is residue."""
+
+    store: str
+    place: str
+    row: str
+    strings: Sequence[str]
+    has_words: bool = True
+    has_ids: bool = True
+    is_left: bool = False
+
+
+def everything(
+    user_id: int | None, *, is_gone: bool, gone: Mapping[str, Collection[int]]
+) -> Iterator[Entry]:
+    """Yield all entries of Redis (with the broker's messages), files and other stores.
+
+    `is_gone` tells that all data of the person was erased; `gone` holds the erased keys by table.
+    """
+    yield from _in_redis(user_id, is_gone=is_gone)
+    yield from _in_files(user_id)
+    yield from _in_folders_elsewhere(user_id)
+    for one in known_places.stores_in_use():
+        for name, is_left in one.look(user_id, gone, is_gone=is_gone):
+            yield Entry(one.name, one.name, name, (), is_left=is_left)
+
+
+def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
+    """Yield every key of every type. Raises `RedisError` if Redis is down."""
+    own = known_places.cache_keys(user_id) if user_id is not None and is_gone else set()
+    url = settings.REDIS_URL
+    with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
+        for raw, value in _in_keys(client):
+            name = raw.decode(errors="replace")
+            broker = name.startswith(_BROKER)
+            strings = [name, *string_values.of(value)]
+            yield Entry(
+                store="broker" if broker else "cache",
+                place="broker" if broker else "redis",
+                row=_shown(name),
+                strings=strings,
+                has_words=not known_places.holds_messages(name),
+                has_ids=not broker,
+                is_left=any(name.endswith(one) for one in own),
+            )
+
+
+def _in_keys(client: redis.Redis) -> Iterator[tuple[bytes, Any]]:
+    """Yield every key with its content; three round trips for a few hundred keys."""
+    cursor = -1
+    while cursor != 0:
+        cursor, keys = cast(Keys, client.scan(max(cursor, 0), count=_KEYS))
+        kinds = _together(client, [("TYPE", key) for key in keys])
+        values = _together(client, [_reading(*one) for one in zip(keys, kinds, strict=True)])
+        yield from zip(keys, values, strict=True)
+
+
+def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[Any]:
+    with client.pipeline(transaction=False) as pipe:
+        for command in commands:
+            pipe.execute_command(*command)  # type: ignore[no-untyped-call]
+        found: list[Any] = pipe.execute()
+    return found
+
+
+def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
+    """Return the read command of a key; empty for a deleted key or an unknown type."""
+    match kind:
+        case b"hash":
+            return "HGETALL", key
+        case b"list":
+            return "LRANGE", key, 0, -1
+        case b"set":
+            return "SMEMBERS", key
+        case b"zset":
+            return "ZRANGE", key, 0, -1
+        case b"stream":
+            return "XRANGE", key, "-", "+"
+        case b"string":
+            return "GET", key
+    return "EXISTS", key
+
+
+def _shown(name: str) -> str:
+    """Return the key's name, which contains only ids."""
+    return name[:200]
+
+
+def _in_files(user_id: int | None) -> Iterator[Entry]:
+    root = Path(settings.DATA_DIR)
+    others, folders = _files_of_others(user_id), _folders_of_people()
+    for path in sorted(_files_under(root)):
+        store = "exports" if "exports" in path.relative_to(root).parts else "files"
+        is_log = path.suffix == ".log"
+        real = path.resolve()
+        has_words = real not in others and _may_be_of(real, user_id, folders)
+        try:
+            for strings in parts(path, lines if has_words else _ids):
+                yield Entry(
+                    store=store,
+                    place=f"{store}",
+                    row=str(path.relative_to(root)),
+                    strings=strings,
+                    has_words=has_words,
+                    has_ids=not is_log,
+                )
+        except FileNotFoundError:
+            continue  # a socket, or a file that went meanwhile
+
+
+def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
+    """Yield a person's folder in a remote storage."""
+    for name in known_places.storages_of_people():
+        if user_id is None or any(True for _ in _path_in(name, "")):
+            continue
+        try:
+            found = list(storing.names_below(storages[name], str(user_id)))
+        except FileNotFoundError:
+            continue
+        for one in found:
+            with storages[name].open(f"{user_id}/{one}") as file:
+                for strings in lines(cast(BinaryIO, file)):
+                    yield Entry("files", "files", f"{user_id}/{one}", strings)
+
+
+def _files_under(root: Path) -> Iterator[Path]:
+    if not root.is_dir():
+        return
+    for one in root.iterdir():
+        if one.name in NOT_LOOKED_INTO:
+            continue
+        if one.is_dir() and not one.is_symlink():
+            yield from (path for path in one.rglob("*") if path.is_file())
+        elif one.is_file():
+            yield one
+
+
+def _files_of_others(user_id: int | None) -> set[Path]:
+    """Return other people's exports and imports, which may contain equal texts but not the ids."""
+    if user_id is None:
+        return set()
+    exports, imports = (
+        model._base_manager.exclude(path="").exclude(user_id=user_id).values_list("path")
+        for model in (Export, Import)
+    )
+    names = {path for (path,) in exports.union(imports)}
+    return {real for name in settings.STORAGES for path in names for real in _path_in(name, path)}
+
+
+def _folders_of_people() -> list[Path]:
+    names = known_places.storages_of_people()
+    return [folder for name in names for folder in _path_in(name, "")]
+
+
+def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
+    """Tell whether a file may belong to the person; `path` must not contain links."""
+    around = next((one for one in folders if one in path.parents), None)
+    return user_id is None or around is None or around / str(user_id) in path.parents
+
+
+def _path_in(storage: str, path: str) -> Iterator[Path]:
+    try:
+        yield Path(storages[storage].path(path)).resolve()
+    except (NotImplementedError, ValueError, OSError):
+        return
+
+
+def parts(path: Path, read: Reader) -> Iterator[list[str]]:
+    """Yield the strings of a file, a few hundred lines at a time, unpacking archives."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            for name in packed.namelist():
+                yield [name]
+                with packed.open(name) as member:
+                    yield from read(member)
+        return
+    with path.open("rb") as file:
+        start = file.read(2)
+        file.seek(0)
+        if start == b"\x1f\x8b":
+            with gzip.open(file) as unpacked:
+                yield from read(unpacked)
+        else:
+            yield from read(file)
+
+
+def lines(file: BinaryIO) -> Iterator[list[str]]:
+    found: list[str] = []
+    while line := file.readline(_CHUNK):
+        found.extend(string_values.of(line))
+        if len(found) >= _LINES:
+            yield found
+            found = found[-2:]  # a text may go over the end of a part
+    if found:
+        yield found
+
+
+def _ids(file: BinaryIO) -> Iterator[list[str]]:
+    """Yield only the ids in other people's files, which is much faster than comparing texts."""
+    end = b""
+    while chunk := file.read(_CHUNK):
+        part = end + chunk
+        if found := _OUR_ID.findall(part):
+            yield [one.decode() for one in found]
+        end = part[-_ID_LENGTH:]  # an id may go over the end of a part

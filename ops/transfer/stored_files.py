@@ -1,0 +1,142 @@
+"""Export and import files: private, with random names, and never incomplete."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from django.core.files import File
+from django.core.files.storage import Storage, storages
+from django.utils.translation import gettext_noop
+
+from memcenter.lib.errors import ApplicationError
+
+EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"
+DISK_FULL = gettext_noop(
+    "There isn’t enough disk space. Nothing was left half done. Please try again later."
+)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class NoRoom(ApplicationError):
+    """The disk is full. The caller cleans up and tells the person."""
+
+    def __init__(self) -> None:
+        super().__init__(DISK_FULL)
+
+
+def new_name(suffix: str) -> str:
+    """Return a random name that can't be guessed."""
+    return f"{secrets.token_hex(24)}.{suffix}"
+
+
+def place(kind: str) -> Storage:
+    return storages[kind]
+
+
+def part_of(name: str) -> Path:
+    """Return the local private path of a file while it is being written."""
+    path = Path(storages[PARTS].path(name))
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+class Part:
+    """A file being written, with `sha256` and `bytes` of its content so far."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self._hash = hashlib.sha256()
+        self.bytes = 0
+
+    def write(self, data: bytes) -> int:
+        self._raw.write(data)
+        self._hash.update(data)
+        self.bytes += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        self._raw.flush()
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+@contextmanager
+def writing(name: str) -> Iterator[Part]:
+    """Write a part file; on exit it is on the disk, or deleted after a failure.
+
+    Raises `NoRoom` if the disk is full.
+    """
+    path = part_of(name)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb", buffering=1 << 20) as raw:
+            yield Part(raw)
+            raw.flush()
+            os.fsync(raw.fileno())
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        if error.errno in NO_ROOM:
+            raise NoRoom from error
+        raise
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+class _Whole(File):  # type: ignore[type-arg] # it takes none when it runs
+    """A finished part, which a storage on the same disk takes over by renaming."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path.open("rb"), name=path.name)
+        self._path = path
+
+    def temporary_file_path(self) -> str:
+        return str(self._path)
+
+
+def keep(kind: str, name: str) -> None:
+    """Store a finished part under this name. Raises `NoRoom`."""
+    path = part_of(name)
+    try:
+        with _Whole(path) as whole:
+            place(kind).save(name, whole)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise NoRoom from error
+        raise
+    path.unlink(missing_ok=True)
+
+
+def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
+    """Store an uploaded file completely or not at all. Raises `NoRoom`."""
+    try:
+        place(kind).save(name, file)
+    except OSError as error:
+        delete(kind, [name])
+        if error.errno in NO_ROOM:
+            raise NoRoom from error
+        raise
+
+
+def delete(kind: str, names: Iterable[str]) -> int:
+    """Delete files and parts of these names; return how many existed."""
+    count = 0
+    for name in names:
+        part = part_of(name)
+        found = part.exists()
+        part.unlink(missing_ok=True)
+        if place(kind).exists(name):
+            place(kind).delete(name)
+            found = True
+        count += found
+    return count

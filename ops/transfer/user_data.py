@@ -1,0 +1,157 @@
+"""Everything personal that stands in the tables of this app: how it leaves and how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Q
+from django.utils.translation import gettext_noop
+
+from memcenter.lib.errors import Invalid
+from ops.accounts import users
+from ops.forgetting import person_forgets
+from ops.models import (
+    ApiKey,
+    Delivery,
+    Export,
+    IdempotencyRecord,
+    Identity,
+    Import,
+    SecondFactor,
+    SignIn,
+    SignInLink,
+    User,
+    UserSettings,
+    Webhook,
+)
+from ops.registry import Derived, Rows, register
+from ops.transfer import stored_files
+from ops.transfer.import_rows import Loading
+from ops.transfer.portable_rows import BAD_VALUE, Unfit, value_in
+from ops.transfer.stored_files import EXPORTS, IMPORTS
+
+STAYS = gettext_noop("it belongs to the account it was exported from")
+DECIDED = gettext_noop("the settings chosen here are kept")
+_CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
+
+
+@dataclass(frozen=True)
+class TransferRows(Rows):
+    """Exports or imports: the files go before the rows that name them."""
+
+    kept_in: str = ""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        rows = self.model._base_manager.filter(user_id=user_id).select_for_update()
+        names = rows.exclude(path="").values_list("path", flat=True)
+        files = stored_files.delete(self.kept_in, names)
+        return {**super().erase(user_id), "files:transfer": files}
+
+
+class WebhookRows(Rows):
+    """Webhooks of the person or of a key of theirs, with what was sent to them."""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
+        sent, _ = Delivery.objects.filter(webhook__in=Webhook.objects.filter(own)).delete()
+        gone, _ = Webhook.objects.filter(own).delete()
+        return {"ops_webhook": gone, "ops_delivery": sent}
+
+
+class AnswerRows(Rows):
+    """Stored answers to the person's calls, also to those made before it was known whose."""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
+        gone, _ = IdempotencyRecord.objects.filter(own).delete()
+        return {"ops_idempotencyrecord": gone}
+
+
+class KeyRows(Rows):
+    """Keys bound to the person; people that such a key made appear stay.
+
+    Their rows are out of reach here: the foreign key lets go of the key by itself.
+    """
+
+
+class SettingsRows(Rows):
+    """They come back where nothing was decided yet."""
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        given = next(iter(rows), None)
+        if given is None:
+            return
+        loading.advance(1)
+        own = users.settings_of(loading.user)
+        untouched = UserSettings(user=loading.user, longterm_enabled=settings.LONGTERM_DEFAULT)
+        if any(getattr(own, name) != getattr(untouched, name) for name in _CHOSEN):
+            loading.leave_out(self.name, DECIDED)
+            return
+        try:
+            chosen = {
+                column.name: value_in(column, given)
+                for column in UserSettings._meta.concrete_fields
+                if column.name in _CHOSEN
+            }
+            users.change_settings(user=loading.user, changes=chosen)
+            loading.new[self.name] += 1
+        except Unfit as unfit:
+            loading.leave_out(self.name, unfit.why)
+        except Invalid:
+            loading.leave_out(self.name, BAD_VALUE)
+
+
+class Account(Derived):
+    """The account itself, its sessions and what the admin's log says of it. It goes last."""
+
+    name = "account"
+    order = 1_000
+    models = (User,)
+
+    def export(self, user: User) -> Iterator[Mapping[str, Any]]:
+        names = "username", "external_id", "display_name", "created_at", "updated_at"
+        yield from User.objects.filter(pk=user.pk, hidden_at__isnull=True).values(*names)
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Only the name that is shown: who signs in how is decided where one signs in."""
+        name = str((next(iter(rows), None) or {}).get("display_name") or "")[:150]
+        if name.isprintable() and not loading.user.display_name:
+            User.objects.filter(pk=loading.user.pk).update(display_name=name)
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        sessions = person_forgets.erase_sessions(user_id)
+        about = Q(content_type=ContentType.objects.get_for_model(User), object_id=str(user_id)) | Q(
+            user_id=user_id
+        )
+        entries, _ = LogEntry.objects.filter(about).delete()
+        _, erased = User.objects.filter(pk=user_id).delete()
+        return {
+            "ops_user": erased.get("ops.User", 0),
+            "django_session": sessions,
+            "django_admin_log": entries,
+        }
+
+    def count(self, user: User) -> int:
+        return User.objects.filter(pk=user.pk, hidden_at__isnull=True).count()
+
+
+register(
+    TransferRows(Export, order=60, leave_out=("path", "hidden_at"), stays=STAYS, kept_in=EXPORTS),
+    TransferRows(
+        Import, order=61, leave_out=("path", "position", "hidden_at"), stays=STAYS, kept_in=IMPORTS
+    ),
+    Rows(SignInLink, order=62, leave_out=("digest",), stays=STAYS),
+    Rows(SignIn, order=62, leave_out=("session_key",), stays=STAYS),
+    Rows(SecondFactor, order=62, leave_out=("secret", "last_step", "recovery"), stays=STAYS),
+    Rows(Identity, order=62, stays=STAYS),
+    WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
+    AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),
+    KeyRows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),
+    SettingsRows(UserSettings, order=66),
+    Account(),
+)

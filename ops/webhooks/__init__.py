@@ -1,0 +1,1 @@
+"""Webhooks: registration, events, delivery to public addresses only."""

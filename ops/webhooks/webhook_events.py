@@ -1,0 +1,96 @@
+"""Webhook events: written in the transaction of the change and sent by an operation.
+
+This module inserts its operations itself, because the outbox calls it when operations end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib.database import statements
+from ops.models import ApiKey, Delivery, Kind, Operation, Priority
+from ops.queue import broker
+
+
+class Event(models.TextChoices):
+    MEMORY_CREATED = "memory.created", _("something is remembered")
+    MEMORY_UPDATED = "memory.updated", _("a memory changes")
+    MEMORY_DELETED = "memory.deleted", _("a memory is deleted or forgotten")
+    OPERATION_FINISHED = "operation.finished", _("an operation ends")
+
+
+TEST = "test"
+# One delivery at a time for each webhook, so that a slow address doesn't block the others.
+LANE = "webhooks"
+# A product webhook hears of everyone whom a product key can reach; of an erased person, it only
+# hears of operations that such a key requested.
+_LISTENING = """
+SELECT w.id, u.subject
+  FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
+ WHERE w.is_active AND %s = ANY(w.events)
+   AND (w.user_id = u.id
+        OR (w.user_id IS NULL AND u.external_id IS NOT NULL)
+        OR (w.user_id IS NULL AND u.id IS NULL AND %s))
+ ORDER BY w.id
+"""
+
+
+def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
+    """Write an event about these memories, by public id."""
+    if not ids:
+        return
+    found = statements.rows(_LISTENING.format(whose="id"), [user_id, event.value, False])
+    for webhook, subject in found:
+        _tell(event, webhook=webhook, subject=subject, bodies=[{"memory_id": one} for one in ids])
+
+
+def operation_ended(operation: Operation, *, status: str) -> None:
+    """Write an event that an operation has ended, except for deliveries themselves."""
+    if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
+        return
+    asked_by = operation.requested_by_key
+    asked_by_product = (
+        asked_by is not None and ApiKey.objects.filter(pk=asked_by, user__isnull=True).exists()
+    )
+    values = [operation.subject, Event.OPERATION_FINISHED.value, asked_by_product]
+    body = {"op_id": operation.public_id, "kind": operation.kind, "status": status}
+    for webhook, _subject in statements.rows(_LISTENING.format(whose="subject"), values):
+        _tell(Event.OPERATION_FINISHED, webhook=webhook, subject=operation.subject, bodies=[body])
+
+
+def test(webhook: int, *, subject: UUID | None) -> Delivery:
+    """Write a test event for one address."""
+    return _tell(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
+
+
+def _tell(
+    event: str, *, webhook: int, subject: UUID | None, bodies: Sequence[Mapping[str, str]]
+) -> list[Delivery]:
+    now = timezone.now()
+    made = Delivery.objects.bulk_create(
+        [
+            Delivery(webhook_id=webhook, event=str(event), subject=subject, body=dict(body))
+            for body in bodies
+        ]
+    )
+    Operation.objects.bulk_create(
+        [
+            Operation(
+                kind=Kind.DELIVER_WEBHOOK,
+                payload={"delivery": one.pk},
+                serial_key=LANE,
+                priority=Priority.BULK,
+                run_after=now,
+                max_attempts=settings.OPERATION_ATTEMPTS,
+            )
+            for one in made
+        ]
+    )
+    transaction.on_commit(broker.wake, robust=True)
+    return made
