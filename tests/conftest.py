@@ -13,16 +13,20 @@ from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from memcenter.lib import afterwards
-from memories.services import providers
+from memories import language_steps
 from ops.access import as_system
+from ops.accounts import keys, users
+from ops.audit import acting_user
 from ops.models import ApiKey, User
-from ops.services import acting, keys, users
 from tests import databases, redis_keys
 from tests.live import product as product
 from tests.pair_reader import FakePairs
 
 # A slow hash guards real passwords; here it would take more time than all the rest.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Nothing is collected for the tests, so there are no hashed names of static files.
+_STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"
+settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": _STATIC}}
 
 ALL_SCOPES = ["read", "write", "forget", "export", "signin"]
 
@@ -94,16 +98,16 @@ def nothing_of_other_tests() -> Iterator[None]:
 def pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakePairs]:
     """How two texts stand to each other, as a test tells it."""
     fake = FakePairs()
-    monkeypatch.setattr(providers, "pair_reader", lambda: fake)
-    providers.bundled_arbiter.cache_clear()
+    monkeypatch.setattr(language_steps, "pair_reader", lambda: fake)
+    language_steps.bundled_arbiter.cache_clear()
     yield fake
-    providers.bundled_arbiter.cache_clear()
+    language_steps.bundled_arbiter.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def nobody_acts_yet() -> None:
     """A request leaves its thread with who acted and with a language, until the next one comes."""
-    acting.comes_in("operator", "command")
+    acting_user.comes_in("operator", "command")
     translation.deactivate()
 
 

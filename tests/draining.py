@@ -1,7 +1,8 @@
 """An operation done to its end."""
 
-from ops.models import Operation, Status
-from ops.services import worker
+from ops import tasks
+from ops.models import Kind, Operation, Status
+from ops.queue import worker
 
 
 def drained(operation: Operation) -> Operation:
@@ -9,3 +10,10 @@ def drained(operation: Operation) -> Operation:
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error
     return operation
+
+
+def cleaned_up() -> dict[str, int]:
+    """Everything that is over its time erased by the hourly operation; gives how many of each."""
+    tasks.request_cleanup()
+    operation = Operation.objects.get(kind=Kind.CLEANUP, status=Status.PENDING)
+    return dict(drained(operation).result)

@@ -9,6 +9,8 @@ from typing import Any
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode, Message, Role, Summary, Turn
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
 from memories.models import (
     Arbitration,
     Change,
@@ -22,8 +24,6 @@ from memories.models import (
     TargetKind,
     VersionInput,
 )
-from memories.services import indexing
-from memories.services.indexing import Entry
 from ops.models import User
 
 
@@ -185,4 +185,4 @@ def _index(
     user: User, kind: TargetKind, target: int, text: str, conversation: int | None = None
 ) -> None:
     entry = Entry(kind, target, text, conversation)
-    indexing.store(user=user, entries=[entry], vectors=indexing.embed([text]))
+    search_index.store(user=user, entries=[entry], vectors=search_index.embed([text]))

@@ -13,8 +13,8 @@ import time
 
 from ops import registry
 from ops.models import Kind
-from ops.services import along
-from ops.services.worker import Run
+from ops.queue import joint_runs
+from ops.queue.worker import Run
 
 SHORT, LONG, TOGETHER = Kind.REVISE_MEMORY, Kind.REINDEX, Kind.INDEX_MEMORY
 _CATASTROPHIC = re.compile(r"(a|a)+$")
@@ -30,12 +30,12 @@ def act_together(run: Run) -> None:
     assert user is not None
     with run.applying(user):
         beside = run.beside(limit=15)
-        held = along.hold(beside)
+        held = joint_runs.hold(beside)
         do(run, str(run.payload.get("act", "")))
         for one in beside:
             run.turn_to(one.pk)
             do(run, str(one.payload.get("act", "")))
-        along.succeed(dict.fromkeys(held))
+        joint_runs.succeed(dict.fromkeys(held))
 
 
 def do(run: Run | None, what: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from django.utils import timezone
 
 from ops.access import as_system
-from ops.services import outbox, receipts, worker
+from ops.audit import receipts
+from ops.queue import outbox, worker
 
 
 class Kill(BaseException):

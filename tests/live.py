@@ -39,13 +39,13 @@ _START_SECONDS = 300
 _REGISTERS = """
 from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
-from ops.services import users
-from ops.views import signing
+from ops.accounts import users
+from ops.pages.account import sign_in
 user = users.register(username={username!r}, password={password!r}, language={language!r})
 request = RequestFactory().get("/", headers={{"user-agent": "A browser"}})
 request.user = user
 request.session = SessionStore()
-signing.begin(request, user)
+sign_in.begin(request, user)
 request.session.save()
 print(request.session.session_key)
 """

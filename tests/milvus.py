@@ -1,50 +1,62 @@
-"""A real Milvus (milvus-lite) on a port of its own, which can be stopped and started again."""
+"""A Milvus server (milvus-lite) in a process of its own, which can be killed and started again."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import LazySettings
 from django.db import connection
-from milvus_lite.adapter.grpc.server import start_server_in_thread
 
-from memories.services import moving, vector_changes
+from memories.indexing import milvus_move, milvus_sync
 from ops.access import as_system
 from ops.models import Status
-from ops.services import worker
+from ops.queue import worker
+from tests.live import free_port
 
 
 class Milvus:
+    """It keeps its folder and its port from one start to the next."""
+
     def __init__(self, folder: Path) -> None:
-        self._folder = str(folder)
-        self._port = 0
-        self._running: tuple[Any, Any] | None = None
+        self._folder = folder
+        self._port = free_port()
+        self._process: subprocess.Popen[str] | None = None
 
     @property
     def uri(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        if self._running is None:
-            server, database, self._port = start_server_in_thread(
-                data_dir=self._folder, host="127.0.0.1", port=self._port
+        """Return when it listens; nothing happens where it runs."""
+        if self._process is not None:
+            return
+        where = ["--data-dir", str(self._folder), "--host", "127.0.0.1", "--port", str(self._port)]
+        log = self._folder.with_suffix(".log")
+        with log.open("a", encoding="utf-8") as sink:
+            self._process = subprocess.Popen(
+                [sys.executable, "-u", "-m", "milvus_lite", "server", *where],
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                text=True,
             )
-            self._running = server, database
+        assert self._process.stdout is not None
+        assert "listening" in self._process.stdout.readline(), log.read_text(encoding="utf-8")
 
-    def stop(self) -> None:
-        if self._running is not None:
-            server, database = self._running
-            server.stop(grace=0).wait()
-            database.close()
-            self._running = None
+    def kill(self) -> None:
+        """With SIGKILL: it writes nothing down any more."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
 
     @contextmanager
     def away(self) -> Iterator[None]:
-        self.stop()
+        self.kill()
         try:
             yield
         finally:
@@ -56,7 +68,7 @@ def server_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     one = Milvus(tmp_path_factory.mktemp("milvus"))
     one.start()
     yield one
-    one.stop()
+    one.kill()
 
 
 @pytest.fixture
@@ -67,12 +79,12 @@ def milvus(server_of_the_session: Milvus, settings: LazySettings, db: None) -> I
     settings.MILVUS_TIMEOUT = 10.0
     yield server_of_the_session
     server_of_the_session.start()
-    vector_changes._breaker.cache_clear()
+    milvus_sync._breaker.cache_clear()
     settings.MILVUS_URI = server_of_the_session.uri
     if not connection.in_atomic_block:  # else it is rolled back
         with as_system():
-            vector_changes.write_down(False)
-    server = vector_changes.server()
+            milvus_sync.write_down(False)
+    server = milvus_sync.server()
     for space in server.spaces():
         server.drop(space)
 
@@ -80,7 +92,7 @@ def milvus(server_of_the_session: Milvus, settings: LazySettings, db: None) -> I
 def moved() -> None:
     """Vectors are searched where the settings say, from now on."""
     connection.check_constraints()  # in the test's one transaction they would wait for its end
-    operation = moving.request()
+    operation = milvus_move.request()
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Conversation, Turn
-from memories.files.paths import CURATED
+from memories.files import memory_files
+from memories.files.text.paths import CURATED
 from memories.models import (
     Change,
     DailyNote,
@@ -26,10 +27,9 @@ from memories.models import (
     RelationKind,
     SecretCategory,
 )
-from memories.services import memory_files
 from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Status, User, Webhook
 from ops.models import Kind as OperationKind
-from ops.services import webhooks
+from ops.webhooks import webhooks
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -84,9 +84,13 @@ PAGES: dict[str, Address] = {
     "conversation_export": _page("conversation_export", "conversation"),
     "conversation_clear": _page("conversation_clear", "conversation"),
     "conversation_delete": _page("conversation_delete", "conversation"),
+    "message_remember": lambda seen: reverse(
+        "message_remember", args=[seen.turn.user_message.public_id]
+    ),
     "message_forget": lambda seen: reverse(
         "message_forget", args=[seen.turn.assistant_message.public_id]
     ),
+    "memory_home": _page("memory_home"),
     "memory_conversation": _page("memory_conversation"),
     "memory_conversation asked": _page("memory_conversation", query="?q=what+matters"),
     "memory_list": _page("memory_list"),
@@ -111,6 +115,7 @@ PAGES: dict[str, Address] = {
     "memory_file_edit": _page("memory_file_edit", "=MEMORY.md"),
     "memory_file_history": _page("memory_file_history", "=MEMORY.md"),
     "memory_pictures": _page("memory_pictures"),
+    "settings_page": _page("settings_page"),
     "data_management": _page("data_management"),
     "data_conversations": _page("data_conversations"),
     "data_layer_delete": _page("data_layer_delete", "=memory"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memories.extraction.pairs import Relation
+from memories.extraction.arbitration.pairs import Relation
 
 
 def shares(relation: str, share: float = 0.95) -> dict[str, float]:

@@ -12,7 +12,7 @@ from unittest import mock
 
 from redis.connection import AbstractConnection
 
-from ops import known_places
+from ops.residue import known_places
 
 BROKER = ("celery", "unacked", "_kombu", "reply.celery")
 _PLANTED = ("planted",)

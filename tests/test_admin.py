@@ -11,6 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from memories.models import VectorChange
+from ops.accounts import keys
+from ops.audit import audit_chain, audit_log
 from ops.models import (
     ApiKey,
     AuditEvent,
@@ -28,7 +30,7 @@ from ops.models import (
     UnsealedEvent,
     User,
 )
-from ops.services import audit, audit_chain, keys, outbox
+from ops.queue import outbox
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -192,7 +194,7 @@ def test_staff_revoke_keys_and_lock_people_and_both_are_audited(
 
 
 def test_the_audit_log_is_exported_as_json_lines(browser: Client, staff: User) -> None:
-    event = audit.append("tried", actor="test", surface="test", subject=None)
+    event = audit_log.append("tried", actor="test", surface="test", subject=None)
     data = {"action": "export", "_selected_action": [event.pk]}
     answer = browser.post(address(AuditEvent, "changelist"), data)
     [line] = b"".join(answer.streaming_content).splitlines()  # type: ignore[attr-defined]

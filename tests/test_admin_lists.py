@@ -12,9 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from memories.forgetting import memory_forgets
 from memories.models import EmbeddingSpace
-from memories.services import curating, forgetting
+from memories.writing import curation
 from ops.access import as_user
+from ops.accounts import users
+from ops.accounts.roles import AUDITED, Role, give
+from ops.audit import audit_log
 from ops.models import (
     ApiKey,
     Attempt,
@@ -27,8 +31,7 @@ from ops.models import (
     Status,
     User,
 )
-from ops.roles import AUDITED, Role, give
-from ops.services import audit, outbox, users, worker
+from ops.queue import outbox, worker
 from tests.factories import make_memory
 from tests.test_admin import SHOWN, address
 from tests.whole_person import give_all
@@ -56,7 +59,7 @@ def settle_down(name: str) -> User:
         operation=operation, subject=user.subject, scope="memory", requested_at=now, finished_at=now
     )
     ModelCall.objects.create(step="extract", provider="p", model="m", outcome="ok")
-    audit.record("memory.deleted", subject=user.subject, target=operation.public_id)
+    audit_log.record("memory.deleted", subject=user.subject, target=operation.public_id)
     return user
 
 
@@ -153,7 +156,7 @@ def test_who_deleted_what_of_whom_through_which_key_when_and_is_it_finished(
     api = Client(headers={"Authorization": f"Bearer {alice_key}"})
     assert api.delete(f"/api/v1/memory/long_term/{kept.public_id}").status_code == 202
     with as_user(alice):
-        curating.recycle(user=alice, memory=binned)
+        curation.recycle(user=alice, memory=binned)
     auditor = member(Role.AUDITOR)
     deleted = rows_of(auditor, f"deed=forgotten&q={alice.subject}")
     assert [one.action for one in deleted] == ["memory.deleted", "forget.requested"]
@@ -167,15 +170,15 @@ def test_who_deleted_what_of_whom_through_which_key_when_and_is_it_finished(
     assert rows_of(auditor, "finished=yes&deed=forgotten") == [asked]
     assert rows_of(auditor, "finished=no&deed=forgotten") == []
     with as_user(alice):
-        again = forgetting.forget_memory(user=alice, memory=binned)
+        again = memory_forgets.forget_memory(user=alice, memory=binned)
     Operation.objects.filter(pk=again.pk).update(status=Status.FAILED, lease_until=None)
     assert [one.target for one in rows_of(auditor, "finished=failed")] == [again.public_id]
 
 
 def test_the_audit_log_is_exported_whole_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ops.admin_audit._AT_ONCE", 7)
+    monkeypatch.setattr("ops.admin.audit_events._AT_ONCE", 7)
     for number in range(60):
-        audit.append("tried", actor="test", surface="test", subject=None, target=str(number))
+        audit_log.append("tried", actor="test", surface="test", subject=None, target=str(number))
     everything = {"action": "export", "_selected_action": [1], "select_across": "1"}
     answer = member(Role.AUDITOR).post(
         f"{address(AuditEvent, 'changelist')}?action__exact=tried&action=tried", everything

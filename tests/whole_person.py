@@ -17,6 +17,14 @@ def give_all(user: User) -> None:
     give_everything(user)
     memory = Memory.objects.filter(user=user)[0]
     Fragment.objects.create(user=user, memory=memory, number=1, text="tea", token_count=1)
+    Fragment.objects.create(
+        user=user,
+        memory=memory,
+        version=memory.versions.first(),
+        number=2,
+        text="tea before",
+        token_count=2,
+    )
     now = timezone.now()
     SignIn.objects.create(
         user=user, session_key=f"s{user.pk}", device="d", began_at=now, seen_at=now

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bench.forget_requests import DATA, Row, read
+from memories.forgetting import spoken_requests
 from memories.models import Memory
-from memories.services import requests
 from ops.access import as_user
 from ops.models import User
 from tests.factories import make_memory
@@ -23,9 +23,9 @@ def test_there_are_requests_in_both_languages() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_nothing_but_what_is_meant_is_erased(alice: User, row: Row) -> None:
     memories = [make_memory(alice, content) for content in row.memories]
-    asked = requests.asked_about(row.request)
+    asked = spoken_requests.asked_about(row.request)
     with as_user(alice):
-        requests.answer(requests.find(asked, user=alice), user=alice)
+        spoken_requests.answer(spoken_requests.find(asked, user=alice), user=alice)
     left = set(Memory.objects.filter(user=alice).values_list("pk", flat=True))
     gone = {place for place, one in enumerate(memories) if one.pk not in left}
     assert gone <= row.wanted

@@ -8,15 +8,17 @@ from bench import reader as bench
 from memories.extraction.bundled import BundledExtractor
 from memories.reader import reader
 
-FILES = sorted(bench.BLIND.glob("*.jsonl"))
+# The set in use, and those that were blind until they were trained on.
+_RETIRED = bench.BLIND.parents[2] / "training" / "data"
+FILES = [*sorted(bench.BLIND.glob("*.jsonl")), *sorted(_RETIRED.glob("*/??_blind?.jsonl"))]
 # Least precision and recall (borders must fit too), most harmful memories, most noisy messages.
 FLOORS = {
-    "en": (0.5, 0.6, 30, 30),
-    "zh": (0.5, 0.6, 30, 30),
-    "es": (0.4, 0.5, 10, 8),
-    "de": (0.4, 0.5, 10, 8),
-    "fr": (0.4, 0.5, 10, 8),
-    "ja": (0.4, 0.5, 10, 8),
+    "en": (0.78, 0.8, 6, 16),
+    "zh": (0.68, 0.74, 18, 24),
+    "es": (0.8, 0.75, 2, 2),
+    "de": (0.8, 0.8, 2, 2),
+    "fr": (0.75, 0.8, 2, 2),
+    "ja": (0.8, 0.7, 2, 2),
 }
 
 
@@ -34,7 +36,7 @@ def test_messages_keep_what_they_should() -> None:
         assert figures["leaked"] == 0, (language, figures)
 
 
-@pytest.mark.parametrize(("language", "least"), [("en", 0.65), ("zh", 0.65)])
+@pytest.mark.parametrize(("language", "least"), [("en", 0.9), ("zh", 0.9)])
 def test_relations_of_pairs_are_right(language: str, least: float) -> None:
     _, compared = bench.read_rows(FILES)
 

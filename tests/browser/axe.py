@@ -47,7 +47,7 @@ with as_system():
 _INVITED = """
 from ops.access import as_system
 from ops.models import User
-from ops.services import signin_links, users
+from ops.accounts import signin_links, users
 with as_system():
     user = users.find_or_create("invited")
     print(signin_links.make(user=user, next_page="/settings/password/first/").token)

@@ -16,7 +16,7 @@ def test_staff_reveal_one_memory_and_the_audit_log_says_so(page: Page, product: 
         f"User.objects.create_superuser('keeper', {PASSWORD!r})\n"
         "from django.utils import timezone\n"
         "from memories.models import Memory\n"
-        "from ops.services import users\n"
+        "from ops.accounts import users\n"
         f"user = users.register(username='watched', password={PASSWORD!r})\n"
         "Memory.objects.create(user=user, kind='fact', content='Keeps bees', origin='user',\n"
         "                      created_at=timezone.now())"

@@ -62,6 +62,9 @@ def answers(page: Page) -> Locator:
     return page.locator(".bubble--assistant:not(.bubble--pending)")
 
 
+LIST = "conversation-list"
+
+
 def say(page: Page, text: str) -> Locator:
     """Send by Enter; gives the answer."""
     before = answers(page).count()
@@ -115,7 +118,7 @@ def test_a_deleted_turn_goes_with_what_it_taught(chat: Page) -> None:
     answer.get_by_role("link", name="Delete this turn and forget it…").click()
     dialog = chat.get_by_role("dialog")
     expect(dialog).to_contain_text("the message and its reply")
-    expect(dialog).to_contain_text("1 memory that rests only on it")
+    expect(dialog).to_contain_text("1 memory based only on it")
     dialog.get_by_role("button", name="Delete and forget").click()
     expect(dialog).to_have_count(0)
     expect(chat.locator(".toast")).to_contain_text("Forgotten")
@@ -137,6 +140,30 @@ def test_a_conversation_is_renamed_where_it_stands(chat: Page) -> None:
     field.press("Enter")
     expect(chat.locator(".conversation").first).to_contain_text("杭州之行")
     expect(chat.get_by_role("heading", level=1)).to_have_text("杭州之行")
+
+
+def refreshed(chat: Page) -> None:
+    """The list of conversations is fetched again, as after every answer."""
+    with chat.expect_response(lambda answer: answer.request.headers.get("hx-target") == LIST):
+        chat.evaluate("htmx.trigger(document.body, 'conversation-changed')")
+
+
+def test_the_list_waits_while_it_is_being_used(chat: Page) -> None:
+    say(chat, "Hello there")
+    line = chat.locator(".conversation").first
+    line.hover()
+    line.locator("summary").click()
+    refreshed(chat)
+    line.get_by_role("link", name="Rename").click()
+    field = chat.get_by_label("Name of the conversation")
+    field.fill("Half a na")
+    refreshed(chat)
+    expect(field).to_have_value("Half a na")
+    with chat.expect_response(lambda answer: answer.request.headers.get("hx-target") == LIST):
+        field.fill("A whole name")
+        field.press("Enter")
+    expect(line).to_contain_text("A whole name")
+    expect(field).not_to_be_attached()
 
 
 def test_renaming_is_left_off_by_escape(chat: Page) -> None:
@@ -192,6 +219,17 @@ def test_the_keyboard_is_enough(chat: Page) -> None:
     expect(chat.get_by_role("dialog")).to_have_count(0)
 
 
+def test_a_very_bad_answer_goes_with_one_tap(chat: Page) -> None:
+    say(chat, "Hello there")
+    expect(answers(chat)).to_have_count(1, timeout=SOON)
+    answers(chat).last.hover()
+    answers(chat).last.get_by_label("Bad answer").click()
+    answers(chat).last.get_by_role("button", name="It was very bad").click()
+    expect(answers(chat).last).to_contain_text("Shall this turn be forgotten")
+    answers(chat).last.get_by_role("button", name="Yes, forget this turn").click()
+    expect(answers(chat)).to_have_count(0)
+
+
 def test_a_conversation_is_cleared_and_goes_on(chat: Page) -> None:
     say(chat, "Hello there")
     chat.locator(".chat__bar > .menu summary").click()
@@ -238,7 +276,7 @@ def test_what_was_typed_comes_back_when_the_server_does_not_answer(
     page.route("**/c/new/", _lose)
     composer(page).fill("I keep bees.")
     composer(page).press("Enter")
-    expect(page.locator(".toast")).to_contain_text("The server did not answer.")
+    expect(page.locator(".toast")).to_contain_text("The server didn’t answer.")
     expect(composer(page)).to_have_value("I keep bees.")
     expect(composer(page)).to_be_editable()
     expect(page.locator(".bubble")).to_have_count(0)
@@ -256,7 +294,7 @@ def test_a_temporary_chat_leaves_nothing_behind(chat: Page) -> None:
     chat.locator(".chat__bar > .menu summary").click()
     chat.locator(".chat__bar").get_by_role("link", name="Delete now…").click()
     chat.get_by_role("dialog").get_by_role("button", name="Delete now").click()
-    expect(chat.locator(".toast")).to_contain_text("The temporary chat is gone.")
+    expect(chat.locator(".toast")).to_contain_text("This temporary chat no longer exists.")
     expect(chat.locator(".conversation")).to_have_count(0)
     chat.goto("/memory/long-term/")
     expect(chat.get_by_text("Nothing is remembered yet", exact=True)).to_be_visible()

@@ -114,7 +114,7 @@ def test_a_model_that_fails_is_met_calmly_and_asked_again(chat: Page, model: Cha
     begun(chat)
     model.answers = [refused(503)]
     say(chat, "How do I cook rice?")
-    expect(chat.locator("#ending")).to_contain_text("Your message is kept.", timeout=SOON)
+    expect(chat.locator("#ending")).to_contain_text("Your message was saved.", timeout=SOON)
     expect(chat.locator(".bubble--user").last).to_contain_text("How do I cook rice?")
     model.answers = [streamed("With water.")]
     chat.get_by_role("button", name="Try again").click()

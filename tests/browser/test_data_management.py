@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import sign_in
 from tests.live import PASSWORD, Product
@@ -24,13 +24,13 @@ def register(page: Page, username: str) -> None:
 def record(product: Product, username: str) -> None:
     """A turn, learned from, by the product's own services."""
     product.shell(
-        "from conversations.services import threads, turns\n"
+        "from conversations.recording import conversation_names, turns\n"
         "from ops.access import as_user\n"
         "from ops.models import User\n"
-        "from ops.services.worker import drain\n"
+        "from ops.queue.worker import drain\n"
         f"user = User.objects.get(username={username!r})\n"
         "with as_user(user):\n"
-        "    thread = threads.find_or_create(user=user, reference='first')\n"
+        "    thread = conversation_names.find_or_create(user=user, reference='first')\n"
         f"    asked = turns.MessageInput(content={SAID!r}, role='user')\n"
         "    answered = turns.MessageInput(content='I will mind that.', role='assistant')\n"
         "    turns.record_turn(user=user, conversation=thread, user_message=asked,\n"
@@ -53,7 +53,7 @@ def test_the_wrong_password_keeps_the_name_and_the_right_one_opens(
     page.fill("[name=username]", person.username)
     page.fill("[name=password]", "not this one")
     page.press("[name=password]", "Enter")
-    expect(page.get_by_role("alert")).to_contain_text("do not match")
+    expect(page.get_by_role("alert")).to_contain_text("don’t match")
     expect(page.locator("[name=username]")).to_have_value("forgetful")
     page.fill("[name=password]", person.password)
     page.press("[name=password]", "Enter")
@@ -67,27 +67,58 @@ def test_switching_memory_off_says_so_at_once_and_survives_a_reload(
     page.fill("[name=content]", SAID)
     page.get_by_role("button", name="Remember").click()
     page.wait_for_url("**/memory/long-term/**")
-    page.goto("/memory/data/")
+    page.goto("/settings/")
     switch = page.get_by_role("switch", name="Long-term memory")
     expect(switch).to_be_checked()
     switch.press("Space")
     expect(page.get_by_text("Memory is off.")).to_be_visible()
-    expect(page.get_by_text("Delete what is there…")).to_be_visible()
+    expect(page.get_by_text("Delete what is stored…")).to_be_visible()
     expect(switch).to_be_focused()
     page.reload()
     expect(switch).not_to_be_checked()
-    page.get_by_text("Delete what is there…").click()
+    page.get_by_text("Delete what is stored…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("1 memory")
     dialog.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
 
 
+def test_the_time_zone_of_the_browser_is_offered_and_taken(
+    browser: Browser, product: Product
+) -> None:
+    context = browser.new_context(
+        base_url=product.address, locale="en-GB", timezone_id="Asia/Shanghai"
+    )
+    page = context.new_page()
+    sign_in(page, product.person("far-east"), then="/memory/")
+    page.goto("/memory/")
+    expect(
+        page.get_by_text("Your browser says Asia/Shanghai. Times here are in UTC.")
+    ).to_be_visible()
+    page.get_by_role("button", name="Use it").click()
+    expect(page.get_by_role("button", name="Use it")).to_have_count(0)
+    expect(page).to_have_url(f"{product.address}/memory/")
+    page.goto("/settings/")
+    expect(page.get_by_label("Time zone")).to_have_value("Asia/Shanghai")
+    context.close()
+
+
+def test_whoever_keeps_utc_is_not_asked_again(browser: Browser, product: Product) -> None:
+    context = browser.new_context(base_url=product.address, timezone_id="Asia/Shanghai")
+    page = context.new_page()
+    sign_in(page, product.person("keeps-utc"), then="/settings/")
+    page.goto("/settings/")
+    page.get_by_role("button", name="Keep UTC").click()
+    expect(page.locator("[data-time-zone-offer]")).to_have_count(0)
+    expect(page.get_by_label("Time zone")).to_have_value("UTC")
+    context.close()
+
+
 def test_a_new_key_is_shown_once(page: Page, product: Product) -> None:
     sign_in(page, product.person("programmer"), then="/settings/keys/")
     page.goto("/settings/keys/")
     page.get_by_label("What is it for?").fill("My notebook")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create a key").click()
     key = page.locator("#made-key").inner_text()
     assert key.startswith("mc_")
     page.goto("/settings/keys/")
@@ -116,7 +147,7 @@ def test_everything_is_deleted_and_the_receipt_is_reached(page: Page, product: P
     page.fill("[name=username]", "leaving")
     page.fill("[name=password]", PASSWORD)
     page.press("[name=password]", "Enter")
-    expect(page.get_by_role("alert")).to_contain_text("do not match")
+    expect(page.get_by_role("alert")).to_contain_text("don’t match")
 
 
 def test_the_whole_path_in_chinese(page: Page, product: Product) -> None:
@@ -128,10 +159,10 @@ def test_the_whole_path_in_chinese(page: Page, product: Product) -> None:
     page.fill("[name=password]", PASSWORD)
     page.press("[name=password]", "Enter")
     page.wait_for_url(lambda url: "/register/" not in url)
-    page.goto("/memory/data/")
-    expect(page.get_by_role("link", name="数据管理")).to_be_visible()
+    page.goto("/settings/")
     page.get_by_role("switch", name="长期记忆").press("Space")
     expect(page.get_by_text("记忆已关闭")).to_be_visible()
+    page.get_by_role("link", name="数据管理").click()
     page.get_by_role("link", name="删除全部…").click()
     page.get_by_label("请输入「删除全部」以确认").fill("删除全部")
     page.get_by_label("你的密码").fill(PASSWORD)

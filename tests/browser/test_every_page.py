@@ -93,7 +93,7 @@ def test_pages_hold_in_forced_colours_and_on_paper(
     context = browser.new_context(base_url=product.address, forced_colors="active")
     page = context.new_page()
     sign_in(page, reader)
-    page.goto(addresses["data_management"])
+    page.goto(addresses["settings_page"])
     expect(page.get_by_role("switch").first).to_be_visible()
     page.goto(addresses["memory_pictures"])
     expect(page.locator(".curve").first).to_be_visible()

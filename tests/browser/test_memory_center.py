@@ -71,7 +71,7 @@ def test_a_memory_is_edited_in_its_place(center: Page) -> None:
     expect(form).to_have_count(0)
     row(center, "Plays the viola in a quartet").get_by_role("link").first.click()
     expect(center.locator(".diff del").first).to_have_text("cello")
-    center.get_by_role("button", name="Bring this text back").click()
+    center.get_by_role("button", name="Restore this text").click()
     expect(center.locator("h1")).to_have_text("Plays the cello in a quartet")
 
 
@@ -88,6 +88,18 @@ def test_a_memory_is_disabled_in_its_row(center: Page) -> None:
     add(center, "Reads crime novels at night")
     choose(center, "Reads crime novels at night", "Disable")
     expect(row(center, "Reads crime novels at night")).to_have_class(re.compile("row--off"))
+
+
+def test_what_is_very_wrong_is_forgotten_with_one_tap(center: Page) -> None:
+    add(center, "Collects beer mats")
+    center.get_by_role("link", name="Collects beer mats", exact=True).click()
+    center.get_by_role("button", name="Very wrong").click()
+    expect(center.get_by_role("button", name="Very wrong")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    center.get_by_role("button", name="Yes, forget it").click()
+    center.wait_for_url(f"**{LIST}")
+    expect(row(center, "Collects beer mats")).to_have_count(0)
 
 
 def test_search_finds_as_you_type(center: Page) -> None:
@@ -129,16 +141,17 @@ def test_forgetting_says_what_goes_and_does_it(center: Page) -> None:
 
 CANDIDATES = """
 from memories.models import MemoryStatus, Memory, Origin
-from memories.services import remembering, writing
-from memories.services.remembering import MemoryInput
-from memories.services.writing import SourceInput
+from memories.writing import direct_writes, memory_writes
+from memories.writing.direct_writes import MemoryInput
+from memories.writing.memory_writes import SourceInput
 from ops.access import as_user
 from ops.models import User
 user = User.objects.get(username="noor")
 def make(text, **fields):
-    draft = remembering.prepare(MemoryInput(text, kind="fact"), origin=Origin.USER).draft
+    draft = direct_writes.prepare(MemoryInput(text, kind="fact"), origin=Origin.USER).draft
     with as_user(user):
-        return writing.create(draft, user=user, source=SourceInput(origin=Origin.USER), **fields)
+        source = SourceInput(origin=Origin.USER)
+        return memory_writes.create(draft, user=user, source=source, **fields)
 for place in "ABC":
     known = make(f"Lives at number {place} in Hamburg")
     waiting = {"status": MemoryStatus.CANDIDATE, "conflicts_with": known}
@@ -150,7 +163,11 @@ def test_the_inbox_is_emptied_by_keys(page: Page, product: Product) -> None:
     noor = product.person("noor")
     product.shell(CANDIDATES)
     sign_in(page, noor, then="/memory/review/")
-    for key, said in (("1", "What I knew still holds."), ("2", "The new one holds"), ("3", "Both")):
+    for key, said in (
+        ("1", "What I knew is still used."),
+        ("2", "The new one is used"),
+        ("3", "Both"),
+    ):
         expect(page.locator(".review")).to_be_visible()
         page.keyboard.press(key)
         expect(page.locator(".toast", has_text=said)).to_be_visible()
@@ -182,3 +199,17 @@ def test_everything_works_without_javascript(product: Product, maya: Person, pag
     expect(plain).to_have_url(re.compile("q=rye"))
     expect(row(plain, "Bakes rye bread every Friday")).to_have_count(1)
     context.close()
+
+
+def test_the_assistant_s_manner_is_written_on_its_page(center: Page) -> None:
+    center.goto("/memory/files/")
+    center.get_by_role("link", name="Write SOUL.md").click()
+    center.get_by_label("The file").fill("Answer briefly.\nNever flatter.\n")
+    center.get_by_role("button", name="Save").click()
+    expect(center.locator(".file")).to_contain_text("Never flatter.")
+    center.goto("/memory/files/")
+    expect(center.get_by_role("link", name="Edit SOUL.md")).to_be_visible()
+    expect(center.get_by_role("link", name="Write USER.md")).to_be_visible()
+    center.get_by_role("link", name="SOUL.md", exact=True).click()
+    center.get_by_role("button", name="Delete").click()
+    expect(center.get_by_role("link", name="Write SOUL.md")).to_be_visible()

@@ -20,13 +20,13 @@ DONE_WITHIN = 90_000  # milliseconds: the worker may have other things to do
 DATA = "/memory/data/"
 
 RECORD = """
-from conversations.services import threads, turns
+from conversations.recording import conversation_names, turns
 from ops.access import as_user
 from ops.models import User
-from ops.services.worker import drain
+from ops.queue.worker import drain
 user = User.objects.get(username={username!r})
 with as_user(user):
-    thread = threads.find_or_create(user=user, reference="first")
+    thread = conversation_names.find_or_create(user=user, reference="first")
     asked = turns.MessageInput(content="I am allergic to peanuts.", role="user")
     answered = turns.MessageInput(content="I will mind that.", role="assistant")
     turns.record_turn(user=user, conversation=thread, user_message=asked,
@@ -76,11 +76,11 @@ def test_everything_is_exported_fetched_and_brought_in_again(page: Page, product
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("zip").check()
     dialog.get_by_label("Your password").fill("not this one")
-    dialog.get_by_role("button", name="Make the export").click()
+    dialog.get_by_role("button", name="Create the export").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was exported.")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_label("zip").check()
-    page.get_by_role("button", name="Make the export").click()
+    page.get_by_role("button", name="Create the export").click()
     line = page.locator(".transfer").first
     expect(line.get_by_role("link", name="Download")).to_be_visible(timeout=DONE_WITHIN)
     raw = downloaded(page, "Download")

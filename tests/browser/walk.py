@@ -24,13 +24,13 @@ SAID = {"en": "I am allergic to peanuts.", "zh-hans": "我对花生过敏。"}
 KNOWN = {"en": "peanuts", "zh-hans": "花生"}
 LOCALES = {"en": "en-GB", "zh-hans": "zh-CN"}
 _LIVED_IN = """
-from conversations.services import threads, turns
+from conversations.recording import conversation_names, turns
 from ops.access import as_user
 from ops.models import User
-from ops.services.worker import drain
+from ops.queue.worker import drain
 user = User.objects.get(username={name!r})
 with as_user(user):
-    thread = threads.find_or_create(user=user, reference='first')
+    thread = conversation_names.find_or_create(user=user, reference='first')
     turns.record_turn(user=user, conversation=thread,
                       user_message=turns.MessageInput({said!r}),
                       assistant_message=turns.MessageInput('OK.', role='assistant'))
@@ -60,17 +60,17 @@ class Walker:
 
 def find_why(walk: Walker) -> None:
     walk.click(".chat__center")
-    walk.click(".row__title")
+    walk.click(".portrait__phrase a")
     walk.see("blockquote mark, .quote mark, mark", text=KNOWN[walk.language])
 
 
 def correct(walk: Walker) -> None:
     walk.click(".chat__center")
-    walk.click(".row__menu summary")
-    walk.click(".row__menu .menu__item[href*='/edit/']")
-    walk.page.fill(".row--editing [name=content]", f"{SAID[walk.language]} 2")
-    walk.click(".row--editing .button--primary")
-    walk.see(".row__title", text=f"{SAID[walk.language]} 2")
+    walk.click(".portrait__phrase a")
+    walk.click("a.button[href*='/edit/']")
+    walk.page.fill("dialog [name=content]", f"{SAID[walk.language]} 2")
+    walk.click("dialog .button--primary")
+    walk.see("h1, .detail__text", text=f"{SAID[walk.language]} 2")
 
 
 def forget_turn(walk: Walker) -> None:
@@ -92,10 +92,10 @@ def export_all(walk: Walker) -> None:
 
 
 def switch_off(walk: Walker) -> None:
-    walk.click(".chat__center")
-    walk.click(".tab[href='/memory/data/']")
+    walk.click(".site-header__end .menu:has([href='/settings/']) summary")
+    walk.click(".menu__item[href='/settings/']")
     walk.click(walk.page.locator(".switch:has(#switch-longterm_enabled) .switch__control"))
-    walk.see("#center-head .tone-warning")
+    walk.see("#standing .tone-warning")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from django.core.signals import request_finished
 from django.db import close_old_connections
 from django.test import Client
 
+from conversations.chat import chat_messages
+from conversations.chat.chat_messages import Kept
 from conversations.models import Conversation, Message
-from conversations.services import asking
-from conversations.services.asking import Kept
 from ops.access import as_user
 from tests.memories.pages import address, htmx
 
@@ -55,4 +55,4 @@ def texts_of(conversation: Conversation) -> list[str]:
 
 def thread_of(conversation: Conversation) -> Kept:
     with as_user(conversation.user):
-        return asking.last(user=conversation.user, conversation=conversation)
+        return chat_messages.last(user=conversation.user, conversation=conversation)

@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from conversations.models import Conversation, Turn
-from conversations.services import temporary
+from conversations.recording import temporary
 from ops.models import User
 from tests.chat_server import ChatServer, serving, streamed
 from tests.conversations.talks import Talk, make_talk

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Feedback, Message, Rating, Turn
-from conversations.services import forgetting
 from memories.models import Arbitration, Memory, Refusal
 from ops.access import as_user
 from ops.models import Operation, User
@@ -58,13 +58,13 @@ def make_talk(user: User) -> Talk:
 
 def forget_message(message: Message, *, cascade: bool = False) -> Operation:
     with as_user(message.user):
-        return forgetting.forget_message(user=message.user, message=message, cascade=cascade)
+        return message_forgets.forget_message(user=message.user, message=message, cascade=cascade)
 
 
 def forget_conversation(conversation: Conversation, *, memories: bool = True) -> Operation:
     user = conversation.user
     with as_user(user):
-        return forgetting.forget_conversation(
+        return message_forgets.forget_conversation(
             user=user, conversation=conversation, forget_memories=memories
         )
 
@@ -72,6 +72,6 @@ def forget_conversation(conversation: Conversation, *, memories: bool = True) ->
 def clear(conversation: Conversation, *, memories: bool = True) -> Operation:
     user = conversation.user
     with as_user(user):
-        return forgetting.clear_conversation(
+        return message_forgets.clear_conversation(
             user=user, conversation=conversation, forget_memories=memories
         )

@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conversations.chat import (
+    answer_stream,
+    answer_text,
+    chat_messages,
+    running_answers,
+    temporary_messages,
+)
+from conversations.chat.answer_stream import Answering, End
 from conversations.models import Conversation, Turn
-from conversations.services import answering, asking, asking_in_passing, speaking, under_way
-from conversations.services.answering import Answering, End
-from conversations.views import answers
+from conversations.pages import answers
 from memcenter.lib.errors import Conflict
-from memcenter.rest.sharing import Share
+from memcenter.rest.thread_limits import Share
 from ops.models import ModelCall, User
 from tests.chat_server import Answer, ChatServer
 from tests.conversations.answers import STREAM, again, hang_up, say, texts_of, thread_of
@@ -91,8 +97,8 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
     model: ChatServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(answering, "_LOOK_EVERY", 0.0)
-    asking.ask("What shall I cook?", user=alice, conversation=conversation)
+    monkeypatch.setattr(answer_stream, "_LOOK_EVERY", 0.0)
+    chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
     thread = Answering(thread_of(conversation))
     pieces = iter(thread)
     first = next(piece for piece in pieces if piece)
@@ -100,7 +106,7 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
     assert thread.finish() is End.STOPPED
     assert texts_of(conversation)[1] == first == thread.text
     assert Turn.objects.get().assistant_message.completed
-    assert not under_way.is_answering(conversation.public_id)
+    assert not running_answers.is_answering(conversation.public_id)
     page = text_of(client.get(address("conversation", conversation.public_id)))
     assert "You stopped this answer here." in page
 
@@ -108,7 +114,7 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
 def test_who_looks_while_an_answer_is_stopping_goes_on_looking(
     alice: User, client: Client, conversation: Conversation, model: ChatServer
 ) -> None:
-    asking.ask("What shall I cook?", user=alice, conversation=conversation)
+    chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
     thread = Answering(thread_of(conversation))
     next(piece for piece in thread if piece)
     client.post(address("conversation_stop", conversation.public_id))
@@ -125,7 +131,7 @@ def test_an_answer_stops_while_the_model_is_still_silent(
     alice: User, conversation: Conversation, model: ChatServer, client: Client
 ) -> None:
     model.answers = [Answer(silent=True)]
-    asking.ask("What shall I cook?", user=alice, conversation=conversation)
+    chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
     thread = Answering(thread_of(conversation))
     assert next(iter(thread)) == ""
     client.post(address("conversation_stop", conversation.public_id), headers=htmx("x"))
@@ -154,8 +160,8 @@ def test_a_reader_who_leaves_before_the_first_word_still_has_the_answer_kept(
 def test_one_conversation_is_answered_once_at_a_time(
     client: Client, conversation: Conversation
 ) -> None:
-    asking.ask("Hello", user=conversation.user, conversation=conversation)
-    under_way.begin(conversation.public_id)
+    chat_messages.ask("Hello", user=conversation.user, conversation=conversation)
+    running_answers.begin(conversation.public_id)
     with pytest.raises(Conflict):
         Answering(thread_of(conversation))
     url = address("conversation", conversation.public_id)
@@ -169,7 +175,7 @@ def test_one_conversation_is_answered_once_at_a_time(
 def test_an_answer_to_what_was_forgotten_meanwhile_is_dropped(
     alice: User, client: Client, conversation: Conversation, model: ChatServer
 ) -> None:
-    asking.ask("What shall I cook?", user=alice, conversation=conversation)
+    chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
     thread = Answering(thread_of(conversation))
     next(iter(thread))
     client.post(address("conversation_clear", conversation.public_id), {"memories": "on"})
@@ -208,7 +214,7 @@ def test_a_temporary_chat_answers_with_what_fits_and_not_with_every_constraint(
 ) -> None:
     make_memory(alice, "Allergic to peanuts", kind="constraint")
     make_memory(alice, "Has a cat named Biscuit")
-    asked = asking_in_passing.ask("What is my cat called?", user=alice, conversation=None)
+    asked = temporary_messages.ask("What is my cat called?", user=alice, conversation=None)
     thread = Answering(asked)
     thread.finish()
     assert "Biscuit" in thread.text and "peanuts" not in thread.text
@@ -217,7 +223,7 @@ def test_a_temporary_chat_answers_with_what_fits_and_not_with_every_constraint(
 def test_the_chat_names_the_model_that_answers(
     client: Client, conversation: Conversation, model: ChatServer
 ) -> None:
-    assert speaking.model_name() == "tiny"
+    assert answer_text.model_name() == "tiny"
     page = text_of(client.get(address("conversation", conversation.public_id)))
     assert "Answers by tiny." in page
     assert "no model is connected" not in page

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Message, Turn
-from conversations.services import temporary
-from memories.models import Memory, RecallTrace
+from conversations.recording import temporary
+from memories.models import Memory, RecallTrace, Source
 from ops.models import ModelCall, Receipt, User
-from ops.services import worker
+from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, refused, streamed
 from tests.conversations.answers import again, edit, say, texts_of
 from tests.factories import make_memory, make_turn
@@ -24,7 +24,7 @@ def test_a_model_that_fails_leaves_the_message_with_a_way_to_try_again(
     model.answers = [refused(500)]
     ended = say(client, conversation, "What shall I cook?")[-1][1]
     assert ended["how"] == "silent"
-    assert "Your message is kept." in ended["html"]
+    assert "Your message was saved." in ended["html"]
     assert texts_of(conversation) == ["What shall I cook?"]
     model.answers = [streamed("Rice.")]
     assert again(client, conversation)["how"] == "whole"
@@ -56,7 +56,7 @@ def test_half_an_answer_is_kept_as_unfinished_and_gives_way_to_a_whole_one(
         False,
     ]
     assert not Turn.objects.exists()
-    assert "This answer broke off." in text_of(
+    assert "This answer was cut off." in text_of(
         client.get(address("conversation", conversation.public_id))
     )
     model.answers = [streamed("Rice.")]
@@ -119,12 +119,12 @@ def test_an_edited_message_leaves_nothing_of_what_it_had_taught(
     worker.drain()
     old = Message.objects.get(role="user")
     page = text_of(client.get(address("conversation_edit", conversation.public_id)))
-    assert "1 memory that rests only on it" in page
+    assert "1 memory based only on it" in page
     said = "I'm allergic to latex"
     response = edit(client, conversation, old, f"{said}.")
     assert response.status_code == 302
     page = text_of(client.get(address("conversation", conversation.public_id)))
-    assert "1 memory that rested only on them" in page
+    assert "1 memory based only on them" in page
     assert "penicillin" not in page
     worker.drain()
     assert "penicillin" not in str(list(Message.everything.values()))
@@ -136,7 +136,7 @@ def test_only_the_last_message_is_edited(client: Client, conversation: Conversat
     make_turn(conversation, "Are you there?")
     response = edit(client, conversation, first, "Good day")
     assert response.status_code == 422
-    assert "said after it meanwhile" in text_of(response)
+    assert "newer has been said since" in text_of(response)
     assert "Good day" in text_of(response)
     assert texts_of(conversation)[0] == "Hello"
 
@@ -175,3 +175,22 @@ def test_a_temporary_chat_is_answered_again_and_edited_and_leaves_nothing(
     assert not Message.everything.exists() and not ModelCall.objects.exists()
     (passing,) = temporary.all_of(alice)
     assert passing.message_count == 2
+
+
+def test_what_the_person_had_remembered_outlives_another_answer(
+    client: Client, conversation: Conversation, model: ChatServer
+) -> None:
+    say(client, conversation, "I keep bees on the roof.")
+    worker.drain()
+    Memory.objects.all().delete()
+    message = Message.objects.get(role="user")
+    given = {"content": "Keeps bees", "kind": "fact", "tags": ""}
+    client.post(address("message_remember", message.public_id), given)
+    kept = Memory.objects.get()
+    assert again(client, conversation)["how"] == "whole"
+    worker.drain()
+    assert not Message.everything.filter(pk=message.pk).exists()
+    (source,) = Source.objects.filter(memory=kept, origin="user")
+    assert source.turn == Turn.objects.get() and source.message == source.turn.user_message
+    page = text_of(client.get(address("conversation", conversation.public_id)))
+    assert "learned" in page or "updated" in page

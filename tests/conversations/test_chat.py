@@ -1,13 +1,14 @@
 import pytest
 
+from conversations.chat import single_exchange
 from conversations.models import Conversation, Message
-from conversations.services import chat, threads
+from conversations.recording import conversation_names
 from memories.models import Memory, Origin, RecallTrace
-from memories.services import remembering
-from memories.services.remembering import MemoryInput
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import User
-from ops.services import worker
+from ops.queue import worker
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -15,16 +16,16 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
-    return threads.create(user=alice, external_id=None)
+    return conversation_names.create(user=alice, external_id=None)
 
 
 def remember(user: User, content: str) -> Memory:
-    prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
-    return remembering.remember(prepared, user=user).memory
+    prepared = direct_writes.prepare(MemoryInput(content), origin=Origin.USER)
+    return direct_writes.remember(prepared, user=user).memory
 
 
 def say(text: str, conversation: Conversation) -> str:
-    done = chat.exchange(text, user=conversation.user, conversation=conversation)
+    done = single_exchange.exchange(text, user=conversation.user, conversation=conversation)
     return done.turn.assistant_message.content
 
 
@@ -36,10 +37,10 @@ def test_the_demo_assistant_answers_from_what_is_remembered(
 
 
 def test_what_does_not_fit_is_not_answered_with(alice: User, conversation: Conversation) -> None:
-    prepared = remembering.prepare(
+    prepared = direct_writes.prepare(
         MemoryInput("Allergic to peanuts", kind="constraint"), origin=Origin.USER
     )
-    remembering.remember(prepared, user=alice)
+    direct_writes.remember(prepared, user=alice)
     remember(alice, "Has a cat named Biscuit")
     answer = say("What is my cat called?", conversation)
     assert "Biscuit" in answer and "peanuts" not in answer
@@ -127,5 +128,5 @@ def test_told_in_one_conversation_known_in_the_next(
     say("I'm a nurse and I live in Leeds.", conversation)
     worker.drain()
     with as_user(alice):
-        other = threads.create(user=alice, external_id=None)
+        other = conversation_names.create(user=alice, external_id=None)
     assert "Leeds" in say("Where do I live?", other)

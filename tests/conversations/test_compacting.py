@@ -7,12 +7,13 @@ import pytest
 from pytest_django import Settings
 
 from conversations.models import Conversation, Summary
-from conversations.services import threads, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
+from memories.learning import quiet_conversations
 from memories.models import Memory
-from memories.services import sessions
+from ops.accounts import users
 from ops.models import User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_summary, make_turn
 from tests.memories.pages import address, htmx, signed_in, text_of
 
@@ -46,14 +47,14 @@ def test_each_compaction_flushes_once_and_rolls_the_summary_once(
 ) -> None:
     settings.WINDOW_MESSAGES, settings.SUMMARY_EVERY = 4, 4
     flushed: list[int] = []
-    flush = sessions.flush
+    flush = quiet_conversations.flush
 
     def flushing(run: Any, *, through: int, **rest: Any) -> Any:
         flushed.append(through)
         return flush(run, through=through, **rest)
 
-    monkeypatch.setattr(sessions, "flush", flushing)
-    conversation = threads.find_or_create(user=alice, reference="long")
+    monkeypatch.setattr(quiet_conversations, "flush", flushing)
+    conversation = conversation_names.find_or_create(user=alice, reference="long")
     for number in range(6):
         said = "I am allergic to peanuts." if number == 0 else f"Remark {number}."
         question, answer = MessageInput(said), MessageInput("I see.")

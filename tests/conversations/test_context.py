@@ -2,25 +2,30 @@ from typing import Any
 
 import pytest
 
+from conversations.block import context
+from conversations.block.context import Context, Wanted
 from conversations.models import Conversation
-from conversations.services import context, threads, turns
-from conversations.services.context import Context, Wanted
-from conversations.services.turns import MessageInput
-from memcenter.lib import tokens
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Invalid
+from memcenter.lib.text import tokens
 from memories.models import Memory, Origin, RecallHit, RecallTrace
-from memories.services import curating, remembering, search
-from memories.services.projects import find_or_create
-from memories.services.remembering import MemoryInput
+from memories.projects import find_or_create
+from memories.recall import search
+from memories.writing import curation, direct_writes
+from memories.writing.direct_writes import MemoryInput
+from ops.accounts import users
 from ops.models import User
-from ops.services import users, worker
+from ops.queue import worker
 
 pytestmark = pytest.mark.django_db
 
 
 def remember(user: User, content: str, **fields: object) -> Memory:
     given = MemoryInput(content, **fields)  # type: ignore[arg-type]
-    return remembering.remember(remembering.prepare(given, origin=Origin.USER), user=user).memory
+    return direct_writes.remember(
+        direct_writes.prepare(given, origin=Origin.USER), user=user
+    ).memory
 
 
 def ask(
@@ -37,7 +42,7 @@ def ask(
 def test_what_was_told_in_one_conversation_is_recalled_in_another(alice: User) -> None:
     remember(alice, "Has a cat named Biscuit", kind="fact")
     remember(alice, "Plays the cello on Sundays", kind="pattern")
-    other = threads.find_or_create(user=alice, reference="other")
+    other = conversation_names.find_or_create(user=alice, reference="other")
     found = ask(alice, "What is my cat called?", conversation=other)
     assert "Biscuit" in found.block
     assert "cello" not in found.block
@@ -85,20 +90,20 @@ def test_a_recall_is_traced_and_counts_as_an_access(alice: User) -> None:
 def test_pinned_memories_lead_the_others(alice: User) -> None:
     remember(alice, "Has a cat named Biscuit", kind="fact")
     second = remember(alice, "Has a cat named Pepper as well", kind="fact")
-    curating.pin(user=alice, memory=second)
+    curation.pin(user=alice, memory=second)
     assert ask(alice, "What are my cats called?").items[0].id == second.public_id
 
 
 @pytest.mark.parametrize("gone", ["disable", "recycle"])
 def test_disabled_and_deleted_memories_are_not_recalled(alice: User, gone: str) -> None:
     memory = remember(alice, "Has a cat named Biscuit")
-    getattr(curating, gone)(user=alice, memory=memory)
+    getattr(curation, gone)(user=alice, memory=memory)
     assert ask(alice, "What is my cat called?").block == ""
 
 
 def test_nothing_of_the_person_is_recalled_in_a_group(alice: User) -> None:
     remember(alice, "Allergic to peanuts", kind="constraint")
-    group = threads.find_or_create(user=alice, reference="group", kind="group")
+    group = conversation_names.find_or_create(user=alice, reference="group", kind="group")
     assert ask(alice, "Peanuts?", conversation=group).block == ""
     assert ask(alice, "Peanuts?", conversation_kind="group").block == ""
 
@@ -126,7 +131,7 @@ def test_another_persons_memories_are_never_there(alice: User, mallory: User) ->
 def test_the_window_is_given_and_older_turns_come_back_as_summary_and_episodes(
     alice: User,
 ) -> None:
-    conversation = threads.find_or_create(user=alice, reference="long")
+    conversation = conversation_names.find_or_create(user=alice, reference="long")
     for number in range(20):
         topic = "My train to Oslo leaves at nine." if number == 0 else f"Remark {number}."
         turns.record_turn(

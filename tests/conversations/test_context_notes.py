@@ -7,15 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from conversations.block import context
+from conversations.block.context import Context, Wanted
 from conversations.models import ConversationKind
-from conversations.services import context
-from conversations.services.context import Context, Wanted
-from memcenter.lib import tokens
+from memcenter.lib.text import tokens
+from memories.files import daily_notes
 from memories.models import DailyNote
-from memories.services import notes, search
+from memories.recall import search
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_conversation, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def note(user: User, text: str, *, at: datetime = NOON) -> DailyNote:
     with as_user(user):
-        made = notes.append(text, user=user).note
+        made = daily_notes.append(text, user=user).note
     day = at.astimezone(UTC).date()
     number = DailyNote.objects.filter(user=user, day=day).count() + 1000
     DailyNote.objects.filter(pk=made.pk).update(created_at=at, day=day, number=number)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.demo_assistant import LONGEST_QUOTE, Intent, answer, intent_of
+from conversations.chat.demo_assistant import LONGEST_QUOTE, Intent, answer, intent_of
 
 MEMORIES_EN = ["Allergic to peanuts", "Has a cat named Biscuit"]
 MEMORIES_ZH = ["对花生过敏", "养了一只叫豆豆的猫"]
@@ -191,3 +191,15 @@ def test_every_message_gets_an_answer_made_of_memories_only(
 
     assert reply.strip()
     assert all(line[2:] in known for line in reply.splitlines() if line.startswith("- "))
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("I'm tired of bees, don't keep this.", "All right, I won't keep this."),
+        ("我有点累，别记。", "好的，这条我不会记住。"),
+    ],
+)
+def test_what_is_not_to_be_kept_is_not_promised(message: str, says: str) -> None:
+    assert answer(message, remembered=["Keeps bees"], withheld=True) == says
+    assert answer(message, remembered=[], withheld=True, remembering=False) != says

@@ -13,17 +13,18 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.importing.types import ImportedPerson
+from conversations.importing import dialogues
+from conversations.importing.dialogues import Loaded, OnProgress
+from conversations.importing.formats.types import ImportedPerson
 from conversations.management.commands import demo
 from conversations.models import Conversation, Message, Turn
-from conversations.services import importing
-from conversations.services.importing import Loaded, OnProgress
 from memcenter.lib.errors import Invalid, ProviderError
 from memories.models import Kind as MemoryKind
 from memories.models import Memory, MemoryStatus, Origin
 from ops import registry
+from ops.accounts import users
 from ops.models import Kind, Operation, Status, User
-from ops.services import outbox, users, worker
+from ops.queue import outbox, worker
 from ops.tasks import HEARTBEAT_KEY
 from tests.factories import make_memory
 
@@ -352,14 +353,14 @@ def test_a_person_being_forgotten_is_not_loaded(talk: Path) -> None:
 def test_ctrl_c_says_what_there_is_and_that_it_can_be_completed(
     talk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load = importing.load_person
+    load = dialogues.load_person
 
     def interrupted(person: ImportedPerson, *, user: User, on_progress: OnProgress) -> Loaded:
         if user.external_id == "bo":
             raise KeyboardInterrupt
         return load(person, user=user, on_progress=on_progress)
 
-    monkeypatch.setattr(importing, "load_person", interrupted)
+    monkeypatch.setattr(dialogues, "load_person", interrupted)
     out = io.StringIO()
 
     with pytest.raises(CommandError) as caught:
@@ -367,7 +368,7 @@ def test_ctrl_c_says_what_there_is_and_that_it_can_be_completed(
 
     assert caught.value.returncode == 130
     assert printed("Still to do 待处理", out.getvalue()) == ["4"]
-    monkeypatch.setattr(importing, "load_person", load)
+    monkeypatch.setattr(dialogues, "load_person", load)
     run(talk)
     assert Message.objects.count() == 6
 

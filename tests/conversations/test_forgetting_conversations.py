@@ -2,9 +2,10 @@
 
 import pytest
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Episode, Message, Summary, Turn
-from conversations.services import forgetting, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import NotFound
 from memories.models import LexicalEntry, Memory, Origin, RecallTrace, Source, Vector
 from ops.access import as_user
@@ -74,7 +75,7 @@ def test_a_conversation_is_asked_about_once(alice: User, talk: Talk, mallory: Us
     with pytest.raises(NotFound):
         clear(talk.conversation)
     with pytest.raises(NotFound), as_user(mallory):
-        forgetting.forget_conversation(user=mallory, conversation=talk.conversation)
+        message_forgets.forget_conversation(user=mallory, conversation=talk.conversation)
     drained(operation)
     with pytest.raises(NotFound):
         forget_conversation(talk.conversation)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Episode, Feedback, Message, Summary, Turn
-from conversations.services import forgetting
 from memcenter.lib.errors import NotFound
 from memories.models import (
     Arbitration,
@@ -20,7 +20,7 @@ from memories.models import (
 )
 from ops.access import as_user
 from ops.models import Kind, Operation, Receipt, Status, User
-from ops.services import outbox, worker
+from ops.queue import outbox, worker
 from tests.conversations.talks import TEA, Talk, forget_message
 from tests.draining import drained
 from tests.factories import (
@@ -240,7 +240,7 @@ def test_asking_for_the_other_message_later_is_another_operation(talk: Talk) -> 
 def test_a_message_that_is_gone_or_anothers_is_not_found(talk: Talk, mallory: User) -> None:
     message = talk.tea_turn.user_message
     with pytest.raises(NotFound), as_user(mallory):
-        forgetting.forget_message(user=mallory, message=message)
+        message_forgets.forget_message(user=mallory, message=message)
     drained(forget_message(message))
     with pytest.raises(NotFound):
         forget_message(message)

@@ -6,8 +6,10 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.importing import detect
-from conversations.importing.types import (
+from conversations.importing import dialogues
+from conversations.importing.dialogues import Loaded, Progress, load_person
+from conversations.importing.formats import detect
+from conversations.importing.formats.types import (
     ASSISTANT,
     USER,
     ImportedConversation,
@@ -15,11 +17,11 @@ from conversations.importing.types import (
     ImportedPerson,
 )
 from conversations.models import Conversation, Message, Turn
-from conversations.services import importing
-from conversations.services.importing import Loaded, Progress, load_person
 from memcenter.lib.errors import Conflict, Invalid
+from memories.models import Memory
+from ops.accounts import users
 from ops.models import Kind, Operation, Priority, User
-from ops.services import users
+from ops.queue.worker import drain
 
 pytestmark = pytest.mark.django_db
 
@@ -96,13 +98,20 @@ def test_what_is_learned_from_a_file_waits_behind_what_people_say_now(alice: Use
     assert {one.priority for one in found} == {Priority.BULK}
 
 
-def test_nothing_is_extracted_while_long_term_memory_is_off(alice: User) -> None:
+def test_nothing_is_learned_while_long_term_memory_is_off(alice: User) -> None:
+    """The turn is read all the same: the person may ask to forget something in it."""
     users.change_settings(user=alice, changes={"longterm_enabled": False})
+    told = with_content(conversation(), 1, "I'm allergic to walnuts.")
 
-    load_person(person(conversation()), user=alice)
+    load_person(person(told), user=alice)
+    drain()
 
-    assert Turn.objects.count() == 1
-    assert not Operation.objects.filter(kind=Kind.EXTRACT_TURN).exists()
+    assert Turn.objects.get().extracted_at
+    assert not Memory.everything.exists()
+    users.change_settings(user=alice, changes={"longterm_enabled": True})
+    load_person(person(replace(told, client_id="later")), user=alice)
+    drain()
+    assert Memory.everything.get().content == "I'm allergic to walnuts"
 
 
 def test_loading_it_again_records_nothing_more(alice: User) -> None:
@@ -255,7 +264,7 @@ def test_progress_tells_the_conversation_and_counts_messages(alice: User) -> Non
 
 
 def test_an_account_is_made_with_what_the_file_says(db: None) -> None:
-    user = importing.account_of(replace(person(), language="zh"), external_id="demo-alice")
+    user = dialogues.account_of(replace(person(), language="zh"), external_id="demo-alice")
 
     assert (user.external_id, user.display_name) == ("demo-alice", "Alice")
     decided = users.settings_of(user)
@@ -267,7 +276,7 @@ def test_an_account_keeps_what_its_person_decided(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Alicia")
     users.change_settings(user=alice, changes={"language": "en", "timezone": "Asia/Tokyo"})
 
-    user = importing.account_of(replace(person(), language="zh"), external_id="alice")
+    user = dialogues.account_of(replace(person(), language="zh"), external_id="alice")
 
     assert (user.pk, user.display_name) == (alice.pk, "Alicia")
     decided = users.settings_of(user)
@@ -276,7 +285,7 @@ def test_an_account_keeps_what_its_person_decided(alice: User) -> None:
 
 def test_an_impossible_external_id_makes_no_account(db: None) -> None:
     with pytest.raises(Invalid):
-        importing.account_of(person(), external_id="a\nb")
+        dialogues.account_of(person(), external_id="a\nb")
     assert not User.objects.filter(display_name="Alice").exists()
 
 

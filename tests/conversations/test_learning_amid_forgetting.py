@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Turn
-from conversations.services import forgetting, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
+from memories.forgetting import memory_forgets as known
 from memories.models import Memory
-from memories.services import forgetting as known
 from ops.access import as_user
 from ops.models import Operation, Receipt, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,9 @@ def test_what_a_message_that_stays_says_alike_is_no_residue_though_learned_meanw
     worker.drain()
     (before,) = Memory.objects.all()
     with as_user(alice):
-        operation = forgetting.forget_message(user=alice, message=turn.user_message, cascade=True)
+        operation = message_forgets.forget_message(
+            user=alice, message=turn.user_message, cascade=True
+        )
     tell(alice, conversation, stays)  # anew: what was said before the forget is not learned
     break_off_after_remembering(monkeypatch)
     learned = Memory.objects.get(content__contains=alike)

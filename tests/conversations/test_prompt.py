@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.control_tokens import neutral
-from conversations.prompt import (
+from conversations.block.assembly import (
     CLOSE,
     EMPTY,
+    LAYER_SHARE,
+    LAYERS,
     OPEN,
     SECTIONS,
     SHARES,
@@ -17,8 +18,9 @@ from conversations.prompt import (
     Recalled,
     assemble,
 )
-from conversations.prompt_words import words_for
-from memcenter.lib import tokens
+from conversations.block.control_tokens import neutral
+from conversations.block.prompt_words import words_for
+from memcenter.lib.text import tokens
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")
 TEA = BlockItem("memory", "p1", "I like green tea", kind="preference", score=0.6)
@@ -46,6 +48,9 @@ def test_the_sections_stand_in_their_order_between_the_delimiters() -> None:
             episodes=[turn],
             summary=[BlockItem("summary", "s1", "They planned a dinner.")],
             files=[BlockItem("file", "f1", "Owns a bike")],
+            tools=[BlockItem("note", "t1", "Use ruff.")],
+            soul=[BlockItem("note", "o1", "Be brief.")],
+            user=[BlockItem("note", "u1", "A teacher.")],
             memories=[JOB],
             preferences=[TEA],
             constraints=[PEANUTS],
@@ -55,6 +60,7 @@ def test_the_sections_stand_in_their_order_between_the_delimiters() -> None:
     assert block.text.startswith(OPEN) and block.text.endswith(CLOSE)
     places = [block.text.index(section.text) for section in block.sections]
     assert places == sorted(places)
+    assert "## SOUL.md: the assistant's manner\n- Be brief." in block.text
     assert "- (2026-05-01) User: Book a table | Assistant: For when?" in block.text
     assert block.text.endswith(f"User: Hello\nAssistant: Hi!\n{CLOSE}")
 
@@ -99,13 +105,18 @@ def test_what_is_under_the_floor_stays_out() -> None:
     assert assemble(recalled, limits=Limits(relevance_floor=0.9)) == EMPTY
 
 
-def test_top_k_counts_preferences_and_memories_together_and_pinned_first() -> None:
-    recalled = Recalled(
-        preferences=[TEA],
-        memories=[JOB, memory(2, score=0.1), memory(3, score=0.05, pinned=True)],
-    )
-    block = assemble(recalled, limits=Limits(top_k=3))
+def test_top_k_counts_preferences_and_memories_together_and_not_what_is_always_in() -> None:
+    found = [memory(2, score=0.1, relevance=0.9), memory(3, score=0.05, pinned=True)]
+    tea, job = (replace(one, relevance=0.9) for one in (TEA, JOB))
+    block = assemble(Recalled(preferences=[tea], memories=[job, *found]), limits=Limits(top_k=2))
     assert ids(block) == {"preferences": ("p1",), "memories": ("m003", "m1")}
+
+
+def test_what_waits_for_the_review_is_marked_in_the_language_of_the_block() -> None:
+    nuts = BlockItem("memory", "m1", "No nuts", kind="constraint", doubted=True)
+    milk = BlockItem("memory", "m2", "不喝牛奶", kind="constraint", doubted=True)
+    assert "- No nuts (to be confirmed)\n" in assemble(Recalled(constraints=[nuts])).text
+    assert "- 不喝牛奶（待确认）\n" in assemble(Recalled(constraints=[milk]), language="zh").text
 
 
 def test_memories_are_grouped_by_kind_in_the_order_of_the_best() -> None:
@@ -151,6 +162,39 @@ def test_unused_shares_pass_on_down_but_not_up() -> None:
     assert alone.sections[0].tokens > 300
     above = assemble(Recalled(constraints=[memory(n) for n in range(200)]))
     assert above.sections[0].tokens <= 300
+
+
+def layer(name: str, count: int = 200) -> list[BlockItem]:
+    said = f"This line of {name} has about a dozen words and says number"
+    return [BlockItem("note", f"{name}{n}", f"{said} {n}.") for n in range(count)]
+
+
+def test_layers_have_a_share_of_their_own_when_everything_else_is_full() -> None:
+    rules = [memory(n, f"Rule {n} " + "is strict " * 10, kind="constraint") for n in range(60)]
+    talk = BlockItem("summary", "s1", "They talked about the garden. " * 400)
+    likes = [memory(n, f"Likes {n} " + "very much " * 10, relevance=None) for n in range(60, 200)]
+    full = Recalled(constraints=rules, preferences=likes[:70], memories=likes[70:], summary=[talk])
+    frame = tokens.count(f"{OPEN}\n{words_for('en').frame}\n{CLOSE}")
+    body = 3_000 - frame
+    without = assemble(full, limits=Limits(budget=3_000))
+    block = assemble(
+        replace(full, **{name: layer(name) for name in LAYERS}), limits=Limits(budget=3_000)
+    )
+    taken = {section.name: section.tokens for section in block.sections}
+    own = body * LAYER_SHARE // 100
+    for name in LAYERS:
+        assert own * 0.7 <= taken[name] <= own + 30
+    assert taken["constraints"] <= (body - 3 * own) * SHARES["constraints"] // 100
+    assert taken["constraints"] > 0.7 * without.sections[0].tokens
+
+
+def test_layers_divide_evenly_what_they_may_take_and_a_short_one_leaves_its_part() -> None:
+    limits = Limits(budget=1_500)
+    long = assemble(Recalled(user=layer("user"), soul=layer("soul")), limits=limits)
+    sizes = {section.name: section.tokens for section in long.sections}
+    assert abs(sizes["user"] - sizes["soul"]) < 40 and sizes["soul"] > 300
+    short = assemble(Recalled(user=layer("user", 1), soul=layer("soul")), limits=limits)
+    assert short.sections[1].tokens > 1.5 * sizes["soul"]
 
 
 def test_the_first_item_is_shortened_when_even_it_does_not_fit() -> None:
@@ -253,12 +297,13 @@ def test_the_block_never_exceeds_its_budget_and_is_the_same_each_time(
 def test_no_section_takes_more_than_its_share_and_what_those_above_left(
     recalled: Recalled, budget: int, language: str
 ) -> None:
+    recalled = replace(recalled, user=[], soul=[], tools=[])
     block = assemble(recalled, limits=Limits(budget=budget), language=language)
     frame = tokens.count(f"{OPEN}\n{words_for(language).frame}\n{CLOSE}")
     taken = {section.name: section.tokens + 1 for section in block.sections}
     allowed = used = 0
     for name in SECTIONS:
-        allowed += (budget - frame) * SHARES[name] // 100
+        allowed += (budget - frame) * SHARES.get(name, 0) // 100
         used += taken.get(name, 0)
         assert used <= allowed or name not in taken
 

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import pytest
 from pytest_django import Settings
 
+from conversations.block import context
 from conversations.models import Conversation, Message
-from conversations.services import context, episodes, summaries, threads, turns
-from conversations.services.turns import MessageInput, RecordedTurn
+from conversations.recording import conversation_names, episodes, summaries, turns
+from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.providers.base import Vectors
+from memories.indexing import search_index
 from memories.models import LexicalEntry, RecallTrace, Refusal
-from memories.services import indexing, search
+from memories.recall import search
 from ops.access import as_user
 from ops.models import User
 
@@ -23,7 +25,7 @@ PARTS = ("qwzt5813ab", "6217001180012345678")
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
+    return conversation_names.find_or_create(user=alice, reference="c1")
 
 
 def record(conversation: Conversation, **ids: str) -> RecordedTurn:
@@ -51,13 +53,13 @@ def test_the_index_and_what_is_embedded_hold_no_secret(
     conversation: Conversation, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedded: list[str] = []
-    embed = indexing.embed
+    embed = search_index.embed
 
     def note(texts: Sequence[str]) -> Vectors:
         embedded.extend(texts)
         return embed(texts)
 
-    monkeypatch.setattr(indexing, "embed", note)
+    monkeypatch.setattr(search_index, "embed", note)
     index(record(conversation), alice)
 
     assert len(embedded) == 3 and not holds(embedded)
@@ -85,7 +87,7 @@ def test_the_summary_holds_no_secret(conversation: Conversation, alice: User) ->
 
 
 def test_a_title_holds_no_secret(conversation: Conversation) -> None:
-    assert not holds(threads.title_of(SAID))
+    assert not holds(conversation_names.title_of(SAID))
 
 
 def test_the_message_stays_as_it_was_typed(conversation: Conversation) -> None:

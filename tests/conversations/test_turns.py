@@ -6,19 +6,20 @@ from django.conf import settings
 from django.db import connection
 
 from conversations.models import Conversation, Message, Turn
-from conversations.services import threads, turns
-from conversations.services.turns import MessageInput, RecordedTurn
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memories.learning import learnability
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Kind, Operation, User
-from ops.services import users
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
+    return conversation_names.find_or_create(user=alice, reference="c1")
 
 
 def record(
@@ -94,13 +95,13 @@ def test_ids_that_are_not_a_clients_are_refused(conversation: Conversation, wron
 
 def test_a_conversation_id_of_ours_must_exist(alice: User) -> None:
     with pytest.raises(NotFound):
-        threads.find_or_create(user=alice, reference="conv_unknown")
+        conversation_names.find_or_create(user=alice, reference="conv_unknown")
 
 
 def test_a_strangers_conversation_is_not_found(conversation: Conversation, mallory: User) -> None:
     with pytest.raises(NotFound):
-        threads.resolve(user=mallory, reference=conversation.public_id)
-    assert threads.find_or_create(user=mallory, reference="c1") != conversation
+        conversation_names.resolve(user=mallory, reference=conversation.public_id)
+    assert conversation_names.find_or_create(user=mallory, reference="c1") != conversation
 
 
 def test_a_user_message_and_its_reply_become_a_turn(conversation: Conversation) -> None:
@@ -119,9 +120,13 @@ def test_a_user_message_and_its_reply_become_a_turn(conversation: Conversation) 
     assert say("assistant", completed=False).turn is None
 
 
-def test_no_learning_is_asked_for_while_memory_is_off(conversation: Conversation) -> None:
+def test_while_memory_is_off_a_turn_is_heard_for_a_request_to_forget_alone(
+    conversation: Conversation,
+) -> None:
     users.change_settings(user=conversation.user, changes={"longterm_enabled": False})
-    assert [one.kind for one in record(conversation).operations] == [Kind.INDEX_EPISODE]
+    turn = record(conversation).turn
+    assert turn is not None
+    assert learnability.is_heard(turn) and learnability.was_said_while_off(turn)
 
 
 def test_nothing_is_recorded_for_someone_who_is_being_forgotten(
@@ -137,7 +142,7 @@ def test_nothing_is_recorded_for_someone_who_is_being_forgotten(
 def test_concurrent_turns_are_numbered_without_gaps_and_repeats_are_one() -> None:
     user = users.find_or_create("busy")
     with as_user(user):
-        conversation = threads.find_or_create(user=user, reference="c1")
+        conversation = conversation_names.find_or_create(user=user, reference="c1")
 
     def one(number: int) -> None:
         try:

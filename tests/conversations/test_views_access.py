@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Feedback, Message, Turn
-from conversations.services import temporary
+from conversations.recording import temporary
 from ops.models import User
 from tests.factories import make_conversation, make_turn
 from tests.memories.pages import address, htmx, signed_in, text_of

@@ -6,13 +6,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from conversations.chat import single_exchange
 from conversations.models import Conversation, Message, Turn
-from conversations.services import chat, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
 from memories.models import Memory
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Operation, Receipt, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.pages import htmx, signed_in, text_of
 from tests.pair_reader import FakePairs
@@ -49,7 +51,7 @@ def memories(alice: User, told: Turn) -> list[Memory]:
 @pytest.fixture
 def asking(conversation: Conversation, memories: list[Memory]) -> Turn:
     """The turn that asks, with a question as its answer."""
-    said = chat.exchange(ASKED, user=conversation.user, conversation=conversation)
+    said = single_exchange.exchange(ASKED, user=conversation.user, conversation=conversation)
     return said.turn.turn
 
 
@@ -109,8 +111,8 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen
     receipt = Receipt.objects.get()
     assert receipt.kept == ["messages"]
     page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
-    assert "Stayed, as you chose" in page and "you, from a list" in page
-    assert "What was chosen was forgotten" in page
+    assert "Kept, as you chose" in page and "you, from a list" in page
+    assert "Your choice was forgotten" in page
 
 
 def test_all_go_with_one_tap(client: Client, asking: Turn) -> None:
@@ -162,10 +164,10 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
 ) -> None:
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
-    said = chat.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
     assert said.assistant_message.content.startswith("Forgotten, for good.")
     page = page_of(client, conversation)
-    assert "Shall the messages that say it go too?" in page
+    assert "Also forget the messages that say it?" in page
     assert not left()
     assert choose(client, said.turn, all="1") == 302
     assert not Message.objects.exists()
@@ -177,12 +179,73 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
     ]
 
 
+def test_the_receipt_unfolds_where_the_choice_was_made(
+    client: Client, conversation: Conversation, asking: Turn, memories: list[Memory]
+) -> None:
+    url = reverse("turn_forget", args=[asking.public_id])
+    part = client.post(url, {"memory": [memories[0].public_id]}, headers=htmx("bubbles"))
+    operation = Operation.objects.get(kind="forget_choice")
+    look = reverse("forget_receipt", args=[operation.public_id])
+    assert f'id="receipt-{operation.public_id}" hx-get="{look}"' in text_of(part)
+    assert "Erasing every trace" in text_of(part) and "forget-" not in text_of(part)
+    worker.drain()
+    receipt = text_of(client.get(look, headers=htmx("x")))
+    assert "0 traces left" in receipt and "hx-get" not in receipt
+    assert "Brno" not in receipt
+    page = page_of(client, conversation)
+    assert "Forgotten: show the receipt" in page and "0 traces left" not in page
+
+
+def test_where_the_asking_message_went_too_the_receipt_stands_below_the_others(
+    client: Client, conversation: Conversation, asking: Turn
+) -> None:
+    url = reverse("turn_forget", args=[asking.public_id])
+    response = client.post(url, {"all": "1"})
+    operation = Operation.objects.get(kind="forget_choice")
+    assert response.headers["Location"].endswith(f"#receipt-{operation.public_id}")
+    worker.drain()
+    page = text_of(client.get(response.headers["Location"]))
+    assert page.count("0 traces left") == 1 and "Brno" not in page
+    assert "0 traces left" not in page_of(client, conversation)
+
+
+def test_a_plain_match_shows_its_receipt_with_the_question_about_the_messages(
+    client: Client, alice: User, conversation: Conversation, told: Turn, pairs: FakePairs
+) -> None:
+    pairs.means("Lives in Brno")
+    make_memory(alice, "Lives in Brno", turns=[told])
+    said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
+    worker.drain()
+    page = page_of(client, conversation)
+    assert "Forgotten: show the receipt" in page
+    assert "Also forget the messages that say it?" in page
+    choose(client, said.turn, keep="1")
+    page = page_of(client, conversation)
+    assert "Forgotten: show the receipt" in page and "Also forget" not in page
+
+
+def test_a_receipt_of_the_chat_leads_to_its_page_and_is_nobody_elses(
+    client: Client, mallory: User, asking: Turn
+) -> None:
+    choose(client, asking, all="1")
+    operation = Operation.objects.get(kind="forget_choice")
+    look = reverse("forget_receipt", args=[operation.public_id])
+    assert client.get(look).headers["Location"] == reverse("data_management")
+    worker.drain()
+    receipt = Receipt.objects.get()
+    assert client.get(look).headers["Location"] == reverse("receipt_page", args=[receipt.public_id])
+    assert signed_in(mallory).get(look, headers=htmx("x")).status_code == 404
+    other = Operation.objects.exclude(kind="forget_choice").earliest("pk")
+    look = reverse("forget_receipt", args=[other.public_id])
+    assert client.get(look, headers=htmx("x")).status_code == 404
+
+
 def test_asking_is_possible_while_memory_is_off(
     client: Client, alice: User, conversation: Conversation, memories: list[Memory]
 ) -> None:
     with as_user(alice):
         users.change_settings(user=alice, changes={"longterm_enabled": False})
-    said = chat.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
     worker.drain()
     assert f'id="forget-{said.turn.public_id}"' in page_of(client, conversation)
     assert choose(client, said.turn, memory=[memories[0].public_id]) == 302

@@ -8,7 +8,7 @@ from django.utils import timezone
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from conversations.models import Conversation
-from conversations.services import temporary
+from conversations.recording import temporary
 from ops.models import User
 from tests.factories import make_conversation, make_message
 from tests.memories.pages import address, htmx, queries_of, text_of
@@ -52,6 +52,22 @@ def test_search_finds_titles_and_what_was_said(alice: User, client: Client, quer
     assert ">Taxes<" not in text
 
 
+def test_what_is_found_leads_to_its_place(alice: User, client: Client) -> None:
+    found = make_old(alice, "Bees", days=3)
+    said = [make_message(found, text) for text in ("Honey is ready.", "Sold the (honey!)", "Bye.")]
+    page = text_of(client.get(address("conversation_new", q="(Honey")))
+    place = f"/c/{found.public_id}/?at={said[1].public_id}&amp;q=%28Honey#{said[1].public_id}"
+    assert f'href="{place}"' in page and "Sold the <mark>(honey</mark>!)" in page
+    shown = text_of(client.get(f"/c/{found.public_id}/?at={said[1].public_id}&q=honey"))
+    assert f'id="{said[1].public_id}"' in shown and "<mark>honey</mark>" in shown
+
+
+def test_a_title_alone_leads_to_the_conversation(alice: User, client: Client) -> None:
+    found = make_conversation(alice, title="Bees")
+    page = text_of(client.get(address("conversation_new", q="bees")))
+    assert f'href="/c/{found.public_id}/"' in page and "conversation__said" not in page
+
+
 def test_a_search_without_result_says_so(alice: User, client: Client) -> None:
     make_old(alice, "Taxes", days=0)
     url = address("conversation_new", q="bees")
@@ -88,10 +104,11 @@ def test_the_list_works_without_redis(
     assert "Taxes" in text_of(client.get("/"))
 
 
-def test_more_conversations_take_no_more_queries(alice: User) -> None:
+@pytest.mark.parametrize("page", ["/", "/?q=about"])
+def test_more_conversations_take_no_more_queries(alice: User, page: str) -> None:
     counts = []
-    for size in (5, 50):
+    for size in (5, 25):
         for number in range(size):
-            make_conversation(alice, title=f"Talk {size} {number}")
-        counts.append(queries_of(alice, "/"))
+            make_old(alice, f"Talk {size} {number}", days=number)
+        counts.append(queries_of(alice, page))
     assert counts[0] == counts[1]

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 
 from conversations.models import Conversation, Message
-from conversations.services import temporary
-from conversations.services.temporary import TemporaryConversation
+from conversations.recording import temporary
+from conversations.recording.temporary import TemporaryConversation
 from memories.models import Memory, RecallTrace
 from ops.models import Operation, User
 from tests.factories import make_memory
@@ -92,7 +92,7 @@ def test_it_is_listed_until_it_is_gone(client: Client, passing: TemporaryConvers
 
 
 def test_it_is_called_by_how_it_began(alice: User, passing: TemporaryConversation) -> None:
-    assert temporary.all_of(alice)[-1].title == "I'm allergic to penicillin."
+    assert temporary.all_of(alice)[-1].title == "I'm allergic to penicillin"
 
 
 def test_what_can_not_be_sent_comes_back_with_its_text(alice: User, client: Client) -> None:

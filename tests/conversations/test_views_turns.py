@@ -3,13 +3,15 @@
 import pytest
 from django.test import Client
 
+from conversations.chat import single_exchange
 from conversations.models import Conversation, Feedback, Message, Turn
-from conversations.services import chat, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
+from memories.extraction.types import OWNER_UNSURE
 from memories.models import Memory, MemoryStatus, Refusal, SecretCategory
 from ops.access import as_user
 from ops.models import Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_decision, make_memory, make_message, make_turn
 from tests.memories.pages import address, htmx, text_of
 
@@ -47,7 +49,7 @@ def test_deleting_a_turn_says_what_goes_and_what_stays(
     make_turn(conversation, "And honey?")
     text = text_of(client.get(address("message_forget", turn.user_message.public_id)))
     assert "the message and its reply" in text
-    assert "1 memory that rests only on it: “Keeps bees”" in text
+    assert "1 memory based only on it: “Keeps bees”" in text
     assert "the rest of this conversation" in text
 
 
@@ -57,7 +59,8 @@ def test_a_turn_is_deleted_with_what_rests_on_it(
     make_memory(alice, "Keeps bees", turns=[turn])
     other = make_turn(conversation, "And honey?")
     response = client.post(address("message_forget", turn.assistant_message.public_id))
-    assert response["Location"] == address("conversation", conversation.public_id)
+    page = address("conversation", conversation.public_id)
+    assert response["Location"].startswith(f"{page}?forgotten=op_")
     text = text_of(client.get(response["Location"]))
     assert "bees on the roof" not in text
     assert "And honey?" in text
@@ -76,7 +79,7 @@ def test_htmx_gets_the_messages_without_the_deleted_turn(
     assert "dialog-done" in response["HX-Trigger"]
     assert "And honey?" in text
     assert "bees on the roof" not in text
-    assert "Forgotten: from now on nothing shows or uses it." in text
+    assert "Forgotten: it is no longer shown or used." in text
 
 
 def test_a_message_without_a_reply_is_deleted_alone(
@@ -115,6 +118,22 @@ def test_htmx_gets_the_thumb_that_is_pressed(client: Client, turn: Turn) -> None
     assert "<html" not in text
 
 
+def test_a_very_bad_answer_is_offered_to_be_forgotten_with_one_tap(
+    client: Client, turn: Turn
+) -> None:
+    answer = turn.assistant_message
+    url = address("message_rate", answer.public_id)
+    forget = f'action="{address("message_forget", answer.public_id)}"'
+    text = text_of(client.post(url, {"rating": "negative"}, headers=htmx("x")))
+    assert 'value="very_negative"' in text and forget not in text
+    text = text_of(client.post(url, {"rating": "very_negative"}, headers=htmx("x")))
+    assert forget in text and "Shall this turn be forgotten" in text
+    page = text_of(client.get(address("conversation", turn.conversation.public_id)))
+    assert forget in page
+    client.post(address("message_forget", answer.public_id))
+    assert not Message.objects.exists()
+
+
 def test_an_unknown_rating_is_refused(client: Client, turn: Turn) -> None:
     url = address("message_rate", turn.assistant_message.public_id)
     assert client.post(url, {"rating": "splendid"}).status_code == 422
@@ -129,7 +148,7 @@ def test_only_answers_are_rated(client: Client, turn: Turn) -> None:
 def test_the_page_asks_again_until_the_turn_was_learned_from(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = chat.exchange(
+    said = single_exchange.exchange(
         "I'm allergic to penicillin.", user=alice, conversation=conversation
     ).turn.turn
     assert 'hx-trigger="every 2s"' in lessons(client, said, **{"try": "1"})
@@ -148,7 +167,9 @@ def test_the_panel_is_told_when_the_learning_is_done(client: Client, turn: Turn)
 def test_the_page_stops_asking_in_the_end(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = chat.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    said = single_exchange.exchange(
+        "I live in Leeds.", user=alice, conversation=conversation
+    ).turn.turn
     text = lessons(client, said, **{"try": "20"})
     assert "hx-trigger" not in text
     assert "look again later" in text
@@ -158,14 +179,18 @@ def test_the_page_stops_asking_in_the_end(
 def test_a_number_of_tries_that_makes_no_sense_is_the_last(
     alice: User, client: Client, conversation: Conversation, tries: str
 ) -> None:
-    said = chat.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    said = single_exchange.exchange(
+        "I live in Leeds.", user=alice, conversation=conversation
+    ).turn.turn
     assert "hx-trigger" not in lessons(client, said, **{"try": tries})
 
 
 def test_what_failed_for_good_is_not_waited_for(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = chat.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
+    said = single_exchange.exchange(
+        "I live in Leeds.", user=alice, conversation=conversation
+    ).turn.turn
     Operation.objects.update(status=Status.FAILED)
     assert "Learning" not in lessons(client, said)
 
@@ -201,7 +226,7 @@ def test_what_waits_for_review_leads_to_the_inbox(alice: User, client: Client, t
 
 def test_a_secret_that_was_not_kept_is_mentioned(alice: User, client: Client, turn: Turn) -> None:
     Refusal.objects.create(user=alice, turn=turn, category=SecretCategory.PASSWORD)
-    assert "1 secret not kept" in lessons(client, turn)
+    assert "Not kept: looks like a password" in lessons(client, turn)
 
 
 def test_a_memory_that_is_being_forgotten_has_no_chip(
@@ -212,3 +237,44 @@ def test_a_memory_that_is_being_forgotten_has_no_chip(
     memory.hidden_at = turn.created_at
     memory.save()
     assert "learned" not in lessons(client, turn)
+
+
+@pytest.fixture
+def limit(alice: User, turn: Turn) -> Memory:
+    """A limit that was heard in the turn, of which it is unclear whose it is."""
+    memory = make_memory(
+        alice, "allergic to walnuts", kind="constraint", status=MemoryStatus.CANDIDATE
+    )
+    memory.versions.update(reason=OWNER_UNSURE)
+    make_decision(turn, memory, "ADD")
+    return memory
+
+
+def test_a_limit_that_may_be_somebody_elses_is_asked_about(
+    client: Client, turn: Turn, limit: Memory
+) -> None:
+    text = lessons(client, turn)
+    assert "“allergic to walnuts”: is that you?" in text
+    assert "to review" not in text
+
+
+@pytest.mark.parametrize(("mine", "status"), [("yes", MemoryStatus.ACTIVE), ("no", None)])
+def test_the_answer_keeps_the_limit_or_forgets_it(
+    client: Client, turn: Turn, limit: Memory, mine: str, status: str | None
+) -> None:
+    url = address("turn_owner", turn.public_id)
+    given = {"memory": limit.public_id, "mine": mine}
+    text = text_of(client.post(url, given, headers=htmx(f"lessons-{turn.public_id}")))
+    assert "is that you?" not in text
+    found = Memory.objects.filter(pk=limit.pk).first()
+    assert (found.status if found else None) == status
+
+
+def test_only_what_is_asked_about_can_be_answered(
+    alice: User, client: Client, turn: Turn, limit: Memory
+) -> None:
+    other = make_memory(alice, "Keeps wasps", status=MemoryStatus.CANDIDATE)
+    url = address("turn_owner", turn.public_id)
+    response = client.post(url, {"memory": other.public_id, "mine": "no"})
+    assert response.status_code == 404
+    assert Memory.objects.filter(pk=other.pk).exists()

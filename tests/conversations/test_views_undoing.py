@@ -40,7 +40,7 @@ def test_what_a_turn_changed_is_again_as_before(alice: User, client: Client, tur
     text = undo(client, turn, memory, part=True)
     memory.refresh_from_db()
     assert (memory.content, memory.deleted_at) == ("Lives in Leeds", None)
-    assert "It is again as it was before this turn." in text
+    assert "This turn has been undone." in text
     assert "<html" not in text
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memcenter.embedded.process import PidFile
-from memcenter.embedded.program import MARK
+from memcenter.embedded.process import MARK, PidFile
 
 ROOT = Path(__file__).parents[2]
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
@@ -153,6 +152,13 @@ def test_killed_servers_start_again(served: Served) -> None:
         os.kill(before, signal.SIGKILL)
         served.until(f"{title} runs again")
         assert served.pid(name) != before
+
+
+def test_the_programs_share_what_the_supervisor_has_loaded(served: Served) -> None:
+    for name in ("web", "worker", "beat"):
+        text = Path(f"/proc/{served.pid(name)}/smaps_rollup").read_text()
+        kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in text.splitlines()[1:]}
+        assert kilobytes["Shared_Dirty"] > 4 * kilobytes["Private_Dirty"], name
 
 
 def test_a_command_beside_it_uses_the_same_databases(served: Served) -> None:

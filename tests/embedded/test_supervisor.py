@@ -2,14 +2,15 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.process import PidFile, spawn
-from memcenter.embedded.program import MARK, Program, end_leftovers
+from memcenter.embedded.process import MARK, PidFile, spawn
+from memcenter.embedded.program import end_leftovers
 from memcenter.embedded.supervisor import Address, Watched
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
@@ -108,20 +109,46 @@ def test_nothing_behind_the_port_is_not_healthy() -> None:
     assert not Address("127.0.0.1", port).is_healthy()
 
 
+# A program that ends when it is asked to, and a child of it that doesn't. It is started from a
+# process of its own, since a copy of this one, which has threads, may wait for a lock forever.
+TWO_OF_A_PROGRAM = """
+import os, signal, sys
+from pathlib import Path
+from memcenter.embedded.folder import DataFolder
+from memcenter.embedded.program import Program
+
+def two():
+    if not os.fork():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.write(1, f"up {os.getpid()}\\n".encode())
+    signal.pause()
+
+program = Program("web", two, folder=DataFolder(Path(sys.argv[1])))
+program.start()
+print("started", flush=True)
+sys.stdin.read(1)
+program.stop()
+print("running" if program.is_running() else "stopped")
+"""
+
+
 def test_a_program_ends_with_all_it_started(folder: DataFolder) -> None:
-    script = "import os, signal; os.fork() or signal.signal(signal.SIGTERM, signal.SIG_IGN); " + (
-        "print('up', os.getpid(), flush=True); signal.pause()"
+    supervisor = subprocess.Popen(
+        [sys.executable, "-c", TWO_OF_A_PROGRAM, folder.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    program = Program("web", [sys.executable, "-c", script], folder=folder)
-    program.start()
+    assert supervisor.stdout and supervisor.stdout.readline() == "started\n"
     known = PidFile(folder.pid_file("web")).alive()
     assert known
-    while program.log.read_text().count("up") < 2:
-        assert program.is_running()
-    pids = {int(word) for word in program.log.read_text().split() if word != "up"}
+    pids: set[int] = set()
+    while len(pids) < 2:
+        assert PidFile(folder.pid_file("web")).alive()
+        lines = folder.log_file("web").read_text().splitlines(keepends=True)
+        pids = {int(line.split()[1]) for line in lines if line.endswith("\n")}
     handle = os.pidfd_open((pids - {known[0]}).pop())
-    program.stop()
-    assert not program.is_running()
+    assert supervisor.communicate("x", timeout=60)[0] == "stopped\n"
     # Readable once the process behind it has ended.
     assert select.select([handle], [], [], 10)[0] == [handle]
     os.close(handle)

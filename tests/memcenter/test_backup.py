@@ -17,11 +17,13 @@ from django.db import connection
 
 from memcenter import backup
 from memcenter.embedded.placement import wheel_binaries
+from memories.forgetting import memory_forgets
 from memories.models import Memory
-from memories.services import forgetting
 from ops.access import as_user
+from ops.accounts import users
+from ops.forgetting import ledger
 from ops.models import User
-from ops.services import ledger, users, worker
+from ops.queue import worker
 from tests import databases
 from tests.factories import make_memory
 
@@ -56,7 +58,7 @@ def test_what_is_put_back_is_what_was_there_without_what_was_forgotten_since(
     assert file.stat().st_mode & 0o777 == 0o600
     later = make_memory(maya, "Moved to Leeds")
     with as_user(maya):
-        forgetting.forget_memory(user=maya, memory=gone)
+        memory_forgets.forget_memory(user=maya, memory=gone)
     worker.drain()
     storages["memory_files"].delete(stored)
     with pytest.raises(CommandError, match="--replace"):

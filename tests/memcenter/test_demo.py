@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import memcenter
-from conversations.importing import detect
-from conversations.importing.types import ImportedPerson, Skipped
+from conversations.importing.formats import detect
+from conversations.importing.formats.types import ImportedPerson, Skipped
 
 DEMO = Path(memcenter.__file__).parent / "demo"
 NOW = datetime(2026, 3, 10, 0, 30, tzinfo=UTC)

@@ -17,10 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memcenter import logs
-from memories.services import search
+from memories.recall import search
 from ops.access import as_user
 from ops.models import Kind, ModelCall, Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_memory, make_trace
 
 WORDS = ("Zwetschgenmus", "紫藤萝")
@@ -60,6 +60,7 @@ def test_metrics_tell_what_waits_what_failed_and_what_models_cost(token: None) -
     assert found[f"memcenter_model_tokens_in{labels}"] == 7
     assert found[f"memcenter_model_cost{labels}"] == 0.5
     assert found['memcenter_ready{part="database"}'] == 1
+    assert 0 <= found["memcenter_cache_hit_rate"] <= 1
 
 
 def test_metrics_cost_as_many_statements_for_much_as_for_little(token: None, alice: User) -> None:

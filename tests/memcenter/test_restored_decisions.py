@@ -17,10 +17,13 @@ from django.utils import timezone
 
 from memcenter import backup
 from memcenter.embedded.placement import wheel_binaries
+from memories.files import memory_tool
 from memories.models import Memory, MemoryFile
-from memories.services import curating, file_tool
-from ops import roles, selectors
+from memories.writing import curation
+from ops import selectors
 from ops.access import as_system, as_user
+from ops.accounts import access_ledger, identities, keys, roles, second_factors, users, web_sessions
+from ops.forgetting import ledger, reapplied_forgets
 from ops.models import (
     ApiKey,
     Identity,
@@ -33,21 +36,8 @@ from ops.models import (
     UserSettings,
     Webhook,
 )
-from ops.services import (
-    decisions,
-    events,
-    held_deliveries,
-    identities,
-    keys,
-    ledger,
-    outbox,
-    reapplying,
-    second_factors,
-    sign_ins,
-    users,
-    webhooks,
-    worker,
-)
+from ops.queue import outbox, worker
+from ops.webhooks import held_deliveries, webhook_events, webhooks
 from tests import databases
 from tests.factories import make_memory
 
@@ -58,6 +48,8 @@ Case = Iterator[None]
 
 @pytest.fixture
 def maya(transactional_db: None) -> Iterator[User]:
+    """With a ledger of her own: what tests before wrote into it is of databases that are gone."""
+    shutil.rmtree(ledger.path().parent, ignore_errors=True)
     with as_system():
         made = users.register(username="maya", password=OLD)
     yield made
@@ -110,9 +102,9 @@ def listen(maya: User) -> Webhook:
 
 
 def tool(maya: User, command: dict[str, str]) -> None:
-    planned = file_tool.prepare(command, user=maya)
+    planned = memory_tool.prepare(command, user=maya)
     with as_user(maya):
-        file_tool.carry_out(planned)
+        memory_tool.carry_out(planned)
 
 
 # Each case has a person of its own and stops twice: where the backup is made, and after what was
@@ -148,7 +140,7 @@ def an_old_password_opens_nothing(maya: User) -> Case:
 def a_session_that_was_ended_stays_ended(maya: User) -> Case:
     browser = signed_in(maya)
     yield
-    sign_ins.end(user=maya, sign_in=SignIn.objects.get(user=maya).pk)
+    web_sessions.end(user=maya, sign_in=SignIn.objects.get(user=maya).pk)
     yield
     assert browser.get(reverse("session_list")).status_code == 302
 
@@ -156,7 +148,7 @@ def a_session_that_was_ended_stays_ended(maya: User) -> Case:
 def sessions_that_were_ended_at_once_stay_ended(maya: User) -> Case:
     browser = signed_in(maya)
     yield
-    sign_ins.end_all(maya)
+    web_sessions.end_all(maya)
     yield
     assert browser.get(reverse("session_list")).status_code == 302
 
@@ -213,9 +205,9 @@ def memory_that_was_switched_off_stays_off(maya: User) -> Case:
 def deleted_memories_are_in_the_recycle_bin_again(maya: User) -> Case:
     gone, kept, back = (make_memory(maya, text) for text in ("Plays chess", "Likes tea", "Sings"))
     yield
-    curating.recycle(user=maya, memory=gone)
-    curating.recycle(user=maya, memory=back)
-    curating.take_back(user=maya, memory=back)
+    curation.recycle(user=maya, memory=gone)
+    curation.recycle(user=maya, memory=back)
+    curation.take_back(user=maya, memory=back)
     yield
     left = set(Memory.objects.filter(user=maya).values_list("public_id", flat=True))
     assert left == {kept.public_id, back.public_id}
@@ -226,9 +218,9 @@ def a_file_that_an_agent_deleted_stays_deleted(maya: User) -> Case:
     tool(maya, create | {"path": "/memories/other.md"})
     tool(maya, create | {"path": "/memories/trip.md"})
     delete = {"command": "delete", "path": "/memories/trip.md"}
-    planned = file_tool.prepare(delete, user=maya)
+    planned = memory_tool.prepare(delete, user=maya)
     yield
-    file_tool.carry_out(planned)
+    memory_tool.carry_out(planned)
     yield
     left = MemoryFile.objects.filter(user=maya).values_list("path", flat=True)
     assert list(left) == ["other.md"]
@@ -295,7 +287,7 @@ def test_a_restored_instance_sends_nothing_until_it_may(
 ) -> None:
     hook = listen(maya)
     with as_user(maya):
-        events.test(hook.pk, subject=maya.subject)
+        webhook_events.test(hook.pk, subject=maya.subject)
     drill(lambda: None)
     assert "resumedeliveries" in capsys.readouterr().out
     waiting = Operation.objects.get(kind=Kind.DELIVER_WEBHOOK)
@@ -335,10 +327,10 @@ def test_a_copied_data_folder_is_noticed_at_the_next_start(maya: User) -> None:
     key, _text = key_of(maya)
     forget = outbox.enqueue(Kind.FORGET_MEMORY, subject=maya.subject, payload={})
     ledger.write(forget, {"memories": ["mem_000000000000000000000000"]})
-    assert not reapplying.is_older_than_ledger()
-    decisions.record("key", key.digest, revoked=True, scopes=[], expires_at=None)
+    assert not reapplied_forgets.is_older_than_ledger()
+    access_ledger.record("key", key.digest, revoked=True, scopes=[], expires_at=None)
     Operation.objects.all().delete()
-    assert reapplying.is_older_than_ledger()
+    assert reapplied_forgets.is_older_than_ledger()
     call_command("reapply_forgets", at_start=True)
     assert held_deliveries.held_since() is not None
     key.refresh_from_db()
@@ -353,9 +345,9 @@ def test_nothing_is_applied_to_an_instance_that_was_not_restored(maya: User) -> 
         turn_on(maya)
         keys.change(key, changes={"scopes": ["read"]})
         webhooks.change(hook, changes={"events": ["memory.deleted"]})
-        sign_ins.end_all(maya)
+        web_sessions.end_all(maya)
         users.change_settings(user=maya, changes={"summary_enabled": False})
-    assert decisions.reapply() == 0
+    assert access_ledger.reapply() == 0
     assert held_deliveries.held_since() is None
     assert User.objects.get().check_password(NEW)
 
@@ -364,8 +356,8 @@ def test_every_kind_that_is_written_can_be_applied(maya: User) -> None:
     """Kinds are written as words in many places; each must be known to this version."""
     with as_user(maya):
         users.change_password(user=maya, password=NEW)
-        sign_ins.forget("a-session")
-    assert {one.kind for one in decisions.latest()} <= decisions.kinds()
+        web_sessions.forget("a-session")
+    assert {one.kind for one in access_ledger.latest()} <= access_ledger.kinds()
 
 
 def test_the_ledger_of_decisions_holds_no_text_and_no_secret(maya: User) -> None:
@@ -374,10 +366,10 @@ def test_the_ledger_of_decisions_holds_no_text_and_no_secret(maya: User) -> None
     with as_user(maya):
         users.change_password(user=maya, password=NEW)
         codes = turn_on(maya)
-        curating.recycle(user=maya, memory=memory)
+        curation.recycle(user=maya, memory=memory)
         keys.revoke(keys.authenticate(text) or _key)
-    written = decisions.path().read_text(encoding="utf-8")
-    assert decisions.path().stat().st_mode & 0o077 == 0
+    written = access_ledger.path().read_text(encoding="utf-8")
+    assert access_ledger.path().stat().st_mode & 0o077 == 0
     secrets = (text, NEW, "chess", "maya", *codes, SecondFactor.objects.get().secret)
     assert [one for one in secrets if one in written] == []
 
@@ -385,8 +377,8 @@ def test_the_ledger_of_decisions_holds_no_text_and_no_secret(maya: User) -> None
 def test_a_key_is_revoked_also_where_the_ledger_can_not_be_written(
     maya: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "taken").write_text("a file where the folder should be")
-    monkeypatch.setattr(decisions, "path", lambda: tmp_path / "taken" / "decisions.jsonl")
+    (tmp_path / "accepted").write_text("a file where the folder should be")
+    monkeypatch.setattr(access_ledger, "path", lambda: tmp_path / "accepted" / "decisions.jsonl")
     key, text = key_of(maya)
     with as_user(maya):
         keys.revoke(key)

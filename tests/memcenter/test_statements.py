@@ -4,10 +4,10 @@ import pytest
 from django.db import DataError, connection, transaction
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
 from ops.access import as_system, as_user
+from ops.accounts import keys
 from ops.models import ApiKey, User, UserSettings
-from ops.services import keys
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,8 @@ from memories.models import Memory
 from ops import registry
 from ops.access import as_user
 from ops.models import User
-from ops.services import webhooks, worker
+from ops.queue import worker
+from ops.webhooks import webhooks
 from tests.chat_server import said, serving
 
 NAME = "0af7651916cd43dd8448eb211c80319c"

@@ -6,11 +6,11 @@ import pytest
 from pytest_django import Settings
 
 from conversations.models import Conversation
-from conversations.services import threads
+from conversations.recording import conversation_names
+from memories import language_steps
 from memories.extraction.bundled import BundledExtractor
-from memories.screening import reading
-from memories.screening.finding import Places
-from memories.services import providers
+from memories.screening import learned_secrets
+from memories.screening.secret_search import Places
 from ops.models import User
 from tests.chat_server import ChatServer, serving
 from tests.memories.language_model import forget_model
@@ -19,7 +19,7 @@ from tests.memories.plain_reader import PlainReader
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
+    return conversation_names.find_or_create(user=alice, reference="c1")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def plain_reader() -> Iterator[PlainReader]:
     """Stands in for the learned reader, also after a test undid what it patched itself."""
     fake = PlainReader()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(providers, "bundled_extractor", lambda: BundledExtractor(fake))
-        patched.setattr(reading, "reader", lambda: fake)
-        patched.setattr(reading, "_known", Places())
+        patched.setattr(language_steps, "bundled_extractor", lambda: BundledExtractor(fake))
+        patched.setattr(learned_secrets, "reader", lambda: fake)
+        patched.setattr(learned_secrets, "_known", Places())
         yield fake

@@ -1,9 +1,9 @@
 """The model that extracts and arbitrates, between two tests or two states of its server."""
 
-from memories.services import providers
+from memories import language_steps
 
 
 def forget_model() -> None:
     """What is known of it, such as that it doesn't answer, is asked anew."""
-    providers.chat_model(providers.endpoint()).close()
-    providers.chat_model.cache_clear()
+    language_steps.chat_model(language_steps.endpoint()).close()
+    language_steps.chat_model.cache_clear()

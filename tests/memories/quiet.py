@@ -7,7 +7,7 @@ from django.utils import timezone
 from conversations.models import Conversation
 from memories import tasks
 from memories.models import Memory
-from ops.services import worker
+from ops.queue import worker
 
 
 def falls_quiet(conversation: Conversation) -> None:

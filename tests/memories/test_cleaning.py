@@ -6,18 +6,19 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memories.models import Memory, Origin, RecallTrace
-from memories.services import cleaning, curating, remembering, search
-from memories.services.remembering import MemoryInput
+from memories.recall import search
+from memories.writing import curation, direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops import tasks
 from ops.models import Kind, Operation, Status, User
-from ops.services import worker
+from ops.queue import batching, worker
 
 pytestmark = pytest.mark.django_db
 
 
 def remember(user: User, content: str) -> Memory:
-    prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
-    return remembering.remember(prepared, user=user).memory
+    prepared = direct_writes.prepare(MemoryInput(content), origin=Origin.USER)
+    return direct_writes.remember(prepared, user=user).memory
 
 
 def clean_up() -> None:
@@ -28,7 +29,7 @@ def clean_up() -> None:
 def test_what_lay_in_the_bin_for_long_enough_is_forgotten(alice: User) -> None:
     old, new, kept = (remember(alice, text) for text in ("Likes tea", "Has a cat", "Lives here"))
     for memory in (old, new):
-        curating.recycle(user=alice, memory=memory)
+        curation.recycle(user=alice, memory=memory)
     Memory.everything.filter(pk=old.pk).update(purge_at=timezone.now() - timedelta(seconds=1))
     clean_up()
     assert set(Memory.everything.all()) == {new, kept}
@@ -45,7 +46,7 @@ def test_old_traces_go_and_young_ones_stay(alice: User) -> None:
 def test_what_is_over_its_time_goes_in_batches(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cleaning, "_AT_ONCE", 2)
+    monkeypatch.setattr(batching, "AT_ONCE", 2)
     for number in range(5):
         search.search(search.prepare_query(f"old {number}"), user=alice)
     long_ago = timezone.now() - timedelta(days=31)

@@ -8,13 +8,14 @@ from collections.abc import Callable
 import pytest
 from django.db import OperationalError, connection
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
+from memories.indexing import search_index
 from memories.models import Memory, MemoryVersion, Origin
-from memories.services import curating, indexing, remembering, writing
-from memories.services.remembering import MemoryInput
+from memories.writing import curation, direct_writes, memory_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,9 +47,9 @@ def at_once(*acts: Callable[[], object]) -> list[Exception]:
 
 
 def write(user: User, text: str, origin: Origin = Origin.USER) -> Memory:
-    prepared = remembering.prepare(MemoryInput(text), origin=origin)
+    prepared = direct_writes.prepare(MemoryInput(text), origin=origin)
     with as_user(user):
-        return remembering.remember(prepared, user=user).memory
+        return direct_writes.remember(prepared, user=user).memory
 
 
 def numbers(memory: Memory) -> list[int]:
@@ -58,35 +59,35 @@ def numbers(memory: Memory) -> list[int]:
 
 def test_a_restore_and_an_edit_at_once_make_two_versions(bob: User) -> None:
     memory = write(bob, "Likes tea")
-    vectors, pieces = indexing.embed_memory("Likes tea")
-    prepared = curating.prepare_edit({"content": "Likes oolong"}, memory=memory, actor=Origin.USER)
+    vectors, pieces = search_index.embed_memory("Likes tea")
+    prepared = curation.prepare_edit({"content": "Likes oolong"}, memory=memory, actor=Origin.USER)
 
     def restore() -> None:
         with as_user(bob):
-            writing.restore_version(
+            memory_writes.restore_version(
                 memory, number=1, text="Likes tea", vectors=vectors, pieces=pieces
             )
 
     def edit() -> None:
         with as_user(bob):
-            curating.edit(prepared, user=bob, memory=memory)
+            curation.edit(prepared, user=bob, memory=memory)
 
     assert at_once(restore, edit, restore) == []
     memory.refresh_from_db()
     assert numbers(memory) == [1, 2, 3, 4]
     assert memory.current_version == 4
-    assert memory.content == writing.current_version(memory).content
+    assert memory.content == memory_writes.current_version(memory).content
 
 
 def test_two_merges_at_once_lose_neither_text(bob: User) -> None:
     memory = write(bob, "Has a cat named Biscuit", origin=Origin.API)
     texts = ["Biscuit is 3 years old", "Biscuit is very shy"]
-    ready = [remembering.prepare(MemoryInput(text), origin=Origin.API) for text in texts]
+    ready = [direct_writes.prepare(MemoryInput(text), origin=Origin.API) for text in texts]
 
     def merge(at: int) -> Callable[[], object]:
         def act() -> None:
             with as_user(bob):
-                remembering.remember(ready[at], user=bob)
+                direct_writes.remember(ready[at], user=bob)
 
         return act
 
@@ -104,7 +105,7 @@ def test_a_switch_waits_for_what_is_being_written_by_it(bob: User) -> None:
             users.change_settings(user=bob, changes={"longterm_enabled": False})
 
     with as_user(bob):
-        remembering.check_on(bob)
+        direct_writes.check_on(bob)
         [failed] = at_once(switch_off)
     assert isinstance(failed, OperationalError)
     assert at_once(switch_off) == [] and not users.settings_of(bob).longterm_enabled

@@ -16,19 +16,21 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from conversations.forgetting import message_forgets as said
 from conversations.models import Turn
-from conversations.services import forgetting as said
-from memories import derivation, tasks
-from memories.extraction.consolidate import Joined
-from memories.extraction.model_consolidator import Ungrounded
-from memories.extraction.pairs import join
+from memories import language_steps, tasks
+from memories.extraction.arbitration.consolidation import Joined
+from memories.extraction.arbitration.pairs import join
+from memories.extraction.chat_model.consolidator import Ungrounded
+from memories.forgetting import derivation, memory_forgets
 from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Source
-from memories.services import consolidation, forgetting, providers, writing
-from memories.views.explaining import related_to
+from memories.pages.explanation import related_to
+from memories.writing import consolidation, memory_writes
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Kind as OperationKind
 from ops.models import Operation, Status, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.killing import Kill, revive
 
@@ -137,7 +139,7 @@ def test_shelf_after_shelf_is_read_until_there_is_enough_for_one_run(
     now = timezone.now()
     with as_user(alice), CaptureQueriesContext(connection) as both:
         assert len(consolidation.groups_of(alice, now=now)) == 2
-    monkeypatch.setattr(consolidation, "_GROUPS", 1)
+    monkeypatch.setattr(consolidation, "GROUPS", 1)
     monkeypatch.setattr(consolidation, "_COMPARED", 3)
     with as_user(alice), CaptureQueriesContext(connection) as one:
         assert len(consolidation.groups_of(alice, now=now)) == 1
@@ -195,7 +197,7 @@ def test_killed_half_way_nothing_is_half_done(monkeypatch: pytest.MonkeyPatch) -
     remembered(user)
     remembered(user, CHINESE)
     operation = consolidation.request(user=user)
-    real = writing.create
+    real = memory_writes.create
     calls: list[int] = []
 
     def deadly(*args: Any, **given: Any) -> Memory:
@@ -204,7 +206,7 @@ def test_killed_half_way_nothing_is_half_done(monkeypatch: pytest.MonkeyPatch) -
         calls.append(1)
         return real(*args, **given)
 
-    monkeypatch.setattr(writing, "create", deadly)
+    monkeypatch.setattr(memory_writes, "create", deadly)
     with pytest.raises(Kill):
         worker.drain()
     assert sorted(active(user)) == sorted([*TEAS, *CHINESE])
@@ -219,7 +221,7 @@ def test_killed_half_way_nothing_is_half_done(monkeypatch: pytest.MonkeyPatch) -
 def test_forgetting_one_original_derives_what_was_made_of_it(alice: User) -> None:
     originals, _ = remembered(alice)
     consolidate(alice)
-    with_it = forgetting.forget_memory(user=alice, memory=originals[1])
+    with_it = memory_forgets.forget_memory(user=alice, memory=originals[1])
     assert active(alice) == []
     worker.drain()
     with_it.refresh_from_db()
@@ -249,7 +251,7 @@ def test_forgetting_what_was_made_forgets_what_it_was_made_of(alice: User) -> No
     remembered(alice)
     consolidate(alice)
     made = Memory.objects.get(content=TOGETHER)
-    operation = forgetting.forget_memory(user=alice, memory=made)
+    operation = memory_forgets.forget_memory(user=alice, memory=made)
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED
@@ -272,7 +274,7 @@ def test_an_answer_that_cannot_be_used_fails_and_changes_nothing(
     remembered(alice)
     remembered(alice, CHINESE)
     one = HalfBad()
-    monkeypatch.setattr(providers, "consolidator", lambda: one)
+    monkeypatch.setattr(language_steps, "consolidator", lambda: one)
     operation = consolidate(alice)
     assert operation.status == Status.FAILED
     assert Memory.objects.filter(status=MemoryStatus.ACTIVE).count() == 6

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.derivation import Outcome, Rest, Text, plan
-from memories.extraction.pairs import join
+from memories.extraction.arbitration.pairs import join
+from memories.forgetting.derivation import Outcome, Rest, Text, plan
 
 MOST_VERSIONS = 8
 

@@ -11,10 +11,10 @@ import pytest
 from pytest_django import Settings
 
 from conversations.models import Episode, Turn
+from memories.indexing import embedder_choice, search_index
 from memories.models import Memory, Source, Vector
-from memories.services import embedders, indexing
 from ops.models import Kind, Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, refused
 from tests.memcenter.providers.test_openai_embedder import vectors
 from tests.memories.test_model_misbehaving import (
@@ -76,8 +76,8 @@ def server(settings: Settings) -> Iterator[EmbeddingServer]:
 
 def choose_again() -> None:
     """Also a breaker that has opened is forgotten."""
-    embedders._served.cache_clear()
-    indexing.choose_again()
+    embedder_choice._served.cache_clear()
+    search_index.choose_again()
 
 
 def status_of(kind: Kind) -> str:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import pytest
 
+from conversations.chat import single_exchange
 from conversations.models import Conversation
-from conversations.services import chat, threads
+from conversations.recording import conversation_names
 from memories.models import Memory, MemoryStatus, MemoryVersion, Origin
-from memories.services import remembering
-from memories.services.remembering import MemoryInput
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput
+from ops.accounts import users
 from ops.models import Receipt, User
-from ops.services import worker
+from ops.queue import worker
 from tests.memcenter.rest.client import Api, answer
 from tests.memories.extraction.readings import statement
 from tests.memories.plain_reader import PlainReader
@@ -54,10 +56,10 @@ Say = Callable[[str], None]
 def say(request: pytest.FixtureRequest, alice: User, alice_key: str) -> Say:
     """Say it there, and let all be done that follows."""
     if request.param == "chat":
-        conversation: Conversation = threads.create(user=alice, external_id=None)
+        conversation: Conversation = conversation_names.create(user=alice, external_id=None)
 
         def in_the_chat(text: str) -> None:
-            chat.exchange(text, user=alice, conversation=conversation)
+            single_exchange.exchange(text, user=alice, conversation=conversation)
             worker.drain()
 
         return in_the_chat
@@ -106,8 +108,8 @@ def test_a_correction_wins_and_the_old_text_is_a_version(say: Say, words: Words)
 def test_a_correction_wins_over_what_they_wrote_themselves(
     alice: User, say: Say, words: Words
 ) -> None:
-    prepared = remembering.prepare(MemoryInput(words.before), origin=Origin.USER)
-    remembering.remember(prepared, user=alice)
+    prepared = direct_writes.prepare(MemoryInput(words.before), origin=Origin.USER)
+    direct_writes.remember(prepared, user=alice)
     say(words.correct)
     assert texts() == [words.after]
 
@@ -120,3 +122,17 @@ def test_what_is_to_be_forgotten_is_with_a_receipt_and_nothing_else(say: Say, wo
     assert Receipt.objects.count() == 1
     say(words.told)  # the same person may tell it anew
     assert words.before in texts()
+
+
+def test_while_memory_is_off_it_is_forgotten_as_well_and_nothing_is_learned(
+    say: Say, words: Words, alice: User
+) -> None:
+    say(words.after)
+    assert texts() == [words.after]
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    say(words.remember)
+    say(words.forget)
+    users.change_settings(user=alice, changes={"longterm_enabled": True})
+
+    assert list(Memory.everything.all()) == []
+    assert Receipt.objects.count() == 1

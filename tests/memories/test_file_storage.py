@@ -8,13 +8,14 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
-from memories.files.paths import MEMORY
+from memories.files import daily_notes, file_copies, file_sync
+from memories.files.text.paths import MEMORY
+from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
-from memories.services import file_copies, file_syncing, forgetting, notes
 from ops.access import as_user
+from ops.forgetting import person_forgets as everything
 from ops.models import Receipt, User
-from ops.services import forgetting as everything
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -70,32 +71,32 @@ def replace(objects: Storage, user: User, text: str) -> None:
 
 def test_copies_are_written_there_and_edits_are_read_in(alice: User, objects: Storage) -> None:
     memory = make_memory(alice, "Lives in Lisbon")
-    assert file_syncing.sync(alice).written == ["MEMORY.md", "LEARNINGS.md"]
+    assert file_sync.sync(alice).written == ["MEMORY.md", "LEARNINGS.md"]
     text = text_in(objects, alice)
     assert memory.public_id in text
-    assert file_syncing.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
+    assert file_sync.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
     replace(objects, alice, text.replace("Lisbon", "Porto") + "- Keeps bees\n")
-    assert file_syncing.sync(alice).edits[MEMORY]["updated"] == 1
+    assert file_sync.sync(alice).edits[MEMORY]["updated"] == 1
     assert set(Memory.objects.values_list("content", flat=True)) == {
         "Lives in Porto",
         "Keeps bees",
     }
     assert "Keeps bees <!-- mem_" in text_in(objects, alice)
     replace(objects, alice, "a\x00b")
-    assert MEMORY in file_syncing.sync(alice).failed
+    assert MEMORY in file_sync.sync(alice).failed
 
 
 def test_notes_lie_there_too_and_what_is_forgotten_leaves_them(
     alice: User, objects: Storage
 ) -> None:
     memory = make_memory(alice, PLANTED, origin=Origin.EXTRACTED)
-    line = notes.append(PLANTED, user=alice).note
-    notes.append("Walked home", user=alice)
-    name = f"{alice.pk}/{notes.path_of(line.on)}"
-    assert notes.path_of(line.on) in file_syncing.sync(alice).written
-    assert file_syncing.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
+    line = daily_notes.append(PLANTED, user=alice).note
+    daily_notes.append("Walked home", user=alice)
+    name = f"{alice.pk}/{daily_notes.path_of(line.on)}"
+    assert daily_notes.path_of(line.on) in file_sync.sync(alice).written
+    assert file_sync.sync(alice).told == {"edits": {}, "written": [], "failed": {}}
     with as_user(alice):
-        forgetting.forget_memory(user=alice, memory=memory)
+        memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()
     with objects.open(name) as file:
         text = bytes(file.read()).decode()
@@ -108,9 +109,9 @@ def test_forgetting_reaches_there(alice: User, mallory: User, objects: Storage) 
     make_memory(alice, "Plays the oboe")
     make_memory(mallory, PLANTED)
     for user in (alice, mallory):
-        file_syncing.sync(user)
+        file_sync.sync(user)
     with as_user(alice):
-        forgetting.forget_memory(user=alice, memory=memory)
+        memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()
     assert "zebrafish" not in text_in(objects, alice) and "oboe" in text_in(objects, alice)
     assert Receipt.objects.get().scan["residue"] == 0

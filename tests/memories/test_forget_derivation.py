@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from memories.derivation import Outcome, Rest, Text, plan
-from memories.extraction.pairs import join
+from memories.extraction.arbitration.pairs import join
+from memories.forgetting.derivation import Outcome, Rest, Text, plan
 
 ONE, TWO, THREE = (Rest(f"turn {n}", forgotten=False) for n in (1, 2, 3))
 

@@ -5,6 +5,10 @@ import pytest
 from django.utils import timezone
 
 from memcenter.lib.errors import Invalid, NotFound
+from memories.forgetting import memory_forgets, rederivation, tombstones
+from memories.forgetting.tombstones import Telling
+from memories.indexing import search_index
+from memories.learning import learnability
 from memories.models import (
     Arbitration,
     Change,
@@ -26,8 +30,6 @@ from memories.models import (
     Tombstone,
     Vector,
 )
-from memories.services import deriving, forgetting, indexing, learnability, tombstones
-from memories.services.tombstones import Telling
 from ops.access import as_user
 from ops.models import (
     ApiKey,
@@ -40,7 +42,7 @@ from ops.models import (
     Status,
     User,
 )
-from ops.services import outbox, worker
+from ops.queue import outbox, worker
 from tests.conftest import key_row
 from tests.factories import make_conversation, make_memory, make_trace, make_turn, make_version
 from tests.killing import Kill, kill_at, revive
@@ -58,7 +60,7 @@ def tea(alice: User) -> Memory:
 
 def forget(memory: Memory) -> Operation:
     with as_user(memory.user):
-        return forgetting.forget_memory(user=memory.user, memory=memory)
+        return memory_forgets.forget_memory(user=memory.user, memory=memory)
 
 
 def drained(operation: Operation) -> Operation:
@@ -132,8 +134,8 @@ def test_the_messages_of_a_forgotten_memory_stay(alice: User) -> None:
 
 def test_fragments_of_a_long_memory_go_with_it(alice: User) -> None:
     memory = make_memory(alice, "tea " * 700)
-    vectors, pieces = indexing.embed_memory(memory.content)
-    indexing.store_memory(memory=memory, vectors=vectors, pieces=pieces)
+    vectors, pieces = search_index.embed_memory(memory.content)
+    search_index.store_memory(memory=memory, vectors=vectors, pieces=pieces)
     assert Vector.objects.filter(target_kind=TargetKind.FRAGMENT).exists()
     drained(forget(memory))
     assert not Vector.objects.exists() and not LexicalEntry.objects.exists()
@@ -231,14 +233,14 @@ def test_asking_again_when_it_is_gone_is_not_found(tea: Memory) -> None:
 
 def test_a_stranger_can_not_forget_it(tea: Memory, mallory: User) -> None:
     with pytest.raises(NotFound), as_user(mallory):
-        forgetting.forget_memory(user=mallory, memory=tea)
+        memory_forgets.forget_memory(user=mallory, memory=tea)
     tea.refresh_from_db()
     assert tea.hidden_at is None
 
 
 def test_naming_none_never_means_all(alice: User, tea: Memory) -> None:
     with pytest.raises(Invalid), as_user(alice):
-        forgetting.forget_memories(user=alice, memories=[])
+        memory_forgets.forget_memories(user=alice, memories=[])
     assert Memory.objects.count() == 1
 
 
@@ -246,7 +248,7 @@ def test_several_go_in_one_operation(alice: User, tea: Memory) -> None:
     other = make_memory(alice, "Works as a teacher in Lyon")
     kept = make_memory(alice, "Plays chess")
     with as_user(alice):
-        operation = forgetting.forget_memories(user=alice, memories=[tea, other])
+        operation = memory_forgets.forget_memories(user=alice, memories=[tea, other])
     drained(operation)
     assert Memory.everything.get() == kept
 
@@ -324,11 +326,11 @@ def test_a_memory_in_the_recycle_bin_can_be_forgotten(alice: User) -> None:
 
 
 def test_many_are_erased_in_rounds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    derive: Callable[..., deriving.Derived] = deriving.derive
-    monkeypatch.setattr(deriving, "derive", lambda **given: derive(**given, limit=2))
+    derive: Callable[..., rederivation.Derived] = rederivation.derive
+    monkeypatch.setattr(rederivation, "derive", lambda **given: derive(**given, limit=2))
     memories = [make_memory(alice, f"Visited city number {n} in 2019") for n in range(5)]
     with as_user(alice):
-        operation = forgetting.forget_memories(user=alice, memories=memories)
+        operation = memory_forgets.forget_memories(user=alice, memories=memories)
     assert drained(operation).status == Status.SUCCEEDED
     assert not Memory.everything.exists()
     assert Receipt.objects.get().erased["database"]["memories_memory"] == 5
@@ -344,7 +346,7 @@ def project(alice: User) -> Project:
 
 def forget_project(project: Project) -> Operation:
     with as_user(project.user):
-        return forgetting.forget_project(user=project.user, project=project)
+        return memory_forgets.forget_project(user=project.user, project=project)
 
 
 def test_a_project_is_hidden_at_once_and_erased_with_its_memories(
@@ -399,5 +401,28 @@ def test_forgetting_a_project_survives_being_killed(
 def test_the_key_that_asked_is_kept_with_the_operation(tea: Memory, alice_key: str) -> None:
     key: ApiKey = key_row(alice_key)
     with as_user(tea.user):
-        operation = forgetting.forget_memory(user=tea.user, memory=tea, requested_by_key=key.pk)
+        operation = memory_forgets.forget_memory(user=tea.user, memory=tea, requested_by_key=key.pk)
     assert operation.requested_by_key == key.pk
+
+
+def test_no_title_names_it_any_more_also_where_another_message_says_it(
+    alice: User, tea: Memory
+) -> None:
+    said = "Every morning before work I, Alice, drink green tea."
+    talks = [
+        make_conversation(alice, title=title)
+        for title in (said, "Green tea", "Tea before work, my own name for it", "My boat")
+    ]
+    for talk in talks:
+        make_turn(talk, said)
+    make_turn(talks[3], "My boat leaks.")
+    with as_user(alice):
+        memory_forgets.forget_memory(user=alice, memory=tea)
+    for talk in talks:
+        talk.refresh_from_db()
+    assert [talk.title for talk in talks] == [
+        "",
+        "",
+        "Tea before work, my own name for it",
+        "My boat",
+    ]

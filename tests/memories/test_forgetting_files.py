@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from memories.files.paths import MEMORY
+from memories.files import file_copies, file_sync, memory_files
+from memories.files.text.paths import MEMORY
+from memories.forgetting import memory_forgets
 from memories.models import FileVersion, MemoryFile, Origin
-from memories.services import file_copies, file_syncing, forgetting, memory_files
 from ops.access import as_system, as_user
+from ops.forgetting import person_forgets as everything
 from ops.models import Operation, Receipt, User
-from ops.services import forgetting as everything
-from ops.services import remembering, residue, worker
-from ops.services.residue import Whose
+from ops.queue import worker
+from ops.residue import erased_hashes, residue_scan
+from ops.residue.residue_scan import Whose
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -35,12 +37,12 @@ def said_on_disk(word: str) -> list[str]:
 
 def test_a_forgotten_memory_leaves_files_versions_and_copies(alice: User) -> None:
     memory = make_memory(alice, f"She {PLANTED}", origin=Origin.EXTRACTED)
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     make_memory(alice, "Plays the oboe")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     assert FileVersion.objects.filter(content__contains="zebrafish").count() == 2
     with as_user(alice):
-        operation = forgetting.forget_memory(user=alice, memory=memory)
+        operation = memory_forgets.forget_memory(user=alice, memory=memory)
     assert not FileVersion.objects.filter(content__contains="zebrafish").exists()
     worker.drain()
     assert said_on_disk("zebrafish") == [] and len(said_on_disk("oboe")) == 1
@@ -54,15 +56,15 @@ def test_what_is_typed_on_the_disk_and_not_read_in_yet_stays_beside_the_forgotte
     alice: User,
 ) -> None:
     memory = make_memory(alice, f"She {PLANTED}", origin=Origin.EXTRACTED)
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     path = next(one for one in copies(alice) if one.name == MEMORY)
     path.write_text(path.read_text() + "- Has a dog named Rufus\n")
     (path.parent / ".left.part").write_text(f"- She {PLANTED}\n")
     with as_user(alice):
-        forgetting.forget_memory(user=alice, memory=memory)
+        memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()
     assert said_on_disk("zebrafish") == [] and said_on_disk("Rufus") == [str(path)]
-    assert file_syncing.sync(alice).edits[MEMORY]["created"] == 1
+    assert file_sync.sync(alice).edits[MEMORY]["created"] == 1
 
 
 def test_the_scan_finds_words_in_a_person_s_copy_and_not_in_another_s(
@@ -71,8 +73,8 @@ def test_the_scan_finds_words_in_a_person_s_copy_and_not_in_another_s(
     memory = make_memory(alice, f"She {PLANTED}", origin=Origin.EXTRACTED)
     file_copies.write(mallory.pk, MEMORY, f"- She {PLANTED}\n")
     with as_user(alice):
-        operation = forgetting.forget_memory(user=alice, memory=memory)
-        remembering.remember(operation, texts=[memory.content])
+        operation = memory_forgets.forget_memory(user=alice, memory=memory)
+        erased_hashes.remember(operation, texts=[memory.content])
     whose = Whose(alice.pk, alice.subject, since=operation.created_at)
     assert found_in_files(operation, whose) == []
     file_copies.write(alice.pk, MEMORY, f"- She {PLANTED}\n")
@@ -81,7 +83,7 @@ def test_the_scan_finds_words_in_a_person_s_copy_and_not_in_another_s(
 
 def found_in_files(operation: Operation, whose: Whose) -> list[str]:
     with as_system():
-        found = residue.scan(whose, remembering.erased_by(operation)).found
+        found = residue_scan.scan(whose, erased_hashes.erased_by(operation)).found
     return [one.row for one in found if one.place == "files"]
 
 
@@ -89,10 +91,10 @@ def test_with_the_person_their_folder_goes(alice: User, mallory: User) -> None:
     make_memory(alice, f"She {PLANTED}")
     make_memory(mallory, f"He {PLANTED}")
     for user in (alice, mallory):
-        file_syncing.sync(user)
+        file_sync.sync(user)
     with as_user(alice):
         everything.forget_user(user=alice)
-    assert file_syncing.sync(alice).written == []
+    assert file_sync.sync(alice).written == []
     worker.drain()
     folder = file_copies.folder_of(alice.pk)
     assert folder is not None and not folder.exists()

@@ -3,9 +3,11 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation
-from conversations.services import threads, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
+from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Refused, TurnText
+from memories.learning import learnability
 from memories.models import (
     Arbitration,
     Memory,
@@ -17,10 +19,11 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.services import providers, refusals, remembering
-from memories.services.remembering import MemoryInput
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput
+from ops.accounts import users
 from ops.models import Operation, Status, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +46,7 @@ class Scripted:
 @pytest.fixture
 def extractor(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     one = Scripted()
-    monkeypatch.setattr(providers, "extractor", lambda: one)
+    monkeypatch.setattr(language_steps, "extractor", lambda: one)
     return one
 
 
@@ -128,7 +131,7 @@ def test_learning_twice_from_one_turn_changes_nothing(
         candidate("Has a cat named Biscuit", "my cat Biscuit", kind="fact"),
     ]
     say(conversation, "I like tea, and so does my cat Biscuit.")
-    note = refusals.note
+    note = learnability.note
     killed: list[bool] = []
 
     def die_once(*refused: Any, **about: Any) -> None:
@@ -137,7 +140,7 @@ def test_learning_twice_from_one_turn_changes_nothing(
             raise RuntimeError("killed")
         note(*refused, **about)
 
-    monkeypatch.setattr(refusals, "note", die_once)
+    monkeypatch.setattr(learnability, "note", die_once)
     worker.drain()
     Operation.objects.filter(status=Status.PENDING).update(run_after="2020-01-01T00:00Z")
     worker.drain()
@@ -214,7 +217,7 @@ def test_one_persons_memories_never_meet_anothers(
 ) -> None:
     extractor.candidates = [candidate("Likes tea", "I like tea")]
     say(conversation, "I like tea.")
-    say(threads.find_or_create(user=mallory, reference="c1"), "I like tea.")
+    say(conversation_names.find_or_create(user=mallory, reference="c1"), "I like tea.")
     worker.drain()
     assert sorted(str(one.user.external_id) for one in memories()) == ["alice", "mallory"]
 
@@ -223,8 +226,8 @@ def test_what_a_person_wrote_is_not_overwritten_by_what_was_overheard(
     conversation: Conversation, extractor: Scripted, pairs: FakePairs
 ) -> None:
     pairs.says("Lives in Leeds", "Lives in Hangzhou", "newer")
-    written = remembering.remember(
-        remembering.prepare(MemoryInput("Lives in Leeds"), origin=Origin.USER),
+    written = direct_writes.remember(
+        direct_writes.prepare(MemoryInput("Lives in Leeds"), origin=Origin.USER),
         user=conversation.user,
     ).memory
     extractor.candidates = [candidate("Lives in Hangzhou", "at home in Hangzhou", kind="fact")]

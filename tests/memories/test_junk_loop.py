@@ -9,14 +9,18 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from bench import junk_loop
+from conversations.block import context
+from conversations.block.prompt_words import words_for
 from conversations.models import Conversation, Turn
-from conversations.services import context, threads, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
 from memories import tasks
+from memories.learning import turn_context
+from memories.learning.turn_context import without_our_block
 from memories.models import Memory
-from memories.services import listening, search
+from memories.recall import search
 from ops.models import User
-from ops.services import worker
+from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
@@ -40,7 +44,7 @@ def block_for(conversation: Conversation, message: str) -> str:
 
 
 def learned(user: User, language: str, *, most: int = 12) -> tuple[Conversation, set[int]]:
-    conversation = threads.find_or_create(user=user, reference=f"c-{language}")
+    conversation = conversation_names.find_or_create(user=user, reference=f"c-{language}")
     for text in junk_loop.TOLD[language][:most]:
         tell(conversation, text, "OK.")
     worker.drain()
@@ -75,7 +79,7 @@ def test_a_pasted_block_is_blanked_and_what_stands_behind_it_is_heard(alice: Use
     conversation, _ = learned(alice, "zh", most=3)
     block = block_for(conversation, "你知道我什么？")
     text = f"上下文：\n{block}\n我住在成都。"
-    seen = listening.without_our_block(text)
+    seen = turn_context.without_our_block(text)
     assert len(seen) == len(text)
     assert "花生" in block and "花生" not in seen
     assert seen.endswith("我住在成都。")
@@ -116,3 +120,12 @@ def test_a_model_that_repeats_our_block_teaches_nothing(
     assert block.count("\n- ") >= 4 and len(server.asked) > MODEL_TURNS / 2
     assert not Turn.objects.filter(extracted_at=None).exists()
     assert new_since(known) == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_sentence_of_our_own_frame_is_nothing_that_the_person_says(language: str) -> None:
+    for line in words_for(language).frame.splitlines()[1:]:
+        sentence = line.lstrip("- ")
+        left = without_our_block(f"You said: {sentence} I keep bees.")
+        assert left.split() == ["You", "said:", "I", "keep", "bees."]
+        assert left.index("I keep bees") == len(f"You said: {sentence} ")

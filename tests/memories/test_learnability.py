@@ -12,15 +12,17 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Conversation, Message, Withheld
-from conversations.services import turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
+from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, TurnText
+from memories.learning import flush_candidates, memory_flush
+from memories.learning.memory_flush import GivenMessage
 from memories.models import DailyNote, Memory, Tombstone
-from memories.services import flush_writing, flushing, providers
-from memories.services.flushing import GivenMessage
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Kind, Operation, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.memcenter.rest.client import Api, answer
 from tests.memories.extraction.readings import statement
 from tests.memories.plain_reader import PlainReader
@@ -266,11 +268,11 @@ def test_the_same_words_stay_unlearned_when_another_extractor_reads_them(
 ) -> None:
     said = LONG[language]
     old = Rereader("Has a home", said[2:-3])
-    monkeypatch.setattr(providers, "extractor", lambda: old)
+    monkeypatch.setattr(language_steps, "extractor", lambda: old)
     tell(api, said)
     delete_memory(api, said)
     content, quote = CUTS[language][cut]
-    monkeypatch.setattr(providers, "extractor", lambda: Rereader(content, quote))
+    monkeypatch.setattr(language_steps, "extractor", lambda: Rereader(content, quote))
     flush(api, messages=given(said))
     assert texts() == []
     tell(api, said)
@@ -280,10 +282,14 @@ def test_the_same_words_stay_unlearned_when_another_extractor_reads_them(
 def test_other_words_of_the_same_sentence_are_learned_by_another_extractor(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(providers, "extractor", lambda: Rereader("Has a home", LONG["en"][:70]))
+    monkeypatch.setattr(
+        language_steps, "extractor", lambda: Rereader("Has a home", LONG["en"][:70])
+    )
     tell(api, LONG["en"])
     delete_memory(api, LONG["en"])
-    monkeypatch.setattr(providers, "extractor", lambda: Rereader("Has two cats", "with two cats"))
+    monkeypatch.setattr(
+        language_steps, "extractor", lambda: Rereader("Has two cats", "with two cats")
+    )
     flush(api, messages=given(LONG["en"]))
     assert texts() == ["Has two cats"]
 
@@ -483,8 +489,8 @@ def test_what_is_flushed_rests_on_no_transaction_of_its_own(
 ) -> None:
     """The two stages ask again each: what was forgotten between them is gone."""
     message = GivenMessage("user", HOME["en"])
-    found = flushing.propose(user=alice, conversation=conversation, given=[message])
-    ready = flush_writing.prepare(found.proposed)
+    found = memory_flush.propose(user=alice, conversation=conversation, given=[message])
+    ready = flush_candidates.prepare(found.proposed)
     with as_user(alice):
-        [written] = flush_writing.commit(ready, user=alice)
+        [written] = flush_candidates.commit(ready, user=alice)
     assert written.result == "created"

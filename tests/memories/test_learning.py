@@ -4,11 +4,13 @@ import pytest
 from django.db import OperationalError
 
 from conversations.models import Conversation, Episode
+from memories import language_steps
 from memories.extraction.types import Extraction, ForgetRequest, Refused, TurnText
+from memories.learning import ingest, turn_batches
 from memories.models import Arbitration, Memory, Refusal, Source, TargetKind, Vector
-from memories.services import ingest, learning, providers
+from ops.accounts import users
 from ops.models import Kind, Operation, Status, User
-from ops.services import along, users, worker
+from ops.queue import joint_runs, worker
 from tests.memories.test_ingest import Scripted, candidate, say
 from tests.memories.test_ingest import extractor as extractor
 
@@ -57,7 +59,7 @@ def test_they_are_indexed_in_one_run_as_well(alice: User, three_turns: list[int]
 def test_what_is_learned_together_is_what_is_learned_alone(
     alice: User, three_turns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(along, "waiting", lambda operation, *, limit: [])
+    monkeypatch.setattr(joint_runs, "waiting", lambda operation, *, limit: [])
     worker.drain()
     assert [one.content for one in Memory.objects.order_by("pk")] == ["Likes tea", "Lives in Leeds"]
     told = [[one["result"] for one in op.result["memories"]] for op in operations()]
@@ -112,7 +114,7 @@ def test_where_somebody_holds_a_row_the_turn_is_learned_from_alone(
     def held(*given: object, **named: object) -> None:
         raise OperationalError
 
-    monkeypatch.setattr(learning, "_applied", held)
+    monkeypatch.setattr(turn_batches, "_applied", held)
     worker.drain(limit=1)
     states = [one.status for one in operations()]
     assert states == [Status.SUCCEEDED, Status.PENDING, Status.PENDING]
@@ -122,6 +124,6 @@ def test_where_somebody_holds_a_row_the_turn_is_learned_from_alone(
 def test_by_a_model_each_turn_is_learned_from_alone(
     alice: User, three_turns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(providers, "all_here", lambda: False)
+    monkeypatch.setattr(language_steps, "all_here", lambda: False)
     worker.drain(limit=1)
     assert [one.status for one in operations()][1:] == [Status.PENDING, Status.PENDING]

@@ -10,13 +10,16 @@ from django.conf import settings as configured
 from django.utils import timezone
 
 from memcenter.lib.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
-from memories.files.paths import LEARNINGS, MEMORY
+from memories.files import file_copies, file_sync, memory_files
+from memories.files.file_edits import Done
+from memories.files.text.paths import LEARNINGS, MEMORY
+from memories.forgetting import memory_forgets
 from memories.models import FileVersion, Kind, Memory, MemoryFile, MemoryStatus, Origin
-from memories.services import curating, file_copies, file_syncing, forgetting, memory_files
-from memories.services.file_edits import Done
+from memories.writing import curation
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +33,7 @@ def shown(user: User, path: str = MEMORY) -> str:
 def put(user: User, text: str, *, path: str = MEMORY, match: str | None = None) -> Done:
     ready = memory_files.prepare(text, user=user, path=path, surface="page", match=match)
     with as_user(user):
-        return file_syncing.edit(ready, user=user).done
+        return file_sync.edit(ready, user=user).done
 
 
 def copy(user: User, path: str = MEMORY) -> Path:
@@ -191,20 +194,20 @@ def test_a_text_that_cannot_be_kept_is_refused(alice: User) -> None:
 
 def test_a_sync_writes_private_copies(alice: User) -> None:
     make_memory(alice, "Lives in Lisbon")
-    assert file_syncing.sync(alice).written == [MEMORY, LEARNINGS]
+    assert file_sync.sync(alice).written == [MEMORY, LEARNINGS]
     assert copy(alice).read_text() == shown(alice)
     assert copy(alice).stat().st_mode & 0o777 == 0o600
     assert copy(alice).parent.stat().st_mode & 0o777 == 0o700
-    again = file_syncing.sync(alice)
+    again = file_sync.sync(alice)
     assert (again.written, again.edits, again.failed) == ([], {}, {})
 
 
 def test_an_edit_on_the_disk_is_read_in(alice: User) -> None:
     memory, oboe = make_memory(alice, "Lives in Lisbon"), make_memory(alice, "Plays the oboe")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     edit_copy(alice, f"- Plays the oboe <!-- {oboe.public_id} -->", "- Has a dog named Rufus")
     edit_copy(alice, "Lisbon", "Porto")
-    synced = file_syncing.sync(alice)
+    synced = file_sync.sync(alice)
     assert synced.edits[MEMORY] == {"created": 1, "updated": 1, "recycled": 1, "to_review": 0}
     assert contents(alice) == {"Lives in Porto", "Has a dog named Rufus"}
     assert copy(alice).read_text() == shown(alice)
@@ -215,32 +218,32 @@ def test_an_edit_on_the_disk_is_read_in(alice: User) -> None:
 
 def test_a_line_moved_between_the_copies_is_no_removal(alice: User) -> None:
     memory = make_memory(alice, "Test before landing")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     line = f"- Test before landing <!-- {memory.public_id} -->\n"
     edit_copy(alice, line, "")
     with copy(alice, LEARNINGS).open("a") as file:
         file.write(f"\n## skill\n{line}")
-    synced = file_syncing.sync(alice)
+    synced = file_sync.sync(alice)
     assert Memory.objects.get().kind == Kind.SKILL and synced.failed == {}
     assert line in copy(alice, LEARNINGS).read_text() and line not in copy(alice).read_text()
 
 
 def test_a_copy_that_lags_behind_undoes_nothing(alice: User) -> None:
     make_memory(alice, "Lives in Lisbon")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     old = copy(alice).read_text()
     make_memory(alice, "Plays the oboe")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     copy(alice).write_text(old)
-    assert file_syncing.sync(alice).edits == {}
+    assert file_sync.sync(alice).edits == {}
     assert len(contents(alice)) == 2 and "oboe" in copy(alice).read_text()
 
 
 def test_a_missing_copy_is_written_again(alice: User) -> None:
     make_memory(alice, "Lives in Lisbon")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     copy(alice).unlink()
-    synced = file_syncing.sync(alice)
+    synced = file_sync.sync(alice)
     assert synced.edits == {} and synced.written == [MEMORY]
     assert contents(alice) == {"Lives in Lisbon"} and "Lisbon" in copy(alice).read_text()
 
@@ -248,48 +251,48 @@ def test_a_missing_copy_is_written_again(alice: User) -> None:
 @pytest.mark.parametrize("raw", [b"\xff\xfe bad", b"a\x00b", b"x" * 1_000_001])
 def test_a_copy_that_is_no_text_is_left_alone(alice: User, raw: bytes) -> None:
     make_memory(alice, "Lives in Lisbon")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     copy(alice).write_bytes(raw)
-    synced = file_syncing.sync(alice)
+    synced = file_sync.sync(alice)
     assert list(synced.failed) == [MEMORY] and copy(alice).read_bytes() == raw
     assert contents(alice) == {"Lives in Lisbon"}
 
 
 def test_a_link_in_place_of_a_copy_is_not_followed(alice: User, tmp_path: Path) -> None:
     make_memory(alice, "Lives in Lisbon")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     secret = tmp_path / "secret"
     secret.write_text("- Root's own\n")
     copy(alice).unlink()
     copy(alice).symlink_to(secret)
-    assert list(file_syncing.sync(alice).failed) == [MEMORY]
+    assert list(file_sync.sync(alice).failed) == [MEMORY]
     assert secret.read_text() == "- Root's own\n"
 
 
 def test_a_secret_typed_on_the_disk_is_refused_and_the_rest_counts(alice: User) -> None:
     make_memory(alice, "Lives in Lisbon")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     with copy(alice).open("a") as file:
         file.write("- My password is hunter2-Zebra!\n- Has a dog named Rufus\n")
-    assert file_syncing.sync(alice).edits[MEMORY]["created"] == 1
+    assert file_sync.sync(alice).edits[MEMORY]["created"] == 1
     assert "hunter2" not in copy(alice).read_text()
     assert alice.refusal_set.count() == 1
 
 
 def test_a_forgotten_line_on_the_disk_is_not_learned_again(alice: User) -> None:
     memory = make_memory(alice, "Was treated for zebrafish fever", origin=Origin.EXTRACTED)
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     old = copy(alice).read_text()
     with as_user(alice):
-        forgetting.forget_memory(user=alice, memory=memory)
+        memory_forgets.forget_memory(user=alice, memory=memory)
     copy(alice).write_text(old.replace("treated", "treated again"))
-    file_syncing.sync(alice)  # while it waits to be erased
+    file_sync.sync(alice)  # while it waits to be erased
     assert "zebrafish" not in copy(alice).read_text()
     copy(alice).write_text(old)
     worker.drain()
     assert "zebrafish" not in copy(alice).read_text()
     copy(alice).write_text(old)
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     assert "zebrafish" not in copy(alice).read_text() and contents(alice) == set()
     assert not FileVersion.objects.filter(content__contains="zebrafish").exists()
 
@@ -304,7 +307,7 @@ def test_a_kill_at_any_step_of_a_sync_loses_nothing(
 ) -> None:
     make_memory(alice, "Lives in Lisbon")
     oboe = make_memory(alice, "Plays the oboe")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     edit_copy(alice, "Lisbon", "Porto")
     edit_copy(alice, f"- Plays the oboe <!-- {oboe.public_id} -->", "- Has a dog named Rufus")
 
@@ -312,17 +315,17 @@ def test_a_kill_at_any_step_of_a_sync_loses_nothing(
         raise Kill
 
     places = {
-        "write": "memories.services.file_copies.write",
-        "prepare": "memories.services.file_edits.prepare",
-        "carry_out": "memories.services.file_edits.carry_out",
-        "_stored": "memories.services.memory_files._stored",
+        "write": "memories.files.file_copies.write",
+        "prepare": "memories.files.file_edits.prepare",
+        "carry_out": "memories.files.file_edits.carry_out",
+        "_stored": "memories.files.memory_files._stored",
         "replace": "pathlib.Path.replace",
     }
     monkeypatch.setattr(places[step], die)
     with pytest.raises(Kill):
-        file_syncing.sync(alice)
+        file_sync.sync(alice)
     monkeypatch.undo()
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     assert contents(alice) == {"Lives in Porto", "Has a dog named Rufus"}
     assert Memory.visible.filter(user=alice).count() == 3
     assert copy(alice).read_text() == shown(alice)
@@ -331,12 +334,12 @@ def test_a_kill_at_any_step_of_a_sync_loses_nothing(
 
 def test_a_sync_is_asked_for_where_something_changed(alice: User, mallory: User) -> None:
     make_memory(alice, "Lives in Lisbon")
-    assert file_syncing.request_where_changed() == 1 == file_syncing.request_where_changed()
+    assert file_sync.request_where_changed() == 1 == file_sync.request_where_changed()
     assert worker.drain() == 1 and "Lisbon" in copy(alice).read_text()
     Memory.objects.update(updated_at=timezone.now() - timedelta(minutes=2))
-    assert file_syncing.request_where_changed() == 0 == file_syncing.request_where_edited()
+    assert file_sync.request_where_changed() == 0 == file_sync.request_where_edited()
     edit_copy(alice, "Lisbon", "Porto")
-    assert file_syncing.request_where_changed() == 1 == file_syncing.request_where_edited()
+    assert file_sync.request_where_changed() == 1 == file_sync.request_where_edited()
     worker.drain()
     assert contents(alice) == {"Lives in Porto"}
 
@@ -344,21 +347,21 @@ def test_a_sync_is_asked_for_where_something_changed(alice: User, mallory: User)
 def test_old_versions_are_given_up_but_not_what_the_copy_has(alice: User, settings: object) -> None:
     settings.FILE_VERSIONS = 3  # type: ignore[attr-defined]
     memory = make_memory(alice, "Number one")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     for number in range(6):
         Memory.objects.filter(pk=memory.pk).update(content=f"Number {number} came")
         shown(alice)
     numbers = FileVersion.objects.filter(file__path=MEMORY).order_by("number")
     assert list(numbers.values_list("number", flat=True)) == [1, 5, 6, 7]
     edit_copy(alice, "Number one", "Number hundred")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     assert Memory.objects.get(status=MemoryStatus.CANDIDATE).content == "Number hundred"
 
 
 def test_recycling_elsewhere_takes_the_line_out(alice: User) -> None:
     memory = make_memory(alice, "Lives in Lisbon")
-    file_syncing.sync(alice)
+    file_sync.sync(alice)
     with as_user(alice):
-        curating.recycle(user=alice, memory=memory)
-    file_syncing.sync(alice)
+        curation.recycle(user=alice, memory=memory)
+    file_sync.sync(alice)
     assert "Lisbon" not in copy(alice).read_text()

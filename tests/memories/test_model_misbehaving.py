@@ -13,15 +13,15 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Conversation, Summary, Turn
-from conversations.services import threads, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
 from memories import tasks
 from memories.models import Memory, MemoryStatus, MemoryVersion, Origin, Source
-from memories.services import consolidation, remembering
-from memories.services.remembering import MemoryInput
+from memories.writing import consolidation, direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import Attempt, Kind, ModelCall, Operation, Status, User
-from ops.services import outbox, worker
+from ops.queue import outbox, worker
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.language_model import forget_model
@@ -69,7 +69,7 @@ class Step:
 
 
 def tell(user: User, *texts: str) -> None:
-    conversation = threads.find_or_create(user=user, reference="c1")
+    conversation = conversation_names.find_or_create(user=user, reference="c1")
     for text in texts:
         turns.record_turn(
             user=user,
@@ -109,9 +109,9 @@ def join_teas(user: User) -> None:
 
 
 def write(user: User, text: str) -> None:
-    prepared = remembering.prepare(MemoryInput(text), origin=Origin.API)
+    prepared = direct_writes.prepare(MemoryInput(text), origin=Origin.API)
     with as_user(user):
-        remembering.remember(prepared, user=user, reference=text)
+        direct_writes.remember(prepared, user=user, reference=text)
 
 
 def texts(user: User) -> set[str]:

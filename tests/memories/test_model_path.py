@@ -9,13 +9,14 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from conversations.chat import single_exchange
 from conversations.models import Conversation, Summary
-from conversations.services import chat, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
+from memories import language_steps
 from memories.models import Arbitration, Memory, MemoryStatus, Refusal, Source
-from memories.services import providers
 from ops.models import Attempt, Kind, ModelCall, Operation, Outcome, Status
-from ops.services import worker
+from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, refused, said
 from tests.factories import make_turn
 from tests.memories.language_model import forget_model
@@ -236,7 +237,9 @@ def test_the_chats_answer_never_waits_for_the_model(
     conversation: Conversation, server: ChatServer
 ) -> None:
     server.answers = [refused(500)]
-    done = chat.exchange("I live in Leeds", user=conversation.user, conversation=conversation)
+    done = single_exchange.exchange(
+        "I live in Leeds", user=conversation.user, conversation=conversation
+    )
     assert done.turn.turn.pk
     assert server.asked == []
 
@@ -262,5 +265,5 @@ def test_nothing_is_asked_of_a_model_by_default(conversation: Conversation) -> N
     worker.drain()
     assert Memory.objects.get().content == "I live in Leeds"
     assert not ModelCall.objects.exists()
-    assert providers.extractor().name == providers.arbiter().name == "bundled"
-    assert providers.summarizer().name == "bundled"
+    assert language_steps.extractor().name == language_steps.arbiter().name == "bundled"
+    assert language_steps.summarizer().name == "bundled"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -13,24 +14,18 @@ from django.utils import timezone
 
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.fake import HashingEmbedder
+from memories.forgetting import memory_forgets
+from memories.indexing import embedder_choice, milvus_move, milvus_sync, reindexing, search_index
 from memories.models import EmbeddingSpace, Memory, Origin, SearchedIn, Vector, VectorChange
+from memories.recall import search
 from memories.retrieval.stores.milvus_server import Entity, MilvusServer
-from memories.services import (
-    embedders,
-    forgetting,
-    indexing,
-    moving,
-    reindexing,
-    remembering,
-    search,
-    vector_changes,
-)
-from memories.services.remembering import MemoryInput
 from memories.tasks import request_vector_syncs
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.access import as_system, as_user
+from ops.forgetting import person_forgets as leaving
 from ops.models import Kind, Operation, Receipt, Status, User
-from ops.services import forgetting as leaving
-from ops.services import outbox, worker
+from ops.queue import outbox, worker
 from tests.factories import make_conversation, make_turn
 from tests.killing import Kill, revive
 from tests.milvus import Milvus, moved
@@ -41,8 +36,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def remember(user: User, content: str) -> Memory:
-    prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
-    return remembering.remember(prepared, user=user).memory
+    prepared = direct_writes.prepare(MemoryInput(content), origin=Origin.USER)
+    return direct_writes.remember(prepared, user=user).memory
 
 
 def found(user: User, query: str = "a cat") -> list[str]:
@@ -52,7 +47,7 @@ def found(user: User, query: str = "a cat") -> list[str]:
 
 def held() -> set[str]:
     """All that is in Milvus."""
-    server = vector_changes.server()
+    server = milvus_sync.server()
     every = (server.everything(space, user_id=None) for space in server.spaces())
     return {name for parts in every for part in parts for name in part}
 
@@ -70,7 +65,7 @@ def in_time() -> None:
 
 def forget(user: User, memory: Memory) -> Operation:
     with as_user(user):
-        return forgetting.forget_memories(user=user, memories=[memory])
+        return memory_forgets.forget_memories(user=user, memories=[memory])
 
 
 def told(operation: Operation) -> Operation:
@@ -79,8 +74,8 @@ def told(operation: Operation) -> Operation:
 
 
 def nearest_in(server: MilvusServer, user: User) -> list[int]:
-    space = indexing.active_space().pk
-    vector = indexing.embed(["a cat"])[0]
+    space = search_index.active_space().pk
+    vector = search_index.embed(["a cat"])[0]
     return server.near(vector, space_id=space, user_id=user.pk, kind="memory", limit=5)
 
 
@@ -92,9 +87,9 @@ def test_all_vectors_go_there_and_are_searched_there(
     make_turn(make_conversation(alice), "I play chess.")
     before = found(alice)
     moved()
-    assert indexing.active_space().searched_in == SearchedIn.MILVUS
+    assert search_index.active_space().searched_in == SearchedIn.MILVUS
     assert held() == stored() and len(held()) > 5
-    assert nearest_in(vector_changes.server(), alice) == [cat.pk, cello.pk]
+    assert nearest_in(milvus_sync.server(), alice) == [cat.pk, cello.pk]
     assert found(alice) == before == [cat.content, cello.content]
 
 
@@ -105,9 +100,9 @@ def test_going_back_leaves_nothing_there_and_nothing_is_written_down_any_more(
     moved()
     settings.VECTOR_STORE = "pgvector"
     moved()
-    assert vector_changes.server().spaces() == set()
+    assert milvus_sync.server().spaces() == set()
     remember(alice, "Plays the cello")
-    assert not VectorChange.objects.exists() and not vector_changes.are_written_down()
+    assert not VectorChange.objects.exists() and not milvus_sync.are_written_down()
     assert len(found(alice)) == 2
 
 
@@ -116,16 +111,16 @@ def test_killed_half_way_it_goes_on_where_it_was(
 ) -> None:
     for user in (alice, mallory):
         remember(user, "Has a cat named Biscuit")
-    real = vector_changes.tell
+    real = milvus_sync.tell
 
     def deadly(user_id: int) -> int:
         if user_id == mallory.pk:
             raise Kill
         return real(user_id)
 
-    operation = moving.request()
+    operation = milvus_move.request()
     with monkeypatch.context() as patched:
-        patched.setattr(vector_changes, "tell", deadly)
+        patched.setattr(milvus_sync, "tell", deadly)
         with pytest.raises(Kill):
             worker.drain()
         revive(patched)
@@ -140,7 +135,7 @@ def test_what_is_written_meanwhile_goes_there_too(
     alice: User, milvus: Milvus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember(alice, "Has a cat named Biscuit")
-    real, late = vector_changes.tell, ["Plays the cello"]
+    real, late = milvus_sync.tell, ["Plays the cello"]
 
     def slow(user_id: int) -> int:
         count = real(user_id)
@@ -148,7 +143,7 @@ def test_what_is_written_meanwhile_goes_there_too(
             remember(alice, late.pop())
         return count
 
-    monkeypatch.setattr(vector_changes, "tell", slow)
+    monkeypatch.setattr(milvus_sync, "tell", slow)
     moved()
     assert held() == stored() and len(held()) == 2
 
@@ -172,8 +167,8 @@ def test_while_it_is_away_postgresql_answers_and_what_is_written_is_caught_up(
     moved()
     with milvus.away():
         second = remember(alice, "Has a cat named Biscuit")
-        vectors, pieces = indexing.embed_memory("Plays chess")
-        indexing.store_memory(memory=first, vectors=vectors, pieces=pieces)
+        vectors, pieces = search_index.embed_memory("Plays chess")
+        search_index.store_memory(memory=first, vectors=vectors, pieces=pieces)
         worker.drain()
         sync = Operation.objects.get(kind=Kind.SYNC_VECTORS)
         assert sync.status == Status.PENDING and "Milvus" in sync.last_error
@@ -183,15 +178,57 @@ def test_while_it_is_away_postgresql_answers_and_what_is_written_is_caught_up(
     assert held() == stored() == {f"memory:{first.pk}", f"memory:{second.pk}"}
 
 
+@pytest.mark.parametrize("request_number", [1, 2, 3, 4])
+def test_milvus_killed_while_it_is_told_holds_the_same_in_the_end(
+    alice: User, milvus: Milvus, monkeypatch: pytest.MonkeyPatch, request_number: int
+) -> None:
+    """Before it says what it has, is given vectors, is asked what there is to erase, erases it."""
+    gone, kept = remember(alice, "Plays the cello"), remember(alice, "Plays chess")
+    moved()
+    new = remember(alice, "Has a cat named Biscuit")
+    Vector.objects.filter(target_id=gone.pk).delete()
+    real, requests = MilvusServer._ask, iter(range(1, 100))
+
+    def asked(server: MilvusServer, *given: Any) -> Any:
+        if next(requests) == request_number:
+            milvus.kill()
+        return real(server, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MilvusServer, "_ask", asked)
+        worker.drain()
+    sync = Operation.objects.get(kind=Kind.SYNC_VECTORS, status=Status.PENDING)
+    assert "Milvus" in sync.last_error
+    assert set(found(alice)) == {kept.content, new.content}
+    milvus.start()
+    in_time()
+    assert told(sync).status == Status.SUCCEEDED
+    assert held() == stored() == {f"memory:{kept.pk}", f"memory:{new.pk}"}
+    assert not VectorChange.objects.exists()
+
+
+def test_milvus_killed_after_it_erased_keeps_nothing_of_it(alice: User, milvus: Milvus) -> None:
+    gone, kept = remember(alice, "Has a cat named Biscuit"), remember(alice, "Plays the cello")
+    moved()
+    operation = forget(alice, gone)
+    worker.drain()
+    assert told(operation).status == Status.SUCCEEDED, operation.last_error
+    with milvus.away():
+        assert found(alice) == [kept.content]
+    assert held() == {f"memory:{kept.pk}"}
+    assert nearest_in(milvus_sync.server(), alice) == [kept.pk]
+    call_command("residue", json=True, stdout=io.StringIO())  # 0 found, or it would exit
+
+
 def test_what_nobody_was_woken_for_is_told_by_the_sweep(alice: User, milvus: Milvus) -> None:
     remember(alice, "Plays the cello")
     moved()
     remember(alice, "Has a cat named Biscuit")
     for waiting in Operation.objects.filter(kind=Kind.SYNC_VECTORS):
         outbox.cancel(waiting)
-    assert vector_changes.request_where_waiting() == 1
+    assert milvus_sync.request_where_waiting() == 1
     worker.drain()
-    assert held() == stored() and vector_changes.request_where_waiting() == 0
+    assert held() == stored() and milvus_sync.request_where_waiting() == 0
 
 
 def test_a_forget_erases_there_too_and_its_receipt_says_so(alice: User, milvus: Milvus) -> None:
@@ -243,9 +280,9 @@ def test_with_the_account_all_of_theirs_goes_there(
 
 
 def plant(user: User, name: str) -> None:
-    vector = indexing.embed(["a cat"])[0].tolist()
-    space = indexing.active_space().pk
-    vector_changes.server().put(space, [Entity(name, user.pk, "memory", vector)])
+    vector = search_index.embed(["a cat"])[0].tolist()
+    space = search_index.active_space().pk
+    milvus_sync.server().put(space, [Entity(name, user.pk, "memory", vector)])
 
 
 def test_what_is_left_there_is_residue(alice: User, milvus: Milvus) -> None:
@@ -253,7 +290,7 @@ def test_what_is_left_there_is_residue(alice: User, milvus: Milvus) -> None:
     gone = remember(alice, "Has a cat named Biscuit")
     moved()
     Vector.objects.all().delete()
-    vector_changes.tell(alice.pk)
+    milvus_sync.tell(alice.pk)
     plant(alice, f"memory:{gone.pk}")
     operation = forget(alice, gone)
     worker.drain()
@@ -283,10 +320,10 @@ def test_filled_afresh_it_holds_what_the_database_does_and_no_more(
     remember(alice, "Has a cat named Biscuit")
     moved()
     plant(alice, "memory:987654")
-    moving.request(afresh=True)
-    assert indexing.active_space().searched_in == SearchedIn.PGVECTOR
+    milvus_move.request(afresh=True)
+    assert search_index.active_space().searched_in == SearchedIn.PGVECTOR
     worker.drain()
-    assert indexing.active_space().searched_in == SearchedIn.MILVUS
+    assert search_index.active_space().searched_in == SearchedIn.MILVUS
     assert held() == stored()
 
 
@@ -296,16 +333,16 @@ def test_from_one_that_is_gone_for_good_the_way_back_is_free(
     remember(alice, "Has a cat named Biscuit")
     moved()
     settings.VECTOR_STORE, settings.MILVUS_URI = "pgvector", ""
-    operation = moving.request()
+    operation = milvus_move.request()
     worker.drain()
     assert told(operation).status == Status.PENDING and found(alice)
     waiting = forget(alice, Memory.objects.get())
     worker.drain()
     assert told(waiting).status == Status.PENDING and "MILVUS_URI" in waiting.last_error
-    moving.request(lost=True)
+    milvus_move.request(lost=True)
     in_time()  # the forget comes first, and waits once more
     in_time()
-    assert not vector_changes.are_written_down()
+    assert not milvus_sync.are_written_down()
     assert told(waiting).status == Status.SUCCEEDED, waiting.last_error
 
 
@@ -314,30 +351,30 @@ def test_another_embedder_takes_it_along(
 ) -> None:
     remember(alice, "Has a cat named Biscuit")
     moved()
-    old = indexing.active_space().pk
-    monkeypatch.setattr(embedders, "configured", lambda: HashingEmbedder(dimensions=64))
+    old = search_index.active_space().pk
+    monkeypatch.setattr(embedder_choice, "configured", lambda: HashingEmbedder(dimensions=64))
     reindexing.request()
     worker.drain()
     space = EmbeddingSpace.objects.get()
     assert space.pk != old and space.searched_in == SearchedIn.MILVUS
-    assert vector_changes.server().spaces() == {space.pk} and held() == stored()
-    indexing.choose_again()
+    assert milvus_sync.server().spaces() == {space.pk} and held() == stored()
+    search_index.choose_again()
 
 
 def test_two_never_tell_of_one_person_at_a_time(alice: User, milvus: Milvus) -> None:
     remember(alice, "Has a cat named Biscuit")
     moved()
-    other, key = connection.copy(), vector_changes._LOCK | alice.pk
+    other, key = connection.copy(), milvus_sync._LOCK | alice.pk
     try:
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [key])
             with pytest.raises(ProviderError) as refused:
-                vector_changes.tell(alice.pk)
+                milvus_sync.tell(alice.pk)
             cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
     finally:
         other.close()
     assert refused.value.retryable
-    assert vector_changes.tell(alice.pk) == 0
+    assert milvus_sync.tell(alice.pk) == 0
 
 
 def test_it_is_left_in_peace_after_failing(alice: User, milvus: Milvus) -> None:
@@ -346,24 +383,24 @@ def test_it_is_left_in_peace_after_failing(alice: User, milvus: Milvus) -> None:
     with milvus.away():
         for _ in range(4):
             assert found(alice) == ["Has a cat named Biscuit"]
-    breaker = vector_changes._breaker(milvus.uri)
+    breaker = milvus_sync._breaker(milvus.uri)
     with pytest.raises(ProviderError):
         breaker.check()
 
 
 def test_without_it_nothing_is_written_down(alice: User) -> None:
     remember(alice, "Has a cat named Biscuit")
-    assert not vector_changes.are_written_down() and not VectorChange.objects.exists()
+    assert not milvus_sync.are_written_down() and not VectorChange.objects.exists()
     assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()
 
 
 def test_a_restore_that_switched_the_writing_down_on_is_put_right(alice: User) -> None:
     with as_system():
-        vector_changes.write_down(True)
+        milvus_sync.write_down(True)
     remember(alice, "Has a cat named Biscuit")
     with as_system():
-        assert VectorChange.objects.exists() and not vector_changes.are_written_down()
+        assert VectorChange.objects.exists() and not milvus_sync.are_written_down()
     request_vector_syncs()
     with as_system():
-        assert not vector_changes.is_on() and not VectorChange.objects.exists()
+        assert not milvus_sync.is_on() and not VectorChange.objects.exists()
     assert not Operation.objects.filter(kind=Kind.SYNC_VECTORS).exists()

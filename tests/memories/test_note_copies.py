@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from memories.files import daily_notes, file_copies, file_sync, note_copies
+from memories.files.file_copies import WRITTEN
+from memories.forgetting import memory_forgets
 from memories.models import DailyNote, Memory, MemoryFile
-from memories.services import file_copies, file_syncing, forgetting, note_copies, notes
-from memories.services.file_copies import WRITTEN
 from ops.access import as_user
+from ops.forgetting import person_forgets as everything
 from ops.models import Receipt, User
-from ops.services import forgetting as everything
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memories.test_memory_files import Kill
 from tests.memories.test_noted import consolidate, note
@@ -35,34 +36,34 @@ def place(user: User, path: str) -> Path:
 @pytest.fixture
 def noted(alice: User) -> DailyNote:
     MemoryFile.objects.create(user=alice, path=PLAN, content="Tiles first.\n")
-    line = notes.append("Walked to the harbour", user=alice, source="my agent").note
-    assert file_syncing.request_where_changed() == 1
+    line = daily_notes.append("Walked to the harbour", user=alice, source="my agent").note
+    assert file_sync.request_where_changed() == 1
     worker.drain()
     return line
 
 
 def test_notes_lie_on_the_disk_and_follow_what_is_said(alice: User, noted: DailyNote) -> None:
-    day = notes.path_of(noted.on)
+    day = daily_notes.path_of(noted.on)
     assert "[my agent] Walked to the harbour" in on_disk(alice)[day]
     assert on_disk(alice)[PLAN] == "Tiles first.\n"
     assert place(alice, day).stat().st_mode & 0o777 == 0o600
-    notes.append("And back", user=alice)
+    daily_notes.append("And back", user=alice)
     MemoryFile.objects.filter(path=PLAN).delete()
-    synced = file_syncing.sync(alice)
+    synced = file_sync.sync(alice)
     assert set(synced.written) == {day, PLAN} and not synced.failed
     assert on_disk(alice)[day].endswith("And back\n") and PLAN not in on_disk(alice)
     assert not place(alice, "projects").exists()
-    assert file_syncing.sync(alice).written == []
+    assert file_sync.sync(alice).written == []
 
 
 def test_what_is_typed_into_a_note_s_copy_stays_there_and_is_told_of(
     alice: User, noted: DailyNote
 ) -> None:
-    path = place(alice, notes.path_of(noted.on))
+    path = place(alice, daily_notes.path_of(noted.on))
     path.write_text(path.read_text() + "- typed by hand\n")
-    notes.append("And back", user=alice)
-    synced = file_syncing.sync(alice)
-    assert list(synced.failed) == [notes.path_of(noted.on)]
+    daily_notes.append("And back", user=alice)
+    synced = file_sync.sync(alice)
+    assert list(synced.failed) == [daily_notes.path_of(noted.on)]
     assert path.read_text().endswith("- typed by hand\n")
     assert DailyNote.objects.filter(day__isnull=False).count() == 2
 
@@ -71,7 +72,7 @@ def test_what_is_typed_into_a_note_s_copy_stays_there_and_is_told_of(
 def test_a_kill_while_copies_are_written_is_made_good(
     alice: User, noted: DailyNote, monkeypatch: pytest.MonkeyPatch, dies_at: int
 ) -> None:
-    notes.append("And back", user=alice)
+    daily_notes.append("And back", user=alice)
     left = [dies_at]
     write = file_copies.write
 
@@ -85,9 +86,9 @@ def test_a_kill_while_copies_are_written_is_made_good(
     with pytest.raises(Kill), as_user(alice):
         note_copies.follow(alice)
     monkeypatch.undo()
-    notes.append("Home again", user=alice)
-    assert not file_syncing.sync(alice).failed
-    assert on_disk(alice)[notes.path_of(noted.on)].endswith("Home again\n")
+    daily_notes.append("Home again", user=alice)
+    assert not file_sync.sync(alice).failed
+    assert on_disk(alice)[daily_notes.path_of(noted.on)].endswith("Home again\n")
 
 
 @pytest.mark.usefixtures("plain_reader")
@@ -97,16 +98,16 @@ def test_forgetting_takes_a_line_out_of_the_copies_and_keeps_the_rest(
     line = note(alice, "User is allergic to peanuts.")
     make_memory(alice, "Lives in Lisbon")
     consolidate(alice)
-    file_syncing.sync(alice)
-    assert "peanuts" in on_disk(alice)[notes.path_of(line.on)]
+    file_sync.sync(alice)
+    assert "peanuts" in on_disk(alice)[daily_notes.path_of(line.on)]
     with as_user(alice):
         memory = Memory.objects.get(content__contains="peanuts")
-        forgetting.forget_memory(user=alice, memory=memory)
+        memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()
     assert Receipt.objects.get().scan["residue"] == 0
     said = on_disk(alice)
     assert not any("peanuts" in text for text in said.values())
-    assert "harbour" in said[notes.path_of(noted.on)] and not file_syncing.sync(alice).failed
+    assert "harbour" in said[daily_notes.path_of(noted.on)] and not file_sync.sync(alice).failed
 
 
 def test_with_the_person_all_copies_go(alice: User, noted: DailyNote) -> None:

@@ -5,12 +5,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories.extraction import noted as words
+from memories.extraction.wording import agent_notes as words
+from memories.files import daily_notes
+from memories.forgetting import memory_forgets
+from memories.learning import old_notes
 from memories.models import DailyNote, Kind, Memory, Source, Tombstone
-from memories.services import consolidation, forgetting, noted, notes
+from memories.writing import consolidation
 from ops.access import as_system, as_user
+from ops.accounts import users
 from ops.models import Operation, Receipt, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memories.pages import address, signed_in, text_of
 from tests.pair_reader import FakePairs
@@ -19,7 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_reader")]
 
 
 def note(user: User, text: str, *, days: int = 40, source: str = "") -> DailyNote:
-    line = notes.append(text, user=user, source=source).note
+    line = daily_notes.append(text, user=user, source=source).note
     line.day, line.created_at = line.on - timedelta(days=days), timezone.now() - timedelta(days)
     line.save()
     return line
@@ -34,7 +38,7 @@ def consolidate(user: User) -> Operation:
 
 def forget(memory: Memory) -> Receipt:
     with as_user(memory.user):
-        operation = forgetting.forget_memory(user=memory.user, memory=memory)
+        operation = memory_forgets.forget_memory(user=memory.user, memory=memory)
     worker.drain()
     return Receipt.objects.get(operation=operation)
 
@@ -68,7 +72,7 @@ def test_an_old_line_becomes_a_memory_and_is_its_source(alice: User) -> None:
     source = Source.objects.get(memory=memory)
     assert (source.reference, source.quote) == (line.public_id, line.text)
     page = text_of(signed_in(alice).get(address("memory_page", memory.public_id)))
-    assert "daily notes" in page and line.text in page and notes.path_of(line.on) in page
+    assert "daily notes" in page and line.text in page and daily_notes.path_of(line.on) in page
     left = DailyNote.objects.filter(learned_at=None).values_list("pk", flat=True)
     assert set(left) == {recent.pk, flushed.pk}
 
@@ -106,7 +110,7 @@ def test_forgetting_the_memory_takes_its_line_along_at_once_and_for_good(alice: 
     consolidate(alice)
     memory = Memory.objects.get(user=alice)
     with as_user(alice):
-        forgetting.forget_memory(user=alice, memory=memory)
+        memory_forgets.forget_memory(user=alice, memory=memory)
     assert not DailyNote.objects.filter(pk=line.pk).exists(), "hidden in the request"
     worker.drain()
     receipt = Receipt.objects.get()
@@ -123,5 +127,5 @@ def test_a_line_that_taught_two_things_leaves_the_other_without_its_words(alice:
     source = Source.objects.get(memory=cat)
     assert (source.quote, source.reference) == ("", "")
     page = text_of(signed_in(alice).get(address("memory_page", cat.public_id)))
-    assert "forgotten since" in page
-    assert noted.waiting(timezone.now()).count() == 0
+    assert "since been forgotten" in page
+    assert old_notes.waiting(timezone.now()).count() == 0

@@ -11,11 +11,13 @@ import pytest
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid
+from memories.files import daily_notes
 from memories.models import DailyNote, LexicalEntry, TargetKind, Vector
-from memories.services import notes, search
+from memories.recall import search
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import outbox, users, worker
+from ops.queue import outbox, worker
 from tests.memories.test_concurrent_writing import at_once
 from tests.processes import Reach, fork
 
@@ -28,18 +30,18 @@ def test_a_line_stands_under_the_day_where_the_person_is(
 ) -> None:
     users.change_settings(user=alice, changes={"timezone": "Asia/Shanghai"})
     monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 3, 1, 22, 5, tzinfo=UTC))
-    note = notes.append("Sea trip\nbooked.", user=alice, source="agent").note
-    assert notes.path_of(note.on) == "memory/2026-03-02.md"
-    assert notes.line_of(note, zone=SHANGHAI) == "- 06:05 [agent] Sea trip\\nbooked."
+    note = daily_notes.append("Sea trip\nbooked.", user=alice, source="agent").note
+    assert daily_notes.path_of(note.on) == "memory/2026-03-02.md"
+    assert daily_notes.line_of(note, zone=SHANGHAI) == "- 06:05 [agent] Sea trip\\nbooked."
 
 
 @pytest.mark.django_db
 def test_lines_of_a_day_are_numbered_in_the_order_of_arriving(alice: User, mallory: User) -> None:
-    notes.append("One.", user=alice)
-    notes.append("Hers.", user=mallory)
-    hidden = notes.append("Two.", user=alice).note
+    daily_notes.append("One.", user=alice)
+    daily_notes.append("Hers.", user=mallory)
+    hidden = daily_notes.append("Two.", user=alice).note
     DailyNote.objects.filter(pk=hidden.pk).update(hidden_at=timezone.now())
-    assert notes.append("Three.", user=alice).note.number == 3
+    assert daily_notes.append("Three.", user=alice).note.number == 3
     assert [one.text for one in DailyNote.objects.filter(user=alice).order_by("pk")] == [
         "One.",
         "Three.",
@@ -48,7 +50,7 @@ def test_lines_of_a_day_are_numbered_in_the_order_of_arriving(alice: User, mallo
 
 @pytest.mark.django_db
 def test_a_line_is_found_by_its_words_at_once_and_by_its_meaning_later(alice: User) -> None:
-    note = notes.append("The dentist moved to Thursday.", user=alice).note
+    note = daily_notes.append("The dentist moved to Thursday.", user=alice).note
     found = search.search(search.prepare_query("dentist"), user=alice, types=("note",))
     assert [one.id for one in found.results] == [note.public_id]
     assert not Vector.objects.filter(target_kind=TargetKind.NOTE).exists()
@@ -58,7 +60,7 @@ def test_a_line_is_found_by_its_words_at_once_and_by_its_meaning_later(alice: Us
 
 @pytest.mark.django_db
 def test_a_line_that_went_before_it_was_indexed_leaves_no_vector(alice: User) -> None:
-    notes.append("Gone soon.", user=alice)
+    daily_notes.append("Gone soon.", user=alice)
     DailyNote.objects.all().delete()
     worker.drain()
     assert not Vector.objects.filter(target_kind=TargetKind.NOTE).exists()
@@ -73,7 +75,7 @@ def test_a_line_that_is_not_valid_names_the_field(
     alice: User, text: str, source: str, field: str
 ) -> None:
     with pytest.raises(Invalid) as caught:
-        notes.append(text, user=alice, source=source)
+        daily_notes.append(text, user=alice, source=source)
     assert list(caught.value.fields) == [field]
     assert not DailyNote.objects.exists()
 
@@ -81,9 +83,9 @@ def test_a_line_that_is_not_valid_names_the_field(
 @pytest.mark.django_db
 def test_secrets_are_refused_or_blanked_out(alice: User) -> None:
     with pytest.raises(Invalid):
-        notes.append("My password is hunter2-Zebra!", user=alice)
+        daily_notes.append("My password is hunter2-Zebra!", user=alice)
     told = "Anna lives in Leeds. Her card is 4111 1111 1111 1111. She likes long walks."
-    appended = notes.append(told, user=alice)
+    appended = daily_notes.append(told, user=alice)
     assert appended.redacted and "4111" not in appended.note.text and "Anna" in appended.note.text
 
 
@@ -91,7 +93,7 @@ def test_secrets_are_refused_or_blanked_out(alice: User) -> None:
 def test_nothing_is_written_while_long_term_memory_is_off(alice: User) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     with pytest.raises(Conflict) as caught:
-        notes.append("Not now.", user=alice)
+        daily_notes.append("Not now.", user=alice)
     assert caught.value.code == "memory_off"
     assert not DailyNote.objects.exists() and not LexicalEntry.objects.exists()
 
@@ -102,7 +104,7 @@ def test_fifty_writers_at_once_lose_no_line_and_share_no_number() -> None:
 
     def write(text: str) -> None:
         with as_user(bob):
-            notes.append(text, user=bob)
+            daily_notes.append(text, user=bob)
 
     assert at_once(*[lambda n=n: write(f"Line {n}.") for n in range(50)]) == []
     lines = DailyNote.objects.filter(user=bob).order_by("number")
@@ -120,7 +122,7 @@ def test_writers_killed_in_the_middle_leave_no_half_line_and_hold_nobody_up(
 
     def write(text: str) -> None:
         with as_user(user):
-            notes.append(text, user=user)
+            daily_notes.append(text, user=user)
 
     def stopped(reach: Reach) -> None:
         monkeypatch.setattr(outbox, "enqueue", lambda *_, **__: reach())

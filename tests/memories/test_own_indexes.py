@@ -6,27 +6,22 @@ import psycopg
 import pytest
 from django.conf import LazySettings
 
-from memcenter.lib import statements
+from memcenter.lib.database import statements
 from memcenter.providers.fake import HashingEmbedder
+from memories.indexing import embedder_choice, reindexing, search_index, user_indexes
 from memories.models import Memory, Origin, Vector
+from memories.recall import candidate_pool, keyword_matches, search
+from memories.recall.searchable_texts import Filters, memory_shelf
 from memories.retrieval.stores import own_index
 from memories.retrieval.stores.own_index import OwnIndex
 from memories.retrieval.stores.pgvector import PgVectorStore
-from memories.services import (
-    embedders,
-    indexing,
-    own_indexes,
-    pool,
-    reindexing,
-    search,
-    words,
-    writing,
-)
-from memories.services.shelves import Filters, memory_shelf
-from memories.services.writing import Draft, SourceInput
+from memories.writing import memory_writes
+from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
+from ops.accounts import users
+from ops.forgetting import person_forgets
 from ops.models import Operation, Status, User
-from ops.services import forgetting, users, worker
+from ops.queue import worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOPICS = ("cats", "boats", "tea", "chess", "maps", "violins", "orchids", "kites", "radios", "bread")
@@ -39,11 +34,11 @@ def rich(settings: LazySettings) -> Iterator[User]:
     owner = settings.OWNER_DATABASE_URL
     user = users.find_or_create("rich")
     texts = [f"Is fond of {topic}" for topic in TOPICS]
-    vectors = indexing.embed(texts)
+    vectors = search_index.embed(texts)
     with as_user(user):
         for place, text in enumerate(texts):
             draft = Draft(text, "fact", vectors[place : place + 1], origin=Origin.API)
-            writing.create(draft, user=user, source=SourceInput(Origin.API))
+            memory_writes.create(draft, user=user, source=SourceInput(Origin.API))
     yield user
     with own_index.as_owner(owner) as connection:
         for index in own_index.state(at_least=1).built:
@@ -51,7 +46,7 @@ def rich(settings: LazySettings) -> Iterator[User]:
 
 
 def index_of(user: User) -> OwnIndex:
-    return OwnIndex(user.pk, indexing.active_space().pk)
+    return OwnIndex(user.pk, search_index.active_space().pk)
 
 
 def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
@@ -60,7 +55,7 @@ def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
         found = PgVectorStore().nearest(
             search.prepare_query(text).vector,
             user_id=user.pk,
-            space_id=indexing.active_space().pk,
+            space_id=search_index.active_space().pk,
             kind="memory",
             eligible=shelf.ids,
             limit=limit,
@@ -70,7 +65,7 @@ def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
 
 
 def build() -> None:
-    assert own_indexes.request() is not None
+    assert user_indexes.request() is not None
     worker.drain()
     assert set(Operation.objects.values_list("status", flat=True)) == {Status.SUCCEEDED}
 
@@ -78,11 +73,11 @@ def build() -> None:
 def test_who_has_very_many_gets_one_and_finds_the_same(rich: User) -> None:
     before = nearest(rich, "Which tea?", many=True)
     build()
-    assert own_index.dimensions(index_of(rich)) == indexing.active_space().dimensions
+    assert own_index.dimensions(index_of(rich)) == search_index.active_space().dimensions
     assert (
         nearest(rich, "Which tea?", many=True) == nearest(rich, "Which tea?", many=False) == before
     )
-    assert own_indexes.request() is None  # nothing is left to do
+    assert user_indexes.request() is None  # nothing is left to do
 
 
 def test_the_planner_takes_it(rich: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +126,7 @@ def test_it_stays_while_half_are_left(rich: User) -> None:
     Vector.objects.filter(
         user=rich, target_id__in=nearest(rich, "tea", many=False, limit=4)
     ).delete()
-    assert own_indexes.request() is None
+    assert user_indexes.request() is None
 
 
 def test_building_twice_and_after_a_broken_build_is_safe(
@@ -170,23 +165,23 @@ def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPat
     prepared = search.prepare_query("Which tea?")
     shelf = memory_shelf(rich, filters=Filters())
     with as_user(rich):
-        pool.fill(prepared, shelf, user=rich)
-        monkeypatch.setattr(words, "WHOLE", 5)
-        many = pool.fill(prepared, shelf, user=rich)
+        candidate_pool.fill(prepared, shelf, user=rich)
+        monkeypatch.setattr(keyword_matches, "WHOLE", 5)
+        many = candidate_pool.fill(prepared, shelf, user=rich)
     assert asked == [False, True]
     assert {unit.text for unit in many.units} == {f"Is fond of {topic}" for topic in TOPICS}
 
 
 def test_without_the_owners_address_nothing_is_built(rich: User, settings: LazySettings) -> None:
     settings.OWNER_DATABASE_URL = ""
-    assert own_indexes.request() is None
+    assert user_indexes.request() is None
 
 
 def test_it_goes_at_once_with_everything_of_the_person(rich: User) -> None:
     build()
     index = index_of(rich)
     with as_user(rich):
-        forgetting.forget_user(user=rich)
+        person_forgets.forget_user(user=rich)
     worker.drain()
     assert own_index.dimensions(index) is None
     assert index not in own_index.state(at_least=1).built
@@ -198,10 +193,10 @@ def test_after_a_change_of_the_embedder_it_is_built_for_the_new_one(
     build()
     before = index_of(rich)
     other = HashingEmbedder(dimensions=64)
-    monkeypatch.setattr(embedders, "configured", lambda: other)
+    monkeypatch.setattr(embedder_choice, "configured", lambda: other)
     reindexing.request()
     worker.drain()
     after = index_of(rich)
     assert after != before
     assert own_index.state(at_least=1).built == {after}
-    indexing.choose_again()
+    search_index.choose_again()

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations.services import context
-from memcenter.lib import statements
-from memories.services import search, words
+from conversations.block import context
+from memcenter.lib.database import statements
+from memories.recall import keyword_matches, search
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_conversation, make_memory, make_turn
 
 pytestmark = pytest.mark.django_db
@@ -137,7 +137,7 @@ def test_a_search_over_everything_reads_by_the_person(crowded: User, plans: Plan
 def test_so_does_one_for_somebody_with_very_many(
     crowded: User, plans: Plans, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "WHOLE", OWN // 4)
+    monkeypatch.setattr(keyword_matches, "WHOLE", OWN // 4)
     prepared = search.prepare_query("Which maps did I like in 2026?")
     with as_user(crowded):
         context.build(prepared, user=crowded)

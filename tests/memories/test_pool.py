@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 import pytest
 
 from conversations.models import Message
-from memories.services import pool, search, words
-from memories.services.shelves import Filters, memory_shelf, shelves
+from memories.recall import candidate_pool, keyword_matches, search
+from memories.recall.searchable_texts import Filters, memory_shelf, shelves
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_conversation, make_memory, make_turn
 
 pytestmark = pytest.mark.django_db
@@ -21,15 +21,15 @@ def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(
         make_turn(row, said, "Nice.")
     lentils = Message.objects.get(user=alice, content="I cooked lentils.")
     Message.objects.filter(pk=lentils.pk).update(created_at=datetime(2024, 5, 3, 9, tzinfo=UTC))
-    monkeypatch.setattr(words, "WHOLE", 2)
+    monkeypatch.setattr(keyword_matches, "WHOLE", 2)
     own = users.settings_of(alice)
     [shelf] = shelves(["message"], user=alice, own=own, filters=Filters())
     narrow = replace(shelf, nearest=1, neighbours=None)
     prepared = search.prepare_query("What did I visit on 3 May 2024?")
-    found = {unit.text for unit in pool.fill(prepared, narrow, user=alice).units}
+    found = {unit.text for unit in candidate_pool.fill(prepared, narrow, user=alice).units}
     assert "I cooked lentils." in found
     without = search.prepare_query("What did I visit?")
-    assert len(pool.fill(without, narrow, user=alice).units) <= 2
+    assert len(candidate_pool.fill(without, narrow, user=alice).units) <= 2
 
 
 def test_a_memory_is_a_candidate_by_when_it_happened(
@@ -38,10 +38,12 @@ def test_a_memory_is_a_candidate_by_when_it_happened(
     make_memory(alice, "Cooked lentils.", occurred_at=datetime(2023, 7, 1, tzinfo=UTC))
     for number in range(3):
         make_memory(alice, f"Visited museum {number}.")
-    monkeypatch.setattr(words, "WHOLE", 2)
-    shelf = memory_shelf(alice, filters=Filters(), nearest=1)
+    monkeypatch.setattr(keyword_matches, "WHOLE", 2)
+    shelf = replace(memory_shelf(alice, filters=Filters()), nearest=1)
     prepared = search.prepare_query("What did I visit in July 2023?")
-    assert "Cooked lentils." in {unit.text for unit in pool.fill(prepared, shelf, user=alice).units}
+    assert "Cooked lentils." in {
+        unit.text for unit in candidate_pool.fill(prepared, shelf, user=alice).units
+    }
 
 
 def test_a_memory_without_a_common_word_is_a_candidate_by_what_is_asked_about(
@@ -50,7 +52,7 @@ def test_a_memory_without_a_common_word_is_a_candidate_by_what_is_asked_about(
     make_memory(alice, "在医院当护士")
     prepared = search.prepare_query("我是做什么工作的？")
     shelf = memory_shelf(alice, filters=Filters())
-    [unit] = pool.fill(prepared, shelf, user=alice).units
+    [unit] = candidate_pool.fill(prepared, shelf, user=alice).units
     assert "护士" in unit.terms
 
 
@@ -59,7 +61,7 @@ def test_words_are_counted_as_often_as_they_stand_in_each_text(alice: User) -> N
     once = make_memory(alice, "喜欢喝茶, and tea.")
     make_memory(alice, "Repairs old radios.")
     shelf = memory_shelf(alice, filters=Filters())
-    found = words.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
+    found = keyword_matches.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
     assert sorted(found.places) == sorted([twice.pk, once.pk])
     assert sorted(found.terms_of(twice.pk)) == ["leed", "tea", "tea"]
     assert found.terms_of(once.pk) == ["tea"]
@@ -71,7 +73,7 @@ def test_of_texts_that_are_not_eligible_no_words_are_read(alice: User, mallory: 
     make_memory(mallory, "Tea in Leeds.")
     make_memory(alice, "Maps in Leeds.", status="archived")
     shelf = memory_shelf(alice, filters=Filters())
-    found = words.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
+    found = keyword_matches.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
     assert not found.places
     assert not found.counts.frequency.size
 
@@ -83,10 +85,12 @@ def test_among_very_many_an_old_memory_is_found_by_a_rare_word(
     hidden = make_memory(alice, "Saw a quokka once.", status="disabled")
     for number in range(12):
         make_memory(alice, f"Keeps bees at home, hive {number}.")
-    monkeypatch.setattr(words, "WHOLE", 10)
-    monkeypatch.setattr(words, "MATCHING", 3)
-    shelf = memory_shelf(alice, filters=Filters(), nearest=1)
-    found = words.read_words(search.prepare_query("Who keeps a quokka?"), shelf, user=alice)
+    monkeypatch.setattr(keyword_matches, "WHOLE", 10)
+    monkeypatch.setattr(keyword_matches, "MATCHING", 3)
+    shelf = replace(memory_shelf(alice, filters=Filters()), nearest=1)
+    found = keyword_matches.read_words(
+        search.prepare_query("Who keeps a quokka?"), shelf, user=alice
+    )
     assert old.pk in found.places and hidden.pk not in found.places
     assert len(found.places) == 4, "the newest that have the common word, and what has the rare one"
     frequency = found.corpus.document_frequency

@@ -8,12 +8,14 @@ import pytest
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Vectors
 from memcenter.providers.fake import HashingEmbedder
+from memories.forgetting import memory_forgets
+from memories.indexing import embedder_choice, reindexing, search_index
+from memories.indexing.embedder_choice import identity_of
 from memories.models import EmbeddingSpace, LexicalEntry, Memory, Vector
-from memories.services import embedders, forgetting, indexing, reindexing, search
-from memories.services.embedders import identity_of
+from memories.recall import search
 from ops.access import as_user
 from ops.models import Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_episode, make_memory, make_turn
 from tests.killing import Kill, revive
 
@@ -36,12 +38,12 @@ class Other(HashingEmbedder):
 
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> Iterator[Other]:
-    indexing.choose_again()
-    indexing.active_space()
+    search_index.choose_again()
+    search_index.active_space()
     one = Other()
-    monkeypatch.setattr(embedders, "configured", lambda: one)
+    monkeypatch.setattr(embedder_choice, "configured", lambda: one)
     yield one
-    indexing.choose_again()
+    search_index.choose_again()
 
 
 def found(user: User, query: str) -> list[str]:
@@ -55,8 +57,8 @@ def active() -> EmbeddingSpace:
 
 def write(user: User, content: str) -> Memory:
     memory = make_memory(user, content)
-    vectors, pieces = indexing.embed_memory(content)
-    indexing.store_memory(memory=memory, vectors=vectors, pieces=pieces)
+    vectors, pieces = search_index.embed_memory(content)
+    search_index.store_memory(memory=memory, vectors=vectors, pieces=pieces)
     return memory
 
 
@@ -71,7 +73,7 @@ def test_everything_is_embedded_anew_and_then_searched(
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error
-    assert indexing.identity(active()) == identity_of(other)
+    assert search_index.identity(active()) == identity_of(other)
     assert EmbeddingSpace.objects.count() == 1
     assert Vector.objects.count() == LexicalEntry.objects.count()
     assert {len(row.embedding) for row in Vector.objects.all()} == {64}
@@ -83,8 +85,8 @@ def test_until_the_switch_the_old_space_is_searched_with_its_own_embedder(
 ) -> None:
     write(alice, "Plays chess.")
     reindexing.request()
-    assert identity_of(indexing.embedder()) == indexing.identity(active())
-    assert identity_of(indexing.embedder()) != identity_of(other)
+    assert identity_of(search_index.embedder()) == search_index.identity(active())
+    assert identity_of(search_index.embedder()) != identity_of(other)
     assert found(alice, "chess") == ["Plays chess."]
 
 
@@ -111,7 +113,7 @@ def test_killed_half_way_it_goes_on_where_it_was(
             worker.drain()
         assert found(alice, "Fact number 3.")[0] == "Fact number 3."
         revive(patched)
-    monkeypatch.setattr(embedders, "configured", lambda: other)
+    monkeypatch.setattr(embedder_choice, "configured", lambda: other)
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error
@@ -145,8 +147,8 @@ def test_what_changes_meanwhile_is_embedded_as_it_reads_in_the_end(
         if changes:
             memory.content = changes.pop()
             memory.save(update_fields=["content"])
-            vectors, pieces = indexing.embed_memory(memory.content)
-            indexing.store_memory(memory=memory, vectors=vectors, pieces=pieces)
+            vectors, pieces = search_index.embed_memory(memory.content)
+            search_index.store_memory(memory=memory, vectors=vectors, pieces=pieces)
 
     other.before = change
     worker.drain()
@@ -163,8 +165,8 @@ def test_what_is_forgotten_meanwhile_does_not_come_back(alice: User, other: Othe
     def forget(texts: Sequence[str]) -> None:
         if not asked:
             with as_user(alice):
-                asked.append(forgetting.forget_memories(user=alice, memories=[memory]))
-            indexing.erase(user_id=alice.pk, kind="memory", target_ids=[memory.pk])  # type: ignore[arg-type]
+                asked.append(memory_forgets.forget_memories(user=alice, memories=[memory]))
+            search_index.erase(user_id=alice.pk, kind="memory", target_ids=[memory.pk])  # type: ignore[arg-type]
 
     other.before = forget
     worker.drain()
@@ -176,11 +178,11 @@ def test_vectors_of_the_old_embedder_are_refused_after_the_switch(
     alice: User, other: Other
 ) -> None:
     memory = write(alice, "Plays chess.")
-    late, pieces = indexing.embed_memory("Plays chess.")
+    late, pieces = search_index.embed_memory("Plays chess.")
     reindexing.request()
     worker.drain()
     with pytest.raises(ProviderError) as refused:
-        indexing.store_memory(memory=memory, vectors=late, pieces=pieces)
+        search_index.store_memory(memory=memory, vectors=late, pieces=pieces)
     assert refused.value.retryable
 
 

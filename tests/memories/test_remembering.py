@@ -1,6 +1,8 @@
 import pytest
 
+from conversations.forgetting import message_forgets as said
 from memcenter.lib.errors import Conflict, Invalid
+from memories.forgetting import memory_forgets
 from memories.models import (
     Arbitration,
     Memory,
@@ -11,11 +13,16 @@ from memories.models import (
     Source,
     Tombstone,
 )
-from memories.services import curating, forgetting, remembering, review
-from memories.services.remembering import MemoryInput, Written
-from memories.services.review import ReviewInput
-from ops.models import User
-from ops.services import users, worker
+from memories.writing import curation, direct_writes, review
+from memories.writing.direct_writes import MemoryInput, Written
+from memories.writing.review import ReviewInput
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import Receipt, User
+from ops.queue import worker
+from tests.factories import make_conversation, make_memory, make_turn
+from tests.memories.extraction.readings import statement
+from tests.memories.plain_reader import PlainReader
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -23,12 +30,12 @@ pytestmark = pytest.mark.django_db
 
 def remember(user: User, content: str, origin: Origin = Origin.API, **fields: object) -> Written:
     given = MemoryInput(content, **fields)  # type: ignore[arg-type]
-    return remembering.remember(remembering.prepare(given, origin=origin), user=user)
+    return direct_writes.remember(direct_writes.prepare(given, origin=origin), user=user)
 
 
 def change(user: User, memory: Memory, **changes: object) -> Memory:
-    prepared = curating.prepare_edit(changes, memory=memory, actor=Origin.USER)
-    return curating.edit(prepared, user=user, memory=memory)
+    prepared = curation.prepare_edit(changes, memory=memory, actor=Origin.USER)
+    return curation.edit(prepared, user=user, memory=memory)
 
 
 def test_writing_creates_then_skips_then_updates(alice: User, pairs: FakePairs) -> None:
@@ -46,7 +53,7 @@ def test_writing_creates_then_skips_then_updates(alice: User, pairs: FakePairs) 
 @pytest.mark.parametrize("origin", [Origin.API, Origin.USER])
 def test_what_was_forgotten_may_be_written_anew(alice: User, origin: Origin) -> None:
     first = remember(alice, "Lives in Leeds").memory
-    forgetting.forget_memory(user=alice, memory=first)
+    memory_forgets.forget_memory(user=alice, memory=first)
     worker.drain()
     assert Tombstone.objects.filter(user=alice).exists()
 
@@ -90,7 +97,7 @@ def test_wrong_input_names_the_field_and_writes_nothing(
     alice: User, fields: dict[str, object], named: str
 ) -> None:
     with pytest.raises(Invalid) as caught:
-        remembering.prepare(MemoryInput(**fields), origin=Origin.API)  # type: ignore[arg-type]
+        direct_writes.prepare(MemoryInput(**fields), origin=Origin.API)  # type: ignore[arg-type]
     assert list(caught.value.fields) == [named]
     assert not Memory.objects.exists()
 
@@ -137,11 +144,11 @@ def test_an_edit_of_anything_but_the_words_makes_no_version(alice: User) -> None
 
 def test_the_bin_gives_back_what_it_took(alice: User) -> None:
     memory = remember(alice, "Likes tea").memory
-    binned = curating.recycle(user=alice, memory=memory)
+    binned = curation.recycle(user=alice, memory=memory)
     assert not Memory.objects.exists()
     assert binned.purge_at is not None and binned.deleted_at is not None
     assert (binned.purge_at - binned.deleted_at).days == 7
-    curating.take_back(user=alice, memory=memory)
+    curation.take_back(user=alice, memory=memory)
     assert Memory.objects.get() == memory
 
 
@@ -149,7 +156,7 @@ def test_many_at_once_say_what_became_of_each(alice: User, mallory: User) -> Non
     mine = remember(alice, "Likes tea").memory
     theirs = remember(mallory, "Likes tea").memory
     ids = [mine.public_id, theirs.public_id, mine.public_id]
-    results = curating.bulk(user=alice, ids=ids, action="tag", tag_name="drinks")
+    results = curation.bulk(user=alice, ids=ids, action="tag", tag_name="drinks")
     assert results == [(mine.public_id, "done"), (theirs.public_id, "not_found")]
     theirs.refresh_from_db()
     assert theirs.tags == []
@@ -208,3 +215,38 @@ def test_an_unknown_decision_decides_nothing(alice: User) -> None:
         )
     new.refresh_from_db()
     assert new.status == MemoryStatus.CANDIDATE
+
+
+def test_what_says_how_to_answer_stands_in_every_prompt(
+    alice: User, plain_reader: PlainReader
+) -> None:
+    text = "Prefers short answers"
+    plain_reader.hears(text, statement(text, text, topic="answers"))
+    assert remember(alice, text).memory.standing
+    assert not remember(alice, "I live in Leeds").memory.standing
+
+
+def test_the_tag_of_how_to_answer_says_what_stands_in_every_prompt(
+    alice: User, plain_reader: PlainReader
+) -> None:
+    memory = remember(alice, "I live in Leeds").memory
+    for tags, standing in ((["answers", "home"], True), (["home"], False), (["回答方式"], True)):
+        assert change(alice, memory, tags=tags).standing is standing
+
+
+def test_a_memory_confirmed_in_other_words_keeps_only_these_when_the_first_are_forgotten(
+    alice: User, pairs: FakePairs
+) -> None:
+    heard, written = "I moved to a flat by the harbour of Brno", "Lives in Brno near the port"
+    turn = make_turn(make_conversation(alice), heard)
+    memory = make_memory(alice, heard, turns=[turn])
+    pairs.says(heard, written, "same")
+    assert remember(alice, written).result == "skipped"
+
+    with as_user(alice):
+        said.forget_conversation(user=alice, conversation=turn.conversation)
+    worker.drain()
+
+    memory.refresh_from_db()
+    assert (memory.content, memory.hidden_at) == (written, None)
+    assert Receipt.objects.get().scan["residue"] == 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Conversation
+from memories.extraction.types import ForgetRequest
+from memories.forgetting import spoken_requests
+from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND, Outcome
 from memories.models import Change, Memory, MemoryStatus
-from memories.services import requests
-from memories.services.requests import FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND, Outcome
 from ops.access import as_user
 from ops.models import Operation, Receipt, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn, make_version
 from tests.pair_reader import FakePairs
 
@@ -18,9 +19,9 @@ pytestmark = pytest.mark.django_db
 
 
 def settled(about: str, *, user: User) -> Outcome:
-    asked = requests.asked_about(about)
+    asked = spoken_requests.asked_about(about)
     with as_user(user):
-        return requests.answer(requests.find(asked, user=user), user=user)
+        return spoken_requests.answer(spoken_requests.find(asked, user=user), user=user)
 
 
 def told(user: User, *contents: str) -> list[Memory]:
@@ -55,13 +56,29 @@ def test_the_one_plain_match_is_forgotten_and_nothing_else(
     assert Receipt.objects.get().chosen == "only_match"
 
 
+def test_without_a_word_of_forgetting_nothing_goes_before_it_was_asked(
+    alice: User, pairs: FakePairs
+) -> None:
+    """The reader may take any message for a request, as "I play the cello" after a paste."""
+    pairs.means("Plays the cello")
+    told(alice, "Plays the cello", "Lives in Brno")
+    request = ForgetRequest("I play the cello.", "I play the cello.", in_words=False)
+    asked = spoken_requests.prepare([request])
+    with as_user(alice):
+        found = spoken_requests.find(asked, user=alice)
+        assert spoken_requests.answer(found, user=alice).status == NEEDS_CHOICE
+    assert left() == ["Plays the cello", "Lives in Brno"]
+
+
 HOME, WORK = "Lives in Brno", "Works in Brno at the hospital"
-# How sure the pair head is that each of the two is meant.
+AS_NEAR, CELLO = "Lives in Brno with Ana", "Plays the cello"
+POLLEN = "Allergic to the pollen in Brno"
+# Two memories, and how sure the pair head is that each is meant.
 UNPLAIN = {
-    "not sure": (0.79, 0.0),
-    "another may be meant": (0.95, 0.2),
-    "both are meant": (0.9, 0.85),
-    "neither is": (0.1, 0.1),
+    "two are near": ((HOME, 0.95), (AS_NEAR, 0.0)),
+    "the nearest is denied": ((HOME, 0.19), (WORK, 0.95)),
+    "the head is sure of one that says something else": ((HOME, 0.07), (POLLEN, 0.99)),
+    "neither is meant": ((HOME, 0.1), (WORK, 0.1)),
 }
 
 
@@ -69,17 +86,27 @@ UNPLAIN = {
 def test_what_is_not_plain_is_a_question_and_nothing_goes(
     alice: User, pairs: FakePairs, case: str
 ) -> None:
-    for text, share in zip((HOME, WORK), UNPLAIN[case], strict=True):
+    for text, share in UNPLAIN[case]:
         pairs.means(text, share)
-    told(alice, HOME, WORK)
+    texts = [text for text, _ in UNPLAIN[case]]
+    told(alice, *texts)
     outcome = settled("Forget that I live in Brno.", user=alice)
     assert outcome.status == NEEDS_CHOICE and len(outcome.memory_ids) == 2
-    assert left() == [HOME, WORK] and not Operation.objects.exists()
+    assert left() == texts and not Operation.objects.exists()
 
 
-def test_one_that_is_sure_goes_though_others_are_similar(alice: User, pairs: FakePairs) -> None:
-    pairs.means(HOME, 0.8)
-    pairs.means(WORK, 0.19)
+def test_what_shares_no_word_with_the_request_is_asked_about(alice: User, pairs: FakePairs) -> None:
+    pairs.means("Works as a nurse", 0.99)
+    told(alice, "Works as a nurse", CELLO)
+    assert settled("Forget my profession.", user=alice).status == NEEDS_CHOICE
+    assert left() == ["Works as a nurse", CELLO]
+
+
+def test_one_that_is_far_nearer_goes_though_others_are_similar(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means(HOME, 0.2)
+    pairs.means(WORK, 0.95)
     told(alice, HOME, WORK)
     assert settled("Forget that I live in Brno.", user=alice).status == FORGOTTEN
     assert left() == [WORK]
@@ -88,7 +115,7 @@ def test_one_that_is_sure_goes_though_others_are_similar(alice: User, pairs: Fak
 def test_what_cannot_be_read_in_time_stands_in_the_way(
     alice: User, pairs: FakePairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "_READ", 1)
+    monkeypatch.setattr(spoken_requests, "_READ", 1)
     pairs.means(HOME)
     told(alice, HOME, "Lives in Brno with Ana")
     assert settled("Forget that I live in Brno.", user=alice).status == NEEDS_CHOICE
@@ -127,13 +154,12 @@ def test_what_is_not_in_use_is_meant_as_well(alice: User, pairs: FakePairs, stat
     assert settled("Forget that I live in Brno", user=alice).status == FORGOTTEN
 
 
-def test_what_may_be_meant_stands_in_the_way_whatever_its_status(
+def test_what_is_as_near_stands_in_the_way_whatever_its_status(
     alice: User, pairs: FakePairs
 ) -> None:
     pairs.means(HOME)
-    pairs.means(WORK, 0.3)
     told(alice, HOME)
-    make_memory(alice, WORK, status=MemoryStatus.DISABLED)
+    make_memory(alice, AS_NEAR, status=MemoryStatus.DISABLED)
     assert settled("Forget that I live in Brno", user=alice).status == NEEDS_CHOICE
 
 
@@ -182,4 +208,4 @@ def test_the_messages_that_told_it_are_offered(alice: User, pairs: FakePairs) ->
     ],
 )
 def test_what_is_a_request_to_forget(said: str, asks: bool) -> None:
-    assert requests.asks_to_forget(said) is asks
+    assert spoken_requests.asks_to_forget(said) is asks

@@ -13,11 +13,11 @@ from memories.models import (
     Relation,
     Source,
 )
-from memories.services import remembering
-from memories.services.remembering import MemoryInput
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import Kind, Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.chat_server import ChatServer, refused, said
 from tests.pair_reader import FakePairs
 
@@ -25,9 +25,9 @@ pytestmark = pytest.mark.django_db
 
 
 def write(user: User, text: str, *, reference: str) -> Memory:
-    prepared = remembering.prepare(MemoryInput(text), origin=Origin.API)
+    prepared = direct_writes.prepare(MemoryInput(text), origin=Origin.API)
     with as_user(user):
-        return remembering.remember(prepared, user=user, reference=reference).memory
+        return direct_writes.remember(prepared, user=user, reference=reference).memory
 
 
 @pytest.fixture

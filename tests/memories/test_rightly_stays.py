@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from conversations.forgetting import message_forgets as talks
 from conversations.models import Conversation
-from conversations.services import forgetting as talks
-from memcenter.lib import shingles
+from memcenter.lib.text import shingles
+from memories.forgetting import memory_forgets, rederivation
 from memories.models import Memory, Project
-from memories.services import deriving, forgetting
 from ops.access import as_user
 from ops.models import Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ PEANUTS = "Allergic to peanuts and all other nuts"
 def drained(memory: Memory) -> Operation:
     """The forget of it, as it ended."""
     with as_user(memory.user):
-        operation = forgetting.forget_memory(user=memory.user, memory=memory)
+        operation = memory_forgets.forget_memory(user=memory.user, memory=memory)
     worker.drain()
     operation.refresh_from_db()
     return operation
@@ -61,14 +61,14 @@ def test_what_deriving_leaves_behind_by_mistake_is_residue_all_the_same(
 ) -> None:
     first, second = two_that_say_the_same(alice)
     Memory.objects.filter(pk=second.pk).update(content="Likes chess")
-    real = deriving.derive
+    real = rederivation.derive
 
-    def careless(**given: Any) -> deriving.Derived:
+    def careless(**given: Any) -> rederivation.Derived:
         done = real(**given)
         Memory.objects.filter(pk=second.pk).update(content=PEANUTS)
         return done
 
-    monkeypatch.setattr(deriving, "derive", careless)
+    monkeypatch.setattr(rederivation, "derive", careless)
     operation = drained(first)
     assert operation.status == Status.FAILED
     assert "memories_memory.content" in operation.last_error
@@ -102,13 +102,13 @@ def test_what_is_beside_one_only_is_residue_where_it_is_left(
 ) -> None:
     first, second = (make_memory(alice, text) for text in (PEANUTS, "Likes chess"))
     Memory.objects.filter(pk=first.pk).update(metadata=APP)
-    real = deriving.derive
+    real = rederivation.derive
 
-    def careless(**given: Any) -> deriving.Derived:
+    def careless(**given: Any) -> rederivation.Derived:
         Memory.objects.filter(pk=second.pk).update(metadata=APP)
         return real(**given)
 
-    monkeypatch.setattr(deriving, "derive", careless)
+    monkeypatch.setattr(rederivation, "derive", careless)
     operation = drained(first)
     assert operation.status == Status.FAILED
     assert "memories_memory.metadata" in operation.last_error
@@ -139,7 +139,7 @@ def test_what_a_person_wrote_elsewhere_is_no_residue(alice: User) -> None:
 def test_what_is_written_while_it_is_erased_is_no_residue(alice: User) -> None:
     memory = make_memory(alice, PEANUTS, metadata=APP)
     with as_user(alice):
-        operation = forgetting.forget_memory(user=alice, memory=memory)
+        operation = memory_forgets.forget_memory(user=alice, memory=memory)
     make_memory(alice, "Likes chess", metadata=APP)
     make_turn(make_conversation(alice, title=PEANUTS), "Hello there.", labels={"metadata": APP})
     worker.drain()

@@ -1,16 +1,19 @@
 import pytest
 
 from conversations.models import Conversation
-from conversations.services import threads, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Invalid
 from memories import selectors
+from memories.forgetting import memory_forgets
 from memories.models import Origin, RecallTrace
-from memories.services import curating, forgetting, remembering, search
-from memories.services.remembering import MemoryInput
-from memories.services.shelves import TYPES, Filters
+from memories.recall import search
+from memories.recall.searchable_texts import TYPES, Filters
+from memories.writing import curation, direct_writes
+from memories.writing.direct_writes import MemoryInput
+from ops.accounts import users
 from ops.models import User
-from ops.services import users, worker
+from ops.queue import worker
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +22,7 @@ FILLER = ("The weather is fine", "I went for a walk", "Thanks a lot", "What time
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
-    conversation = threads.find_or_create(user=alice, reference="c1")
+    conversation = conversation_names.find_or_create(user=alice, reference="c1")
     for said in (*FILLER, "My desk lamp is a model QX77", "我在杭州的一家书店工作"):
         turns.record_turn(
             user=alice,
@@ -64,7 +67,7 @@ def test_results_are_between_0_and_1_best_first(alice: User, conversation: Conve
 
 
 def test_a_longer_list_begins_with_the_shorter_one_and_is_cut_nowhere_else(alice: User) -> None:
-    long = threads.find_or_create(user=alice, reference="long")
+    long = conversation_names.find_or_create(user=alice, reference="long")
     for number in range(30):
         turns.record_turn(
             user=alice,
@@ -86,8 +89,8 @@ def test_a_longer_list_begins_with_the_shorter_one_and_is_cut_nowhere_else(alice
 def test_the_same_question_gives_the_same_answer_to_the_last_digit(
     alice: User, conversation: Conversation
 ) -> None:
-    remembering.remember(
-        remembering.prepare(MemoryInput("Works in a bookshop"), origin=Origin.USER), user=alice
+    direct_writes.remember(
+        direct_writes.prepare(MemoryInput("Works in a bookshop"), origin=Origin.USER), user=alice
     )
     first, again = (find(alice, "Which bookshop do I work in?", *TYPES) for _ in range(2))
     assert first == again and first
@@ -109,7 +112,7 @@ def test_nothing_of_another_person_is_found(mallory: User, conversation: Convers
 def test_filters_narrow_memories(alice: User) -> None:
     for content, kind in (("Likes tea", "preference"), ("Tea makes her sleepy", "fact")):
         given = MemoryInput(content, kind=kind, tags=(kind,))
-        remembering.remember(remembering.prepare(given, origin=Origin.USER), user=alice)
+        direct_writes.remember(direct_writes.prepare(given, origin=Origin.USER), user=alice)
     found = {hit.text for hit in find(alice, "tea", "memory")}
     assert found == {"Likes tea", "Tea makes her sleepy"}
     assert [hit.text for hit in find(alice, "tea", "memory", kinds=["fact"])] == [
@@ -119,9 +122,9 @@ def test_filters_narrow_memories(alice: User) -> None:
 
 
 def test_the_bin_is_not_searched(alice: User) -> None:
-    prepared = remembering.prepare(MemoryInput("Likes tea"), origin=Origin.USER)
-    memory = remembering.remember(prepared, user=alice).memory
-    curating.recycle(user=alice, memory=memory)
+    prepared = direct_writes.prepare(MemoryInput("Likes tea"), origin=Origin.USER)
+    memory = direct_writes.remember(prepared, user=alice).memory
+    curation.recycle(user=alice, memory=memory)
     assert find(alice, "tea", "memory") == []
 
 
@@ -135,12 +138,12 @@ def test_a_search_leaves_a_trace(alice: User, conversation: Conversation) -> Non
 
 
 def test_a_trace_does_not_show_what_is_being_forgotten(alice: User) -> None:
-    prepared = remembering.prepare(MemoryInput("Likes tea"), origin=Origin.USER)
-    memory = remembering.remember(prepared, user=alice).memory
+    prepared = direct_writes.prepare(MemoryInput("Likes tea"), origin=Origin.USER)
+    memory = direct_writes.remember(prepared, user=alice).memory
     result = search.search(search.prepare_query("tea"), user=alice, types=("memory",))
     trace = selectors.trace_of(alice, result.request_id)
     assert [hit.target_public_id for hit in selectors.hits_of(trace)] == [memory.public_id]
-    forgetting.forget_memory(user=alice, memory=memory)
+    memory_forgets.forget_memory(user=alice, memory=memory)
     assert selectors.hits_of(trace) == []
 
 

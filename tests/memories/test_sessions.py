@@ -9,19 +9,21 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Summary
-from conversations.services import forgetting, threads, turns
-from conversations.services.turns import MessageInput
-from memories import tasks
-from memories.extraction.joint.bundled import BundledJointReader
-from memories.extraction.joint.types import Gathered, Heard
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
+from memories import language_steps, tasks
+from memories.extraction.habits import BundledJointReader
+from memories.extraction.joint_types import Gathered, Heard
 from memories.extraction.types import Candidate
+from memories.forgetting import memory_forgets as known
+from memories.learning import quiet_conversations
 from memories.models import Memory, MemoryStatus, Source
-from memories.services import forgetting as known
-from memories.services import providers, sessions
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Kind, Operation, Status
-from ops.services import users, worker
+from ops.queue import worker
 from tests.killing import Kill, revive
 from tests.memories.plain_reader import PlainReader
 from tests.memories.quiet import falls_quiet, texts
@@ -55,7 +57,7 @@ def dating(plain_reader: PlainReader) -> Iterator[None]:
     for text in OVERTIME:
         plain_reader.hears(text)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(providers, "joint_reader", DatingReader)
+        patched.setattr(language_steps, "joint_reader", DatingReader)
         yield
 
 
@@ -87,7 +89,7 @@ def test_a_plan_gets_the_date_that_was_told_later(conversation: Conversation) ->
 def test_forgetting_the_turn_with_the_date_leaves_the_plan(conversation: Conversation) -> None:
     _, day = say(conversation, *TRIP)
     falls_quiet(conversation)
-    forgetting.forget_message(user=conversation.user, message=day.user_message, cascade=True)
+    message_forgets.forget_message(user=conversation.user, message=day.user_message, cascade=True)
     worker.drain()
     assert texts() == [PLAN]
 
@@ -95,7 +97,7 @@ def test_forgetting_the_turn_with_the_date_leaves_the_plan(conversation: Convers
 def test_forgetting_the_turn_with_the_plan_leaves_nothing(conversation: Conversation) -> None:
     plan, _ = say(conversation, *TRIP)
     falls_quiet(conversation)
-    operation = forgetting.forget_message(
+    operation = message_forgets.forget_message(
         user=conversation.user, message=plan.user_message, cascade=True
     )
     worker.drain()
@@ -109,7 +111,7 @@ def test_a_habit_rests_on_each_of_its_turns(conversation: Conversation) -> None:
     falls_quiet(conversation)
     assert texts() == ["经常加班"]
     assert Source.objects.count() == 3
-    forgetting.forget_message(user=conversation.user, message=first.user_message, cascade=True)
+    message_forgets.forget_message(user=conversation.user, message=first.user_message, cascade=True)
     worker.drain()
     assert texts() == ["经常加班"]
 
@@ -174,7 +176,7 @@ def test_nothing_is_learned_while_memory_is_off(conversation: Conversation, when
 def test_a_turn_that_is_hidden_is_not_read(conversation: Conversation) -> None:
     _, day = say(conversation, *TRIP)
     worker.drain()
-    forgetting.forget_message(user=conversation.user, message=day.user_message)
+    message_forgets.forget_message(user=conversation.user, message=day.user_message)
     falls_quiet(conversation)
     assert texts() == [PLAN]
 
@@ -205,10 +207,10 @@ def test_confirming_holds_for_what_was_put_together_too(conversation: Conversati
 def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     user = users.find_or_create("alice")
     with as_user(user):
-        conversation = threads.find_or_create(user=user, reference="c1")
+        conversation = conversation_names.find_or_create(user=user, reference="c1")
         say(conversation, *OVERTIME)
     worker.drain()
-    real = sessions._learn
+    real = quiet_conversations._learn
     calls: list[int] = []
 
     def deadly(*args: object) -> object:
@@ -217,7 +219,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Kill
         return real(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sessions, "_learn", deadly)
+    monkeypatch.setattr(quiet_conversations, "_learn", deadly)
     with pytest.raises(Kill):
         falls_quiet(conversation)
     revive(monkeypatch)
@@ -264,9 +266,9 @@ def test_nothing_leaves_the_window_before_it_is_learned_from(
         name = "model"
 
         def read(self, turns: object) -> object:
-            raise sessions.NotLearnedYet
+            raise quiet_conversations.NotLearnedYet
 
-    monkeypatch.setattr(providers, "joint_reader", Down)
+    monkeypatch.setattr(language_steps, "joint_reader", Down)
     say(conversation, *TRIP, "I like tea.", "Nice day.")
     worker.drain()
     assert not Summary.objects.exists()

@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memories.indexing import search_index
 from memories.models import Memory, MemoryStatus, Origin, Relation
-from memories.services import indexing, remembering, review
-from memories.services.remembering import MemoryInput, Written
-from memories.services.review import ReviewInput
+from memories.writing import direct_writes, review
+from memories.writing.direct_writes import MemoryInput, Written
+from memories.writing.review import ReviewInput
 from ops.access import as_user
 from ops.models import Kind, Operation, User
-from ops.services import worker
+from ops.queue import worker
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -20,9 +21,9 @@ MAY = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def write(user: User, text: str, origin: Origin = Origin.API) -> Written:
-    prepared = remembering.prepare(MemoryInput(text), origin=origin)
+    prepared = direct_writes.prepare(MemoryInput(text), origin=origin)
     with as_user(user):
-        return remembering.remember(prepared, user=user)
+        return direct_writes.remember(prepared, user=user)
 
 
 @pytest.fixture
@@ -97,10 +98,10 @@ def test_one_new_text_replaces_all_that_it_takes_the_place_of(
         pairs.says(home, "Now lives in Paris", "newer")
     first = write(alice, "Lives in Leeds").memory
     second = write(alice, "Plays the cello").memory
-    prepared = indexing.embed_memory("Lives in Bath")
+    prepared = search_index.embed_memory("Lives in Bath")
     Memory.objects.filter(pk=second.pk).update(content="Lives in Bath")
     second.refresh_from_db()
-    indexing.store_memory(memory=second, vectors=prepared[0], pieces=[])
+    search_index.store_memory(memory=second, vectors=prepared[0], pieces=[])
     written = write(alice, "Now lives in Paris", origin=Origin.USER)
     loser = {first.public_id, second.public_id} - {written.memory.public_id}
     assert set(written.superseded) == loser
@@ -126,11 +127,11 @@ def test_no_text_is_embedded_while_the_transaction_is_open(
 ) -> None:
     pairs.says("Has a cat named Biscuit", "Biscuit is 3 years old", "refines")
     write(alice, "Has a cat named Biscuit")
-    prepared = remembering.prepare(MemoryInput("Biscuit is 3 years old"), origin=Origin.API)
+    prepared = direct_writes.prepare(MemoryInput("Biscuit is 3 years old"), origin=Origin.API)
 
     def refuse(_: object) -> None:
         raise AssertionError("embedded inside a transaction")
 
-    monkeypatch.setattr(indexing, "embed", refuse)
+    monkeypatch.setattr(search_index, "embed", refuse)
     with as_user(alice):
-        assert remembering.remember(prepared, user=alice).result == "updated"
+        assert direct_writes.remember(prepared, user=alice).result == "updated"

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation
-from conversations.services import forgetting, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
 from memories.extraction.workflows import confidence, workflow_of
+from memories.forgetting import memory_forgets as known
 from memories.models import Kind, Memory, MemoryStatus, Source
-from memories.services import forgetting as known
+from ops.accounts import users
 from ops.models import Status
-from ops.services import users, worker
+from ops.queue import worker
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +119,7 @@ def test_forgetting_the_turn_that_worded_it_leaves_it_in_the_words_of_another(
 ) -> None:
     first = ask(conversation, ASKED[0])
     ask(conversation, ASKED[1])
-    operation = forgetting.forget_message(
+    operation = message_forgets.forget_message(
         user=conversation.user, message=first.user_message, cascade=True
     )
     worker.drain()

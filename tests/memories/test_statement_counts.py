@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memories.services import notes
+from memories.files import daily_notes
 from ops.access import as_user
 from ops.models import User
 from tests.factories import make_conversation, make_episode, make_memory, make_summary, make_turn
@@ -25,7 +25,7 @@ def learn(user: User, name: str) -> None:
     make_memory(user, f"Plays chess with {name}.", turns=[turn])
     make_memory(user, f"Must never play chess at {name}'s.", kind="constraint")
     with as_user(user):
-        notes.append(f"Chess with {name} went well.", user=user)
+        daily_notes.append(f"Chess with {name} went well.", user=user)
 
 
 def taken(key: str, path: str) -> int:

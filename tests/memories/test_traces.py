@@ -8,15 +8,17 @@ import pytest
 from django.db import connection, connections
 from psycopg.errors import LockNotAvailable
 
-from memcenter.lib import afterwards, statements
+from memcenter.lib import afterwards
+from memcenter.lib.database import statements
 from memories import owners
+from memories.forgetting import memory_forgets
 from memories.models import Memory, RecallHit, RecallTrace, TraceKind
-from memories.services import forgetting, search, traces
-from memories.services.traces import Hit
+from memories.recall import search, traces
+from memories.recall.traces import Hit
 from ops.access import STILL_THERE, as_user
+from ops.forgetting import person_forgets as leaving
 from ops.models import User
-from ops.services import forgetting as leaving
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer
 
@@ -72,7 +74,7 @@ def test_a_trace_that_a_forget_overtook_is_not_written(alice: User, erased: bool
     memory = make_memory(alice, "Has a cat named Biscuit")
     owed = asked_and_unsettled(alice, "Is the cat named Biscuit?")
     with as_user(alice):
-        forgetting.forget_memory(user=User.objects.get(pk=alice.pk), memory=memory)
+        memory_forgets.forget_memory(user=User.objects.get(pk=alice.pk), memory=memory)
     if erased:
         worker.drain()
     owed.settle()
@@ -108,7 +110,7 @@ def test_a_forget_waits_for_the_trace_that_is_being_written_and_erases_it_too(
             with as_user(user := User.objects.get(pk=alice.pk)):
                 if not patient:
                     connection.cursor().execute("SET LOCAL lock_timeout = '50ms'")
-                forgetting.forget_memory(user=user, memory=Memory.objects.get(pk=memory.pk))
+                memory_forgets.forget_memory(user=user, memory=Memory.objects.get(pk=memory.pk))
         except Exception as error:
             refused.append(type(error.__cause__).__name__)
         finally:
@@ -147,7 +149,7 @@ def test_a_forget_and_a_trace_do_not_wait_for_each_other_in_a_circle(alice: User
     def forget() -> None:
         try:
             with as_user(user := User.objects.get(pk=alice.pk)):
-                forgetting.forget_memory(user=user, memory=Memory.objects.get(pk=memory.pk))
+                memory_forgets.forget_memory(user=user, memory=Memory.objects.get(pk=memory.pk))
         except Exception as error:
             failed.append(type(error).__name__)
         finally:

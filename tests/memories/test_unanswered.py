@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Learning, Message
-from conversations.services import forgetting, threads, turns
-from conversations.services.turns import MessageInput
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
+from memories.forgetting import spoken_requests
+from memories.learning import single_texts
 from memories.models import Arbitration, Memory, Refusal, Source
-from memories.services import lone
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Kind, Operation, Status
-from ops.services import users, worker
+from ops.queue import worker
 from tests.killing import Kill, revive
 from tests.memories.pages import address, signed_in, text_of
 from tests.memories.plain_reader import PlainReader
@@ -98,9 +101,9 @@ def test_what_leaves_the_window_is_learned_from_first(
 def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     user = users.find_or_create("alice")
     with as_user(user):
-        conversation = threads.find_or_create(user=user, reference="c1")
+        conversation = conversation_names.find_or_create(user=user, reference="c1")
         say(conversation, f"{HOME} I play the cello.")
-    real = lone.learn
+    real = single_texts.learn
     calls: list[int] = []
 
     def deadly(*args: object, **more: object) -> object:
@@ -109,7 +112,7 @@ def test_killed_half_way_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Kill
         return real(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(lone, "learn", deadly)
+    monkeypatch.setattr(single_texts, "learn", deadly)
     with pytest.raises(Kill):
         falls_quiet(conversation)
     revive(monkeypatch)
@@ -152,10 +155,26 @@ def test_nothing_is_learned_while_memory_is_off(conversation: Conversation, when
     assert texts() == []
 
 
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_request_that_is_not_plain_is_a_question_of_the_operation(
+    conversation: Conversation, pairs: FakePairs, is_on: bool
+) -> None:
+    say(conversation, HOME)
+    falls_quiet(conversation)
+    users.change_settings(user=conversation.user, changes={"longterm_enabled": is_on})
+    asked = say(conversation, "Forget that I live in Lyon.")
+    falls_quiet(conversation)
+
+    told = Operation.objects.filter(kind=Kind.EXTRACT_CONVERSATION).latest("pk").forget_outcome
+    assert texts() == ["I live in Leeds"]
+    assert told["status"] == spoken_requests.NEEDS_CHOICE and asked.public_id in told["message_ids"]
+    assert told["memory_ids"] == [Memory.objects.get().public_id]
+
+
 def test_forgetting_the_message_forgets_what_was_learned(conversation: Conversation) -> None:
     message = say(conversation, HOME)
     falls_quiet(conversation)
-    forgetting.forget_message(user=conversation.user, message=message, cascade=True)
+    message_forgets.forget_message(user=conversation.user, message=message, cascade=True)
     worker.drain()
     assert not Memory.everything.exists()
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Conversation, Message, Withheld
-from conversations.services.episodes import ToIndex
-from memories.extraction import sensitive
+from conversations.recording.episodes import ToIndex
+from memories import language_steps
+from memories.extraction import secret_masking
 from memories.extraction.bundled import BundledExtractor
+from memories.forgetting import spoken_requests
 from memories.models import Memory
 from memories.reader import Secret
-from memories.screening import reading
-from memories.screening.finding import Places
-from memories.services import providers, requests
-from memories.services.shelves import masked_message, masked_turn
+from memories.recall.searchable_texts import masked_message, masked_turn
+from memories.screening import learned_secrets
+from memories.screening.secret_search import Places
 from ops.access import as_user
 from ops.models import User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memories.extraction.readings import FakeReader, statement
 from tests.memories.test_ingest import say
@@ -29,9 +30,9 @@ pytestmark = pytest.mark.django_db
 def told(monkeypatch: pytest.MonkeyPatch) -> FakeReader:
     """What the reader of learning and of screening hears."""
     fake = FakeReader()
-    monkeypatch.setattr(providers, "bundled_extractor", lambda: BundledExtractor(fake))
-    monkeypatch.setattr(reading, "reader", lambda: fake)
-    monkeypatch.setattr(reading, "_known", Places())
+    monkeypatch.setattr(language_steps, "bundled_extractor", lambda: BundledExtractor(fake))
+    monkeypatch.setattr(learned_secrets, "reader", lambda: fake)
+    monkeypatch.setattr(learned_secrets, "_known", Places())
     return fake
 
 
@@ -75,7 +76,7 @@ def test_a_secret_that_only_the_reader_sees_is_in_nothing_derived(
     derived = ToIndex((message,), None).texts
     assert all("heron" not in one for one in derived)
     assert "heron" not in conversation_title(message)
-    assert "heron" not in sensitive.screen(text).text
+    assert "heron" not in secret_masking.screen(text).text
     assert [one.content for one in Memory.objects.all()] == ["I tend bees"]
 
 
@@ -94,8 +95,8 @@ def test_messages_that_say_it_without_being_its_source_are_offered(
     pairs.means(memory.content)
     pairs.says(memory.content, again.content, "refines")
 
-    asked = requests.asked_about("that I live in Brno")
+    asked = spoken_requests.asked_about("that I live in Brno")
     with as_user(alice):
-        found = requests.find(asked, user=alice)
+        found = spoken_requests.find(asked, user=alice)
 
     assert [one.public_id for one in found.messages] == [again.public_id]

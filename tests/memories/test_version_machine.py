@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
+from conversations.forgetting import message_forgets as forgetting_messages
 from conversations.models import Message, Turn
-from conversations.services import forgetting as forgetting_messages
 from memcenter.lib.errors import Conflict
+from memories.forgetting import memory_forgets
 from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Origin, Source
-from memories.services import curating, forgetting, writing
-from memories.services.curating import Edit
-from memories.services.remembering import MemoryInput, Prepared
-from memories.services.writing import Draft, SourceInput
+from memories.writing import curation, memory_writes
+from memories.writing.curation import Edit
+from memories.writing.direct_writes import MemoryInput, Prepared
+from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
-from ops.services import users, worker
+from ops.accounts import users
+from ops.queue import worker
 from tests.factories import make_conversation, make_turn
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +60,7 @@ class Versions(RuleBasedStateMachine):
     def _learn(self, text: str) -> None:
         source = self._source(text)
         with as_user(self.user):
-            made = writing.create(self._draft(text), user=self.user, source=source)
+            made = memory_writes.create(self._draft(text), user=self.user, source=source)
         self.memory_id = made.pk
 
     def _rewrite(self, text: str, *, told: str, change: Change) -> None:
@@ -66,7 +68,7 @@ class Versions(RuleBasedStateMachine):
         candidate = told if change == Change.MERGED else ""
         with as_user(self.user):
             draft = self._draft(text)
-            writing.rewrite(
+            memory_writes.rewrite(
                 self.memory, draft, source=source, change=change, candidate_text=candidate
             )
 
@@ -114,7 +116,7 @@ class Versions(RuleBasedStateMachine):
         if "; " not in text and text in self.told.values():
             source = self._source(text)
             with as_user(self.user):
-                writing.reinforce(self.memory, source=source)
+                memory_writes.reinforce(self.memory, source=source)
 
     @rule()
     @precondition(there)
@@ -125,7 +127,7 @@ class Versions(RuleBasedStateMachine):
             MemoryInput(text), self._draft(text, Origin.USER), VECTOR[0], redacted=False
         )
         with as_user(self.user):
-            curating.edit(Edit({"content": text}, prepared), user=self.user, memory=self.memory)
+            curation.edit(Edit({"content": text}, prepared), user=self.user, memory=self.memory)
 
     @rule(pick=picks)
     @precondition(there)
@@ -140,7 +142,7 @@ class Versions(RuleBasedStateMachine):
                     self._restore(old)
 
     def _restore(self, old: MemoryVersion) -> None:
-        writing.restore_version(
+        memory_writes.restore_version(
             self.memory, number=old.number, text=old.content, vectors=VECTOR, pieces=[]
         )
 
@@ -148,18 +150,18 @@ class Versions(RuleBasedStateMachine):
     @precondition(there)
     def recycle(self) -> None:
         with as_user(self.user):
-            curating.recycle(user=self.user, memory=self.memory)
+            curation.recycle(user=self.user, memory=self.memory)
 
     @rule()
     @precondition(binned)
     def undo(self) -> None:
         with as_user(self.user):
-            curating.take_back(user=self.user, memory=self.memory)
+            curation.take_back(user=self.user, memory=self.memory)
 
     @rule()
     @precondition(there)
     def switch(self) -> None:
-        act = curating.enable if self.memory.status == MemoryStatus.DISABLED else curating.disable
+        act = curation.enable if self.memory.status == MemoryStatus.DISABLED else curation.disable
         with as_user(self.user):
             act(user=self.user, memory=self.memory)
 
@@ -176,7 +178,7 @@ class Versions(RuleBasedStateMachine):
     @precondition(there)
     def forget_the_memory(self) -> None:
         with as_user(self.user):
-            forgetting.forget_memory(user=self.user, memory=self.memory)
+            memory_forgets.forget_memory(user=self.user, memory=self.memory)
         worker.drain()
         assert self.gone()
 
@@ -189,7 +191,7 @@ class Versions(RuleBasedStateMachine):
     @invariant()
     def what_is_shown_is_its_version(self) -> None:
         for memory in Memory.visible.filter(user=self.user):
-            version = writing.current_version(memory)
+            version = memory_writes.current_version(memory)
             assert (version.content, version.erased_at) == (memory.content, None)
 
     @invariant()

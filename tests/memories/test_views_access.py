@@ -96,5 +96,5 @@ def test_nothing_that_was_seen_is_kept_by_a_cache(alice: User, name: str) -> Non
     assert "HX-Request" in response["Vary"]
 
 
-def test_the_memory_center_opens_at_long_term(alice: User) -> None:
-    assert signed_in(alice).get("/memory/")["Location"] == "/memory/long-term/"
+def test_the_memory_center_opens_with_the_portrait(alice: User, memory: Memory) -> None:
+    assert memory.content in signed_in(alice).get("/memory/").content.decode()

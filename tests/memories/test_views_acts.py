@@ -70,7 +70,7 @@ def test_htmx_gets_the_row_as_it_is_now(alice: User, memory: Memory) -> None:
     response = signed_in(alice).post(act(memory, "disable"), headers=htmx(row))
     page = text_of(response)
     assert f'<li class="row row--off" id="{row}"' in page
-    assert "Disabled: it is kept, but no longer used." in page
+    assert "Disabled: it is kept but no longer used." in page
     assert "<html" not in page
 
 
@@ -90,8 +90,15 @@ def test_a_candidate_can_not_be_enabled_past_the_review(alice: User) -> None:
     assert "waits for your review" in text_of(response)
 
 
-def test_what_lies_in_the_bin_can_not_be_pinned(alice: User) -> None:
-    assert signed_in(alice).post(act(make_binned(alice, "Gone"), "pin")).status_code == 404
+@pytest.mark.parametrize("name", ["pin", "disable", "edit"])
+def test_what_another_tab_deleted_is_offered_back(alice: User, name: str) -> None:
+    binned = make_binned(alice, "Grows figs")
+    answer = signed_in(alice).post(act(binned, name), {"content": "Grows dates"}, follow=True)
+    assert answer.status_code == 200
+    page = text_of(answer)
+    assert "This is in the recycle bin. Restore it to change it." in page
+    assert act(binned, "restore") in page
+    assert not Memory.visible.get(pk=binned.pk).pinned
 
 
 @pytest.mark.parametrize(
@@ -127,13 +134,28 @@ def test_a_bulk_delete_can_be_undone_at_once(alice: User) -> None:
     assert Memory.objects.filter(user=alice).count() == 3
 
 
+@pytest.mark.parametrize("action", ["disable", "enable", "pin", "unpin"])
+def test_an_undone_bulk_act_changes_back_only_what_it_changed(alice: User, action: str) -> None:
+    for number, status in enumerate(2 * [MemoryStatus.ACTIVE, MemoryStatus.DISABLED]):
+        make_memory(alice, f"Grows kind {number}", status=status, pinned=number > 1)
+    before = list(Memory.objects.order_by("pk").values_list("status", "pinned"))
+    client = signed_in(alice)
+    given = {"ids": list(Memory.objects.values_list("public_id", flat=True)), "do": action}
+    page = text_of(client.post(address("memory_bulk"), given, follow=True))
+    states = Memory.objects.order_by("pk").values_list("status", "pinned")
+    assert list(states) != before
+    token = page.split('action="/memory/long-term/undo/')[1].split('"')[0]
+    client.post(f"/memory/long-term/undo/{token}")
+    assert list(states.all()) == before
+
+
 def test_an_undo_of_another_session_is_not_there(alice: User) -> None:
     assert signed_in(alice).post(address("memory_undo", "guessed")).status_code == 404
 
 
 def test_a_bulk_act_without_a_tick_changes_nothing(alice: User, memory: Memory) -> None:
     response = signed_in(alice).post(address("memory_bulk"), {"do": "recycle"}, follow=True)
-    assert "Nothing was ticked." in text_of(response)
+    assert "Nothing was selected." in text_of(response)
     memory.refresh_from_db()
     assert memory.deleted_at is None
 

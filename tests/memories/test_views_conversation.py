@@ -3,14 +3,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from conversations.block import context
+from conversations.block.preview import preview
 from conversations.models import Conversation, ConversationKind, Message
-from conversations.services import context
-from conversations.services.preview import preview
 from memories.models import Kind, Memory, RecallTrace
-from memories.services.search import prepare_query
+from memories.recall.search import prepare_query
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_conversation, make_episode, make_memory, make_summary, make_turn
 from tests.memories.pages import address, htmx, queries_of, signed_in, text_of
 
@@ -55,11 +55,31 @@ def test_the_layers_stand_in_the_order_that_the_model_reads(
     alice: User, conversation: Conversation
 ) -> None:
     make_memory(alice, "Allergic to peanuts", kind=Kind.CONSTRAINT)
+    make_memory(alice, "Prefers tea fields", kind=Kind.PREFERENCE)
+    make_summary(conversation, "They asked about tea fields.", through=2)
     page = shown(alice)
-    names = ("constraints", "preferences", "memories", "files", "summary", "episodes", "window")
+    names = ("constraints", "preferences", "summary", "episodes", "window")
     places = [page.index(f'id="layer-{name}"') for name in names]
     assert places == sorted(places)
     assert places[0] < page.index("Allergic to peanuts") < places[1]
+
+
+def test_people_are_spoken_to_first_and_developers_find_the_tokens_behind(
+    alice: User, conversation: Conversation
+) -> None:
+    make_memory(alice, "Allergic to peanuts", kind=Kind.CONSTRAINT)
+    people, developers = shown(alice).split('id="for-developers"')
+    assert "I have this in mind" in people and "What I always keep in mind" in people
+    assert "oken" not in people.split('id="stack"')[1]
+    assert '<th scope="row">Constraints</th>' in developers
+    assert "The exact text" in developers and "Messages in the window" in developers
+
+
+def test_what_is_empty_says_why_behind_details(alice: User, conversation: Conversation) -> None:
+    page = shown(alice)
+    assert 'id="layer-constraints"' not in page
+    empty = page.split('id="not-in-mind"')[1].split('id="for-developers"')[0]
+    assert "What I always keep in mind" in empty and "Limits such as an allergy." in empty
 
 
 def test_the_window_fades_what_has_slid_out(
@@ -69,7 +89,7 @@ def test_the_window_fades_what_has_slid_out(
     make_turn(conversation, "And where is good silk?", "On Silk Street.")
     page = shown(alice)
     window = page.split('id="layer-window"')[1]
-    out, inside = window.split("no longer read word for word")
+    out, inside = window.split("no longer included word for word")
     assert "Where can I see tea fields?" in out
     assert "And where is good silk?" in inside
     assert "The last 2 messages of 4, word for word." in window
@@ -95,13 +115,16 @@ def test_trying_shows_what_would_be_recalled_with_its_score(
     assert "Which tea do I prefer?" in page
 
 
-def test_trying_shows_how_like_each_episode_is(alice: User, conversation: Conversation) -> None:
+def test_trying_shows_why_each_episode_is_like_the_question(
+    alice: User, conversation: Conversation
+) -> None:
     make_episode(make_turn(conversation, "What is the capital of Peru?", "Lima."))
     page = shown(alice, q="tea fields")
     layer = page.split('id="layer-episodes"')[1].split('id="layer-window"')[0]
     assert layer.index("tea fields") < layer.index("Peru")
-    assert "Most like what you asked" in layer
-    assert "%" in layer
+    assert "Most similar to your question" in layer
+    assert "same words: tea" in layer and "little in common" in layer
+    assert "%" not in layer
 
 
 def test_trying_shows_what_came_nearest_of_the_rest(
@@ -110,11 +133,11 @@ def test_trying_shows_what_came_nearest_of_the_rest(
     make_memory(alice, "Prefers green tea")
     make_memory(alice, "Works as a roofer in Leeds")
     layer = shown(alice, q="Which tea do I prefer?").split('id="layer-memories"')[1]
-    inside, nearest = layer.split("Came nearest of the rest")
-    assert "<details open>" in inside
+    inside, nearest = layer.split("Closest of the rest")
+    assert "<details open>" not in inside
     assert "green tea" in inside
-    assert "roofer" in nearest.split("They stay out")[0]
-    assert "Came nearest" not in shown(alice)
+    assert "roofer" in nearest.split("Left out")[0]
+    assert "Closest of the rest" not in shown(alice)
 
 
 def test_looking_is_not_using(alice: User, conversation: Conversation) -> None:
@@ -146,8 +169,8 @@ def test_layers_that_are_off_say_so(alice: User, conversation: Conversation) -> 
     switches = ("longterm_enabled", "summary_enabled")
     users.change_settings(user=alice, changes=dict.fromkeys(switches, False))
     page = shown(alice)
-    assert "Long-term memory is off" in page
-    assert "Summaries are off." in page
+    assert "Long-term memory is turned off" in page
+    assert "Summaries are turned off." in page
 
 
 def test_a_group_conversation_says_that_nothing_personal_goes_in(

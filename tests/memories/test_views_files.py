@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from memories.files import daily_notes, memory_files
 from memories.models import DailyNote, FileVersion, Memory, MemoryFile
-from memories.services import memory_files, notes
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_memory
 from tests.memories.pages import address, signed_in, text_of
 
@@ -49,8 +49,8 @@ def test_the_list_shows_every_sort_of_file_and_says_what_is_missing(
     client.post(address("memory_note_add"), {"text": "The boiler was fixed."})
     found = text_of(client.get(address("memory_files")))
     assert "1 memory" in found and "notes/plan.md" in found and "1 line" in found
-    line = notes.append("And cleaned:\nall of it", user=alice, source="my agent").note
-    day = text_of(client.get(address("memory_file", notes.path_of(line.on))))
+    line = daily_notes.append("And cleaned:\nall of it", user=alice, source="my agent").note
+    day = text_of(client.get(address("memory_file", daily_notes.path_of(line.on))))
     assert "The boiler was fixed." in day and "And cleaned:<br>all of it" in day
 
 
@@ -86,7 +86,7 @@ def test_a_change_that_somebody_else_made_meanwhile_is_put_together(
     disputed = save(client, began.text.replace("the oboe", "the zither"), tag=began.etag)
     assert disputed.status_code == 409
     page = text_of(disputed)
-    assert "Both changes are put together" in page and "<ins>- Lives in Porto</ins>" in page
+    assert "Both changes are merged" in page and "<ins>- Lives in Porto</ins>" in page
     form = disputed.context["form"]
     assert "Porto" in form["content"].value() and "zither" in form["content"].value()
     assert not Memory.objects.filter(content="Plays the zither").exists()
@@ -107,7 +107,7 @@ def test_a_place_that_both_changed_is_left_to_the_person(alice: User, client: Cl
     assert "Faro" in disputed.context["form"]["content"].value()
     FileVersion.objects.filter(number=1).delete()
     gone = text_of(save(client, began.text.replace("Lisbon", "Faro"), tag=began.etag))
-    assert "no longer kept" in gone
+    assert "no longer stored" in gone
 
 
 def test_the_history_tells_what_changed_and_brings_a_state_back(
@@ -117,9 +117,9 @@ def test_the_history_tells_what_changed_and_brings_a_state_back(
     save(client, "# Plan\n\nBuy rye.", tag=shown(alice, "notes/plan.md").etag, path="notes/plan.md")
     page = text_of(client.get(address("memory_file_history", "notes/plan.md")))
     assert "<del>Buy oats.</del>" in page and "<ins>Buy rye.</ins>" in page and "you, here" in page
-    assert "Bring this text back" not in page
+    assert "Restore this text" not in page
     older = text_of(client.get(address("memory_file_history", "notes/plan.md", version="1")))
-    assert "Bring this text back" in older
+    assert "Restore this text" in older
     client.post(address("memory_file_restore", "notes/plan.md"), {"version": "1"})
     assert shown(alice, "notes/plan.md").text == "# Plan\n\nBuy oats."
 
@@ -130,7 +130,7 @@ def test_a_note_is_made_thrown_away_and_put_back(alice: User, client: Client) ->
     client.post(address("memory_file_delete", "notes/plan.md"))
     assert client.get(address("memory_file", "notes/plan.md")).status_code == 404
     [binned] = MemoryFile.everything.filter(deleted_at__isnull=False)
-    assert "Put back" in text_of(client.get(address("memory_files")))
+    assert "Restore" in text_of(client.get(address("memory_files")))
     client.post(address("memory_file_take_back", binned.pk))
     assert "Buy oats." in text_of(client.get(address("memory_file", "notes/plan.md")))
 
@@ -159,7 +159,7 @@ def test_what_cannot_be_saved_says_so_and_keeps_what_was_typed(alice: User, clie
 
 def test_a_daily_note_is_read_and_grows_and_is_never_edited(alice: User, client: Client) -> None:
     answer = client.post(address("memory_note_add"), {"text": "The boiler was fixed."})
-    path = notes.path_of(DailyNote.objects.get().on)
+    path = daily_notes.path_of(DailyNote.objects.get().on)
     assert answer["Location"] == reverse("memory_file", args=[path])
     page = text_of(client.get(answer["Location"]))
     assert "The boiler was fixed." in page and address("memory_file_edit", path) not in page

@@ -3,7 +3,7 @@ import pytest
 from conversations.models import Message, Turn
 from memories.models import Memory
 from ops.models import Kind, Operation, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.memories.pages import address, htmx, make_binned, signed_in, text_of
 
@@ -31,7 +31,7 @@ def test_the_page_says_exactly_what_goes_and_what_stays(alice: User, memory: Mem
     goes, stays = page.split("This stays")
     assert "Sails a dinghy named Otter" in goes
     assert "the 2 messages it came from, in “At sea”" in stays
-    assert "Delete this turn too" in stays
+    assert "Also delete this turn" in stays
 
 
 def test_htmx_gets_the_dialog_alone(alice: User, memory: Memory) -> None:
@@ -70,7 +70,7 @@ def test_the_turn_goes_too_when_that_is_asked(alice: User, memory: Memory, turn:
 
 def test_without_sources_in_conversations_no_turn_is_offered(alice: User) -> None:
     page = text_of(signed_in(alice).get(url_of(make_memory(alice, "Sails"))))
-    assert "Delete this turn too" not in page
+    assert "Also delete this turn" not in page
 
 
 def test_what_lies_in_the_bin_can_be_forgotten_at_once(alice: User) -> None:

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.cache import cache
 
-from memories.browsing import survey
 from memories.models import Kind, Memory, MemoryStatus, Origin, RecallTrace, Refusal
-from memories.services.projects import find_or_create
+from memories.pages.lists import facets
+from memories.projects import find_or_create
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.pages import (
     address,
@@ -165,7 +165,7 @@ def test_a_search_also_looks_among_disabled_ones_and_keeps_no_trace(alice: User)
 
 def test_a_search_that_finds_nothing_says_so(alice: User) -> None:
     make_memory(alice, "Lives in a lighthouse")
-    assert "Nothing matches" in shown(alice, q="zzzz qqqq")
+    assert "No matches" in shown(alice, q="zzzz qqqq")
 
 
 def test_while_memory_is_off_a_search_looks_for_the_letters(alice: User) -> None:
@@ -241,14 +241,14 @@ def test_those_with_very_many_are_counted_seldom_and_the_same(
     make_binned(alice, "Had a boat")
     make_candidate(alice, "Wants a boat")
     make_memory(alice, "Row the boat", project=find_or_create(user=alice, key="boat"))
-    each_time = survey.survey_of(alice)
+    each_time = facets.survey_of(alice)
     assert each_time.totals.memories == 5
-    monkeypatch.setattr(survey, "COUNTED", 2)
-    assert survey.survey_of(alice) == each_time
+    monkeypatch.setattr(facets, "COUNTED", 2)
+    assert facets.survey_of(alice) == each_time
     make_memory(alice, "One more")
-    assert survey.survey_of(alice) == each_time
+    assert facets.survey_of(alice) == each_time
     cache.clear()
-    assert survey.survey_of(alice).totals.memories == 6
+    assert facets.survey_of(alice).totals.memories == 6
 
 
 def test_those_with_very_many_cost_no_more_queries(
@@ -256,7 +256,7 @@ def test_those_with_very_many_cost_no_more_queries(
 ) -> None:
     _fill(alice, 30)
     few = queries_of(alice, address("memory_list"))
-    monkeypatch.setattr(survey, "COUNTED", 2)
+    monkeypatch.setattr(facets, "COUNTED", 2)
     queries_of(alice, address("memory_list"))
     assert queries_of(alice, address("memory_list")) == few
 

@@ -71,10 +71,10 @@ def test_a_long_message_is_cut_around_the_quote(alice: User, conversation: Conve
     ("origin", "words"),
     [
         (Origin.USER, "You wrote it here yourself."),
-        (Origin.API, "A program wrote it, through the API."),
+        (Origin.API, "A program wrote it through the API."),
         (Origin.AGENT, "An agent wrote it."),
-        (Origin.FILE, "It stands in a memory file."),
-        (Origin.IMPORT, "It came with an import."),
+        (Origin.FILE, "It is in a memory file."),
+        (Origin.IMPORT, "It was imported."),
     ],
 )
 def test_why_says_in_words_who_wrote_it(alice: User, origin: Origin, words: str) -> None:
@@ -146,9 +146,9 @@ def test_related_says_how_each_bears_on_the_other(alice: User) -> None:
         Relation.objects.create(user=alice, memory=other, other=memory, kind=kind, strength=0.8)
     page = shown(alice, memory, show="related")
     assert "Owns a boat" in page
-    assert "This supports it" in page
-    assert "This says it more exactly" in page
-    assert "80%" in page
+    assert "They support each other" in page
+    assert "This says it more precisely" in page
+    assert "strongly linked" in page and "80%" not in page
 
 
 def test_related_shows_what_it_conflicts_with(alice: User) -> None:
@@ -223,9 +223,9 @@ def test_why_says_how_it_was_heard_and_decided(alice: User) -> None:
         reason="newer_value, self.lasting, en.allergy"
     )
     page = shown(alice, memory)
-    assert "You said something newer about the same thing." in page
+    assert "You said something newer about the same subject." in page
     assert "You said this about yourself, as something lasting." in page
-    assert "A rule of an earlier release recognised it." in page
+    assert "An earlier version of Memory Center recognised it." in page
     assert not [code for code in ("newer_value", "self.lasting", "en.allergy") if code in page]
 
 
@@ -235,6 +235,6 @@ def test_the_history_says_why_each_text_came(alice: User) -> None:
     make_version(memory, "Lives in Leeds", change=Change.REPLACED)
     MemoryVersion.objects.filter(memory=memory, number=2).update(reason="newer_value, hedged")
     page = shown(alice, memory, show="history")
-    assert "I knew nothing like it." in page
-    assert "You said something newer about the same thing." in page
+    assert "I knew nothing similar." in page
+    assert "You said something newer about the same subject." in page
     assert "You said it with a “maybe”." in page

@@ -2,8 +2,8 @@ import pytest
 from django.utils import timezone
 
 from memories.models import Arbitration, Memory, MemoryStatus, Relation
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_memory
 from tests.memories.pages import address, make_candidate, signed_in, text_of
 
@@ -43,7 +43,7 @@ def test_an_empty_inbox_says_what_would_come_here(alice: User) -> None:
 
 
 def test_keep_new_takes_the_place_of_the_old(alice: User, known: Memory, heard: Memory) -> None:
-    assert "The new one holds" in decide(alice, heard, "keep_new")
+    assert "The new one is used" in decide(alice, heard, "keep_new")
     known.refresh_from_db()
     heard.refresh_from_db()
     assert (known.status, known.superseded_by) == (MemoryStatus.SUPERSEDED, heard)
@@ -51,7 +51,7 @@ def test_keep_new_takes_the_place_of_the_old(alice: User, known: Memory, heard: 
 
 
 def test_keep_old_drops_what_was_heard(alice: User, known: Memory, heard: Memory) -> None:
-    assert "What I knew still holds." in decide(alice, heard, "keep_old")
+    assert "What I knew is still used." in decide(alice, heard, "keep_old")
     assert set(Memory.visible.filter(user=alice)) == {known}
 
 
@@ -119,7 +119,7 @@ def test_the_inbox_says_why_it_asks(alice: User, known: Memory, heard: Memory) -
         decided_by="bundled", reasons=["contradicts"],
     )  # fmt: skip
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "Why I ask you" in page
+    assert "Why I’m asking" in page
     assert "It contradicts what I knew" in page
 
 
@@ -127,4 +127,4 @@ def test_the_inbox_says_when_it_is_only_unsure(alice: User) -> None:
     candidate = make_candidate(alice, "Lives in Bremen")
     Memory.objects.filter(pk=candidate.pk).update(confidence=0.2)
     page = text_of(signed_in(alice).get(address("memory_review")))
-    assert "I am not sure that I heard right." in page
+    assert "I’m not sure I understood correctly." in page

@@ -11,8 +11,9 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
 from ops.access import as_system
+from ops.audit import audit_chain, audit_log, receipts
 from ops.models import AuditEvent, AuditHead, AuditSeal, Kind, Operation, Receipt, UnsealedEvent
-from ops.services import audit, audit_chain, outbox, receipts
+from ops.queue import outbox
 from tests import databases
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,7 @@ TABLES = ("ops_auditevent", "ops_auditseal", "ops_receipt", "ops_audithead")
 
 
 def append(action: str = "signed_in") -> AuditEvent:
-    return audit.append(action, actor="user", surface="page", subject=None, details={"n": 1})
+    return audit_log.append(action, actor="user", surface="page", subject=None, details={"n": 1})
 
 
 def seals() -> list[AuditSeal]:
@@ -107,7 +108,7 @@ def test_what_many_write_at_once_is_one_chain() -> None:
         try:
             with as_system():
                 for _ in range(5):
-                    audit.record(f"act.{n}", subject=None)
+                    audit_log.record(f"act.{n}", subject=None)
         finally:
             connection.close()
 
@@ -227,7 +228,7 @@ def test_nobody_who_writes_an_event_waits_for_another() -> None:
         other.execute("SELECT 1 FROM ops_audithead FOR UPDATE")
         with as_system():
             connection.cursor().execute("SET LOCAL lock_timeout = '1ms'")
-            audit.record("one.thing", subject=None)
+            audit_log.record("one.thing", subject=None)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -235,7 +236,7 @@ def test_events_of_the_version_before_stay_in_the_chain() -> None:
     """While it still runs it writes an event's place in the chain into the event."""
     append()
     audit_chain.seal()
-    event = audit.append("old", actor="user", surface="page", subject=None)
+    event = audit_log.append("old", actor="user", surface="page", subject=None)
     before = AuditHead.objects.get().hash
     made = audit_chain.hash_of_event(event, number=2, previous_hash=before)
     with as_owner() as owner:

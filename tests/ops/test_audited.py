@@ -9,11 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from memories.models import Memory, MemoryStatus, Origin
-from memories.services import curating, review
-from memories.services.review import ReviewInput
+from memories.writing import curation, review
+from memories.writing.review import ReviewInput
 from ops.access import as_user, before_commit
+from ops.accounts import keys, users
+from ops.audit import acting_user, audit_chain, audit_log
 from ops.models import ApiKey, AuditEvent, Kind, Priority, User
-from ops.services import acting, audit, audit_chain, keys, outbox, users, worker
+from ops.queue import outbox, worker
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +74,7 @@ def test_a_key_is_written_down_when_made_first_used_each_day_and_revoked(alice: 
 
 def test_changed_settings_are_named(client: Client, alice: User) -> None:
     client.force_login(alice)
-    client.post("/memory/data/switches/longterm_enabled/", {"longterm_enabled": "off"})
+    client.post("/settings/switches/longterm_enabled/", {"longterm_enabled": "off"})
     assert told()[-1] == ("settings.changed", "user", "page")
     assert newest().details == {"names": ["longterm_enabled"], "longterm_enabled": False}
 
@@ -80,16 +82,16 @@ def test_changed_settings_are_named(client: Client, alice: User) -> None:
 @pytest.mark.parametrize(
     ("act", "action"),
     [
-        (curating.disable, "memory.disabled"),
-        (curating.pin, "memory.pinned"),
-        (curating.unpin, "memory.unpinned"),
-        (curating.recycle, "memory.deleted"),
-        (curating.take_back, "memory.restored"),
+        (curation.disable, "memory.disabled"),
+        (curation.pin, "memory.pinned"),
+        (curation.unpin, "memory.unpinned"),
+        (curation.recycle, "memory.deleted"),
+        (curation.take_back, "memory.restored"),
     ],
 )
 def test_each_act_on_a_memory_is_written_down(alice: User, act: Any, action: str) -> None:
     memory = make_memory(alice, "Likes green tea")
-    with as_user(alice), acting.acting("user", "page"):
+    with as_user(alice), acting_user.acting("user", "page"):
         act(user=alice, memory=memory)
     assert told() == [(action, "user", "page")]
     assert (newest().target, newest().subject) == (memory.public_id, alice.subject)
@@ -98,9 +100,9 @@ def test_each_act_on_a_memory_is_written_down(alice: User, act: Any, action: str
 
 def test_an_edit_names_the_fields_and_not_the_words(alice: User) -> None:
     memory = make_memory(alice, "Likes green tea")
-    edit = curating.prepare_edit({"content": "Likes oolong"}, memory=memory, actor=Origin.USER)
+    edit = curation.prepare_edit({"content": "Likes oolong"}, memory=memory, actor=Origin.USER)
     with as_user(alice):
-        curating.edit(edit, user=alice, memory=memory)
+        curation.edit(edit, user=alice, memory=memory)
     assert (newest().action, newest().details) == ("memory.edited", {"fields": ["content"]})
     assert "oolong" not in whole()
 
@@ -109,7 +111,7 @@ def test_many_at_once_are_one_event(alice: User) -> None:
     made = [make_memory(alice, f"Likes tea number {n}") for n in range(3)]
     ids = [one.public_id for one in made]
     with as_user(alice):
-        curating.bulk(user=alice, ids=[*ids, "anything I typed"], action="pin")
+        curation.bulk(user=alice, ids=[*ids, "anything I typed"], action="pin")
     assert [action for action, _, _ in told()] == ["memory.bulk"]
     assert newest().details["action"] == "pin"
     assert sorted(newest().details["memories"]) == sorted(ids)
@@ -150,7 +152,7 @@ def test_what_the_worker_does_of_itself_is_the_workers(alice: User) -> None:
 def test_an_act_that_failed_leaves_no_event(alice: User) -> None:
     def fail() -> None:
         with as_user(alice):
-            audit.record("one.thing", subject=alice.subject)
+            audit_log.record("one.thing", subject=alice.subject)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -15,12 +15,14 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from memories.forgetting import memory_forgets as known
 from memories.models import DailyNote, Memory
-from memories.services import forgetting as known
 from ops.access import as_system, as_user
+from ops.audit import audit_chain
+from ops.disk import cluster, disk_erasure, raw_scan, vacuum
+from ops.forgetting import person_forgets
 from ops.models import AuditEvent, DiskKey, DiskTrace, Operation, Receipt, Status, User
-from ops.services import audit_chain, forgetting, worker
-from ops.services.disk import cluster, erasure, raw_scan, vacuuming
+from ops.queue import worker
 from tests import databases
 from tests.factories import (
     make_conversation,
@@ -95,20 +97,20 @@ def texts(alice: User, kept: list[Any]) -> list[str]:
     with cluster.outside_transactions() as own:
         own.execute("CHECKPOINT")  # from memory into the files
     with as_user(alice):
-        forgetting.forget_user(user=alice)
+        person_forgets.forget_user(user=alice)
     worker.drain()
     assert Receipt.objects.get().scan["residue"] == 0
     assert held(texts) == {text[:50] for text in texts}
     return texts
 
 
-def line() -> erasure.SecondLine:
-    return erasure.second_line(Receipt.objects.get())
+def line() -> disk_erasure.SecondLine:
+    return disk_erasure.second_line(Receipt.objects.get())
 
 
 def requested() -> Operation:
     with as_system():
-        return erasure.request()
+        return disk_erasure.request()
 
 
 def test_nothing_is_left_in_any_file_and_the_receipt_says_so(
@@ -158,7 +160,7 @@ def test_killed_at_any_step_it_goes_on(
     revive(monkeypatch)
     worker.drain()
     assert line().status == "gone" and held(texts) == set()
-    assert AuditEvent.objects.filter(action=erasure.GONE).count() == 1
+    assert AuditEvent.objects.filter(action=disk_erasure.GONE).count() == 1
     assert not DiskTrace.objects.exists()
 
 
@@ -295,8 +297,8 @@ def test_it_is_due_at_the_quiet_hour_and_within_a_day() -> None:
     now = timezone.now()
     for hour in range(24):
         at = now.replace(hour=hour, minute=5)
-        due = vacuuming.due(at)
-        assert at < due <= at + vacuuming._LONGEST_WAIT
+        due = vacuum.due(at)
+        assert at < due <= at + vacuum._LONGEST_WAIT
         assert due.hour in (settings.DISK_ERASURE_HOUR, 2)
 
 

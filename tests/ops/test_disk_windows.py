@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcenter.lib import shingles
-from ops.services.disk.windows import AT_ONCE, Hasher, Wanted, reduce
+from memcenter.lib.text import shingles
+from ops.disk.windows import AT_ONCE, Hasher, Wanted, reduce
 
 HASHER = Hasher(b"a key of this test")
 LONG = "Keeps the spare key of the summer house under the third flower pot"

@@ -13,14 +13,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conversations.forgetting import message_forgets as said
 from conversations.models import Conversation, Message
-from conversations.services import forgetting as said
-from conversations.services import temporary
-from conversations.services.turns import MessageInput
+from conversations.recording import temporary
+from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Conflict, NotFound
 from memories.models import DailyNote, Memory, MemoryFile, Project, Tombstone
 from ops import registry
 from ops.access import as_user
+from ops.accounts import keys, users
+from ops.audit import audit_chain
+from ops.forgetting import person_forgets
 from ops.models import (
     ApiKey,
     AuditEvent,
@@ -38,7 +41,7 @@ from ops.models import (
     User,
     Webhook,
 )
-from ops.services import audit_chain, forgetting, keys, outbox, users, worker
+from ops.queue import outbox, worker
 from tests.conftest import key_row
 from tests.draining import drained
 from tests.factories import (
@@ -104,7 +107,7 @@ def everything(alice: User, mallory: User) -> None:
 
 def forget(user: User) -> tuple[Operation, str]:
     with as_user(user):
-        return forgetting.forget_user(user=user)
+        return person_forgets.forget_user(user=user)
 
 
 def test_everything_of_a_person_is_hidden_at_once(alice: User, everything: None) -> None:
@@ -185,11 +188,11 @@ def test_sessions_of_the_person_go_and_others_stay(alice: User, mallory: User) -
 def test_all_sessions_are_looked_through_a_batch_at_a_time(
     alice: User, mallory: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forgetting, "_SESSIONS_AT_ONCE", 2)
+    monkeypatch.setattr(person_forgets, "_SESSIONS_AT_ONCE", 2)
     for user in (alice, mallory, alice, alice, mallory, alice, mallory):
         Client().force_login(user)
     with CaptureQueriesContext(connection) as queries:
-        assert forgetting.erase_sessions(alice.pk) == 4
+        assert person_forgets.erase_sessions(alice.pk) == 4
     read = [one["sql"] for one in queries if "session_data" in str(one["sql"])]
     assert len(read) == 4 and all("LIMIT 2" in sql for sql in read)
     left = {one.get_decoded()["_auth_user_id"] for one in Session.objects.all()}

@@ -14,8 +14,9 @@ from django.urls import reverse
 from memcenter.mcp import calls
 from memcenter.mcp.tools import TOOLS
 from memories.models import Memory, MemoryVersion
+from ops.accounts import keys
 from ops.models import Operation, Receipt, Status
-from ops.services import keys, worker
+from ops.queue import worker
 from tests.conftest import ALL_SCOPES
 from tests.memcenter.rest.client import Api, answer, error
 from tests.ops.test_forgetting_table import Told, exists, page_of

@@ -19,8 +19,9 @@ from memories.models import (
     Tombstone,
     Vector,
 )
+from ops.accounts import users
 from ops.models import Operation, Receipt, Status, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import (
     make_conversation,
     make_episode,

@@ -18,9 +18,11 @@ from django.urls import get_resolver, reverse
 from conversations.models import Feedback, Turn
 from memories.models import Arbitration, DailyNote, Memory, MemoryFile, Project, RecallHit
 from ops.access import as_user
+from ops.accounts import keys, users
 from ops.api import events
 from ops.models import Export, Operation, Receipt, Status, User
-from ops.services import exporting, keys, users, worker
+from ops.queue import worker
+from ops.transfer import export_requests
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -70,7 +72,9 @@ def make_world() -> World:
     alice = users.find_or_create(f"alice-{word('person')}")
     ids = said_and_learned(alice) | {"receipt_id": "rcpt_unknown", "path": "MEMORY.md"}
     with as_user(alice):
-        everything = exporting.request(user=alice, format="json", actor="user", surface="page")
+        everything = export_requests.request(
+            user=alice, format="json", actor="user", surface="page"
+        )
     worker.drain()
     assert Export.objects.get(user=alice).sha256
     ids["op_id"] = everything.operation.public_id

@@ -15,15 +15,17 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import Settings
 
+from conversations.forgetting import layer_deletion
+from conversations.forgetting import message_forgets as said
 from conversations.models import Conversation, Episode, Message
-from conversations.services import forgetting as said
-from conversations.services import layers
+from memories.forgetting import memory_forgets
 from memories.models import Memory, Project
-from memories.services import forgetting
 from ops.access import as_system, as_user
+from ops.accounts import users
+from ops.forgetting import ledger
+from ops.forgetting import person_forgets as people
 from ops.models import Kind, Operation, Receipt, Status, User
-from ops.services import forgetting as people
-from ops.services import ledger, users, worker
+from ops.queue import worker
 from tests import databases
 from tests.factories import make_conversation, make_episode, make_memory, make_turn
 
@@ -51,7 +53,7 @@ def test_the_line_is_there_before_the_answer_and_holds_ids_only(
     memory: Memory, own_ledger: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True), as_user(memory.user):
-        operation = forgetting.forget_memory(user=memory.user, memory=memory)
+        operation = memory_forgets.forget_memory(user=memory.user, memory=memory)
     (line,) = lines(own_ledger)
     assert line["operation"] == operation.public_id
     assert line["subject"] == str(memory.user.subject)
@@ -65,7 +67,7 @@ def test_a_line_that_a_crash_prevented_is_written_before_anything_is_erased(
     memory: Memory, own_ledger: Path
 ) -> None:
     with as_user(memory.user):
-        forgetting.forget_memory(user=memory.user, memory=memory)
+        memory_forgets.forget_memory(user=memory.user, memory=memory)
     assert not own_ledger.exists()
     worker.drain()
     assert len(lines(own_ledger)) == 1
@@ -75,7 +77,7 @@ def test_a_line_that_a_crash_prevented_is_written_before_anything_is_erased(
 @pytest.mark.django_db
 def test_a_torn_line_is_passed_over_and_written_again(memory: Memory, own_ledger: Path) -> None:
     with as_user(memory.user):
-        operation = forgetting.forget_memory(user=memory.user, memory=memory)
+        operation = memory_forgets.forget_memory(user=memory.user, memory=memory)
     own_ledger.parent.mkdir()
     own_ledger.write_bytes(f'{{"operation":"{operation.public_id}","subj'.encode())
     worker.drain()
@@ -86,7 +88,7 @@ def test_a_torn_line_is_passed_over_and_written_again(memory: Memory, own_ledger
 @pytest.mark.django_db
 def test_a_line_is_written_once(memory: Memory, own_ledger: Path) -> None:
     with as_user(memory.user):
-        operation = forgetting.forget_memory(user=memory.user, memory=memory)
+        operation = memory_forgets.forget_memory(user=memory.user, memory=memory)
     for _ in range(3):
         ledger.write(operation, {})
     assert len(lines(own_ledger)) == 1
@@ -98,7 +100,7 @@ def test_where_the_ledger_can_not_be_written_nothing_is_erased(
 ) -> None:
     own_ledger.parent.write_text("a file where the folder should be")
     with as_user(memory.user):
-        operation = forgetting.forget_memory(user=memory.user, memory=memory)
+        operation = memory_forgets.forget_memory(user=memory.user, memory=memory)
     worker.drain(limit=1)
     operation.refresh_from_db()
     assert operation.status == Status.PENDING and operation.last_error
@@ -111,7 +113,7 @@ def test_nothing_came_back_so_nothing_is_forgotten_again(
 ) -> None:
     make_memory(mallory, "Plays chess")
     with as_user(memory.user):
-        forgetting.forget_memory(user=memory.user, memory=memory)
+        memory_forgets.forget_memory(user=memory.user, memory=memory)
     worker.drain()
     call_command("reapply_forgets")
     assert capsys.readouterr().out == "0 forgotten again\n"
@@ -173,7 +175,7 @@ def forget(scope: str, user: User) -> Operation:
     conversation = Conversation.objects.get(user=user)
     if scope == "memory":
         memory = Memory.objects.get(user=user, content="Drinks green tea")
-        return forgetting.forget_memory(user=user, memory=memory)
+        return memory_forgets.forget_memory(user=user, memory=memory)
     if scope == "message":
         message = Message.objects.filter(user=user).latest("pk")
         return said.forget_message(user=user, message=message, cascade=True)
@@ -183,9 +185,9 @@ def forget(scope: str, user: User) -> Operation:
         return said.clear_conversation(user=user, conversation=conversation)
     if scope == "project":
         project = Project.objects.get(user=user)
-        return forgetting.forget_project(user=user, project=project)
+        return memory_forgets.forget_project(user=user, project=project)
     if scope == "layer":
-        return layers.delete_layer(user=user, layer="episode")[0]
+        return layer_deletion.delete_layer(user=user, layer="episode")[0]
     return people.forget_user(user=user)[0]
 
 
@@ -205,7 +207,7 @@ def test_after_restoring_a_backup_everything_is_forgotten_again(
         later = users.find_or_create("came-later")
         make_memory(later, "Plays chess")
     with as_user(later):
-        forgetting.forget_memory(user=later, memory=Memory.objects.get(user=later))
+        memory_forgets.forget_memory(user=later, memory=Memory.objects.get(user=later))
     worker.drain()
     with as_system():
         after = {name: counts(user) for name, user in world.items()}
@@ -233,7 +235,7 @@ def test_what_came_after_the_restored_backup_is_not_touched(
     backup = Backup(tmp_path)
     with as_user(world["project"]):
         made = Project.objects.create(user=world["project"], key="gemini")
-        forgetting.forget_project(user=world["project"], project=made)
+        memory_forgets.forget_project(user=world["project"], project=made)
     worker.drain()
     backup.restore()
     with as_user(world["project"]):

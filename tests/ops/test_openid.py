@@ -12,8 +12,10 @@ from joserfc import jwk
 from pytest_django import Settings
 
 from ops.access import as_user
+from ops.accounts import second_factors, users
+from ops.forgetting import person_forgets
 from ops.models import AuditEvent, Identity, SecondFactor, User
-from ops.services import forgetting, second_factors, users, worker
+from ops.queue import worker
 from tests.openid_server import CLIENT, SECRET, Provider
 
 PASSWORD = "correct-horse-battery"
@@ -56,7 +58,7 @@ def test_without_a_provider_there_is_neither_button_nor_page(client: Client) -> 
 def test_who_comes_for_the_first_time_gets_an_account_and_is_known_the_next_time(
     client: Client, provider: Provider
 ) -> None:
-    assert "Sign in by Example ID" in client.get("/signin/").text
+    assert "Sign in with Example ID" in client.get("/signin/").text
     provider.claims |= {"email": "lin@example.org", "email_verified": True, "name": "林晓"}
     answer = arrive(client, provider, next_page="/memory/")
     assert answer["Location"] == "/memory/"
@@ -80,7 +82,7 @@ def test_no_account_is_made_where_the_operator_makes_them(
 ) -> None:
     settings.OIDC_CREATES_ACCOUNTS = False
     answer = arrive(client, provider)
-    assert answer.status_code == 403 and "no account for you" in answer.text
+    assert answer.status_code == 403 and "You don’t have an account" in answer.text
     assert who(client) is None and not User.objects.exists()
 
 
@@ -121,7 +123,7 @@ def test_an_account_is_connected_by_its_password_and_disconnected_by_it(
     assert not Identity.objects.filter(user=maya).exists()
     Identity.objects.all().delete()
     client.force_login(maya)
-    assert "Go on to" in client.post("/settings/signin/connect/", {"password": PASSWORD}).text
+    assert "Continue to" in client.post("/settings/signin/connect/", {"password": PASSWORD}).text
     arrive(client, provider)
     assert Identity.objects.get().user == maya
     visitor = Client()
@@ -147,7 +149,7 @@ def test_a_token_that_is_not_quite_right_opens_nothing(
     provider.claims |= wrong.get(what, {})
     back = provider.page(client.get("/signin/oidc/")["Location"])
     answer = (Client() if what == "state" else client).get(back)
-    assert answer.status_code == 502 and "did not work" in answer.text
+    assert answer.status_code == 502 and "didn’t work" in answer.text
     assert who(client) is None and not User.objects.exists()
     assert AuditEvent.objects.get().action == "signin.failed"
 
@@ -179,7 +181,7 @@ def test_who_was_forgotten_is_somebody_new_to_the_provider_too(
 ) -> None:
     Identity.objects.create(user=maya, issuer=provider.issuer, sub=provider.claims["sub"])
     with as_user(maya):
-        forgetting.forget_user(user=maya)
+        person_forgets.forget_user(user=maya)
     answer = arrive(client, provider)
     assert answer.status_code == 403 and who(client) is None
     worker.drain()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from memcenter.lib.errors import Conflict, Invalid, ProviderError
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
-from ops.services import outbox, worker
+from ops.queue import outbox, worker
 
 pytestmark = pytest.mark.django_db
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from memcenter.lib.errors import Conflict
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
-from ops.services import outbox
+from ops.queue import outbox
 
 pytestmark = pytest.mark.django_db
 

@@ -10,18 +10,19 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.services import turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
 from memcenter import health
 from memories.extraction.types import Extraction, TurnText
+from memories.indexing import search_index
+from memories.learning import ingest
 from memories.models import Memory
 from memories.reader import reader
-from memories.services import indexing, ingest
 from ops.access import as_system, as_user
 from ops.models import Attempt, Kind, Operation, Outcome, Status, User
-from ops.services import outbox, watchdog, worker
-from ops.services.outbox import STOPPED
-from ops.services.watchdog import TOO_LONG
+from ops.queue import outbox, watchdog, worker
+from ops.queue.outbox import STOPPED
+from ops.queue.watchdog import TOO_LONG
 from tests import hostile_operations, workers
 from tests.factories import make_conversation
 from tests.hostile_operations import LONG, SHORT, TOGETHER
@@ -100,7 +101,7 @@ def test_of_turns_learned_together_the_one_that_hangs_is_the_only_one_not_learne
                 user_message=MessageInput(said),
                 assistant_message=MessageInput("I see."),
             )
-    indexing.embed(["Loaded once, before the processes are forked."])
+    search_index.embed(["Loaded once, before the processes are forked."])
     reader().read("Loaded once, before the processes are forked.")
     extract = ingest.extract
 

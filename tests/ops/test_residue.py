@@ -7,6 +7,7 @@ import gzip
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,11 @@ from django.db import connection
 from django.db.models import JSONField, Model
 from django.utils import timezone
 
+from conversations.forgetting import message_forgets as said
 from conversations.models import Message
-from conversations.services import forgetting as said
+from memories.forgetting import memory_forgets
+from memories.indexing.search_index import Entry, embed, store
 from memories.models import Memory, TargetKind
-from memories.services import forgetting
-from memories.services.indexing import Entry, embed, store
 from ops.access import as_user
 from ops.models import (
     ErasedRows,
@@ -34,12 +35,14 @@ from ops.models import (
     Export,
     Kind,
     Operation,
+    Priority,
     Receipt,
     Status,
     User,
 )
-from ops.services import outbox, places, remembering, residue, stores, worker
-from ops.services.residue import Residue, Whose
+from ops.queue import outbox, worker
+from ops.residue import erased_hashes, places, residue_scan, stores
+from ops.residue.residue_scan import Residue, Whose
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.ops.test_forgetting import give_everything
 
@@ -54,7 +57,7 @@ ERASED_ID = "mem_" + "9" * 26
 def operation(alice: User) -> Operation:
     """A forget that has erased SECRET and CHINESE and the memory of ERASED_ID."""
     made = outbox.enqueue(Kind.FORGET_MEMORY, subject=alice.subject, payload={})
-    remembering.remember(made, texts=[SECRET, CHINESE])
+    erased_hashes.remember(made, texts=[SECRET, CHINESE])
     ErasedRows.objects.create(
         operation=made, place="memories_memory", row_ids=[999_999], public_ids=[ERASED_ID]
     )
@@ -62,9 +65,9 @@ def operation(alice: User) -> Operation:
 
 
 def found(operation: Operation, user: User) -> list[Residue]:
-    erased = remembering.erased_by(operation)
+    erased = erased_hashes.erased_by(operation)
     whose = Whose(user.pk, user.subject, since=operation.created_at)
-    return list(residue.scan(whose, erased).found)
+    return list(residue_scan.scan(whose, erased).found)
 
 
 def places_of(operation: Operation, user: User) -> set[str]:
@@ -275,7 +278,7 @@ def test_what_was_learned_does_not_account_for_itself(operation: Operation, alic
 
 def test_a_short_text_is_found_where_it_stands_alone(alice: User) -> None:
     made = outbox.enqueue(Kind.FORGET_MEMORY, subject=alice.subject, payload={})
-    remembering.remember(made, texts=["爱喝茶", "Likes tea"])
+    erased_hashes.remember(made, texts=["爱喝茶", "Likes tea"])
     make_trace(alice, "他也爱喝茶吗")
     assert found(made, alice) == []
     make_trace(alice, "爱喝茶。")
@@ -302,6 +305,32 @@ def test_residue_fails_the_forget_and_says_where_but_never_what(
     assert not Receipt.objects.exists() and ErasureKey.objects.exists()
 
 
+def test_residue_is_looked_for_again_while_another_forget_of_the_person_waits(
+    alice: User, planted: Callable[[str], Path]
+) -> None:
+    operation = forget_planted(alice)
+    held = planted("planted.txt")
+    held.write_text(SECRET, encoding="utf-8")
+    other = outbox.enqueue(
+        Kind.FORGET_MEMORY,
+        subject=alice.subject,
+        payload={"memories": []},
+        priority=Priority.FORGET,
+        run_after=timezone.now() + timedelta(hours=1),
+    )
+    worker.drain()
+    operation.refresh_from_db()
+    assert (operation.status, operation.attempt) == (Status.PENDING, 1)
+    assert operation.last_error == "1 traces are left: files planted.txt (text)"
+
+    held.unlink()
+    Operation.objects.filter(pk__in=[operation.pk, other.pk]).update(run_after=timezone.now())
+    worker.drain()
+    operation.refresh_from_db()
+    assert operation.status == Status.SUCCEEDED
+    assert Receipt.objects.count() == 2
+
+
 def test_it_can_be_tried_again_and_then_nothing_is_kept(
     alice: User, planted: Callable[[str], Path]
 ) -> None:
@@ -319,7 +348,7 @@ def test_it_can_be_tried_again_and_then_nothing_is_kept(
 
 def test_what_is_kept_meanwhile_holds_no_text(alice: User) -> None:
     operation = forget_planted(alice)
-    remembering.remember(operation, texts=[SECRET])
+    erased_hashes.remember(operation, texts=[SECRET])
     kept = str([*ErasedText.objects.values(), *ErasedRows.objects.values()])
     assert "flower" not in kept and ErasedText.objects.exists()
 
@@ -366,7 +395,7 @@ def test_the_command_reports_as_json_and_by_operation(
 
 def test_a_trace_keeps_no_secret_that_was_typed(alice: User) -> None:
     from memories.models import RecallTrace, TraceKind
-    from memories.services import traces
+    from memories.recall import traces
 
     asked = "my password is hunter2-and-more, what is it for?"
     traces.record(user=alice, kind=TraceKind.SEARCH, query=asked, hits=[], stages=[], took_ms=1.0)
@@ -377,7 +406,7 @@ def test_a_trace_that_came_too_late_goes_with_the_rest(alice: User) -> None:
     turn = make_turn(make_conversation(alice), "I keep bees")
     memory = make_memory(alice, "Keeps bees", turns=[turn])
     with as_user(alice):
-        operation = forgetting.forget_memory(user=alice, memory=memory)
+        operation = memory_forgets.forget_memory(user=alice, memory=memory)
     make_trace(alice, "bees?", hits=[memory.public_id])
     worker.drain()
     operation.refresh_from_db()

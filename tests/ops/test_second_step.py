@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from ops.access import as_system, as_user
+from ops.accounts import failed_sign_ins, second_factors, signin_links, users
 from ops.models import AuditEvent, SecondFactor, User
-from ops.services import attempts, second_factors, signin_links, users
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
 
@@ -101,7 +101,7 @@ def test_a_code_opens_once(client: Client, maya: User) -> None:
 def test_ten_wrong_codes_and_the_right_one_waits_wherever_they_came_from(
     client: Client, maya: User
 ) -> None:
-    for number in range(attempts.ALLOWED):
+    for number in range(failed_sign_ins.ALLOWED):
         guessing = Client(REMOTE_ADDR=f"192.0.2.{number}")
         give_password(guessing)
         assert give_code(guessing, "000000") == 422
@@ -142,7 +142,7 @@ def test_staff_can_be_made_to_have_one(client: Client, maya: User, settings: Laz
     SecondFactor.objects.all().delete()
     led = client.get("/admin/ops/user/", follow=True)
     assert led.redirect_chain == [("/settings/signin/", 302)]
-    assert "The admin opens when" in led.text
+    assert "The admin opens once" in led.text
 
 
 def test_who_is_no_staff_is_refused_and_not_sent_in_circles(client: Client, maya: User) -> None:

@@ -9,8 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from memcenter.lib.errors import NotFound
+from ops.accounts import failed_sign_ins, keys, signin_links, users
 from ops.models import AuditEvent, SignInLink, User
-from ops.services import attempts, keys, leftovers, signin_links, users
+from tests.draining import cleaned_up
 from tests.memcenter.rest.client import Api, answer, error, refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
@@ -65,7 +66,7 @@ def test_a_link_that_ran_out_or_never_was_says_what_to_do(
         found = client.get(one)
         assert found.status_code == 410 and b"ask for a new one" in found.content
     assert signed_in(client) is None
-    leftovers.erase_expired()
+    cleaned_up()
     assert not SignInLink.objects.exists()
 
 
@@ -77,7 +78,7 @@ def test_looking_ahead_uses_no_link_up(client: Client, alice: User, product_key:
 
 
 def test_guessing_links_is_slowed_down(client: Client, alice: User, product_key: str) -> None:
-    for _ in range(attempts.ALLOWED):
+    for _ in range(failed_sign_ins.ALLOWED):
         client.get("/signin/link/guess/")
     assert client.get(path(product_key, user_id="alice")).status_code == 429
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from ops import registry, webhook_operations
+from ops import registry
 from ops.models import Delivery, Kind, Operation, Status, User, Webhook
-from ops.services import addresses, events, outbox, webhooks, worker
-from ops.services.events import Event
+from ops.queue import outbox, worker
+from ops.webhooks import operations, public_addresses, webhook_events, webhooks
+from ops.webhooks.webhook_events import Event
 
 pytestmark = pytest.mark.django_db
 
@@ -28,12 +29,12 @@ def silent(settings: Any) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def nobody_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webhook_operations, "_resting", {})
+    monkeypatch.setattr(operations, "_resting", {})
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addresses, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(public_addresses, "ANSWER_SECONDS", 0.05)
 
 
 def listen(url: str, user: User) -> Webhook:
@@ -41,7 +42,7 @@ def listen(url: str, user: User) -> Webhook:
 
 
 def tell(user: User, *ids: str) -> None:
-    events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=ids)
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=ids)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -84,13 +85,13 @@ def test_a_test_message_is_sent_all_the_same(alice: User, silent: str) -> None:
     worker.drain()
     webhooks.try_out(hook)
     worker.drain()
-    assert Delivery.objects.get(event=events.TEST).attempts == 1
+    assert Delivery.objects.get(event=webhook_events.TEST).attempts == 1
 
 
 def test_whoever_trickles_is_hung_up_on(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addresses, "_PATIENCE_SECONDS", 0.05)
-    with pytest.raises(addresses.TooSlow):
-        addresses.post(addresses.place_of(silent), body=b"{}", headers={})
+    monkeypatch.setattr(public_addresses, "_PATIENCE_SECONDS", 0.05)
+    with pytest.raises(public_addresses.TooSlow):
+        public_addresses.post(public_addresses.place_of(silent), body=b"{}", headers={})
 
 
 def test_one_worker_sends_while_the_others_do_the_rest(alice: User, silent: str) -> None:
@@ -108,9 +109,9 @@ def test_a_name_that_takes_too_long_to_look_up_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     over = threading.Event()
-    monkeypatch.setattr(addresses, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(public_addresses, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: over.wait(60) and [])
-    with pytest.raises(addresses.TooSlow, match="look up"):
-        addresses.place_of("https://slow.example/")
-    assert addresses.problem_with("https://slow.example/", longest=500) == ""
+    with pytest.raises(public_addresses.TooSlow, match="look up"):
+        public_addresses.place_of("https://slow.example/")
+    assert public_addresses.problem_with("https://slow.example/", longest=500) == ""
     over.set()

@@ -10,12 +10,18 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from memories.services import forgetting
-from ops import accounts
+from memcenter.lib.errors import NotFound
+from memcenter.rest.requests import people
+from memories.forgetting import memory_forgets
 from ops.access import as_user
-from ops.models import AuditEvent, Kind, ModelCall, Operation, Status, User
-from ops.services import outbox, users, worker
+from ops.accounts import keys, users
+from ops.admin import overview
+from ops.models import ApiKey, AuditEvent, Kind, ModelCall, Operation, Status, User
+from ops.queue import outbox, worker
 from tests.factories import make_memory
+from tests.memcenter.rest.client import Api
+
+pytestmark = pytest.mark.django_db
 
 QUEUE, AUDIT = (reverse(f"admin:{name}_changelist") for name in ("ops_operation", "ops_auditevent"))
 
@@ -91,7 +97,7 @@ def test_whom_a_backend_key_reaches_is_never_staff(alice: User) -> None:
 def test_the_audit_log_says_what_was_forgotten_and_whether_it_is_done(alice: User) -> None:
     memory = make_memory(alice, "Likes tea")
     with as_user(alice):
-        operation = forgetting.forget_memory(user=alice, memory=memory)
+        operation = memory_forgets.forget_memory(user=alice, memory=memory)
     auditor = member("auditor")
     page = f"{AUDIT}?deed=forgotten&q={alice.subject}"
     assert operation.public_id in (before := auditor.get(page).text)
@@ -108,10 +114,10 @@ def test_costs_are_told_by_day_and_step(db: None) -> None:
         ModelCall.objects.create(
             step="extract", provider="p", model="m", input_tokens=3, cost="0.5", outcome=outcome
         )
-    [one] = accounts.spent(now=timezone.now())
+    [one] = overview.spent(now=timezone.now())
     assert (one.step, one.calls, one.failed, one.tokens_in) == ("extract", 2, 1, 6)
     page = member("operator").get(reverse("admin:ops_modelcall_changelist"))
-    assert "What models took in thirty days" in page.text and "1.000000" in page.text
+    assert "Model usage in the last 30 days" in page.text and "1.000000" in page.text
 
 
 def test_the_queue_costs_as_many_statements_for_much_as_for_little(alice: User) -> None:
@@ -128,3 +134,52 @@ def test_the_queue_costs_as_many_statements_for_much_as_for_little(alice: User) 
     for _ in range(9):
         outbox.enqueue(Kind.REINDEX, subject=alice.subject, payload={})
     assert statements() == few
+
+
+def first_owner() -> User:
+    call_command("firstrun")
+    return User.objects.get(username="demo")
+
+
+def test_the_first_login_is_the_owner_whom_no_backend_key_reaches() -> None:
+    owner = first_owner()
+    client = Client()
+    client.force_login(owner)
+    assert client.get(reverse("admin:index")).status_code == 200
+    assert f'href="{reverse("admin:index")}"' in client.get(reverse("memory_home")).text
+    key = ApiKey.objects.get().pk
+    assert ApiKey.objects.get(pk=key).user is None
+    with pytest.raises(NotFound):
+        people.reachable(owner)
+
+
+def test_somebody_who_is_no_staff_is_offered_no_admin(alice: User) -> None:
+    client = Client()
+    client.force_login(alice)
+    assert reverse("admin:index") not in client.get(reverse("memory_home")).text
+
+
+def test_the_last_owner_is_not_demoted_until_there_is_another_one() -> None:
+    owner = first_owner()
+    with pytest.raises(CommandError, match="last owner"):
+        call_command("setrole", "demo", "none")
+    member("owner")
+    call_command("setrole", "demo", "auditor")
+    owner.refresh_from_db()
+    assert not owner.is_superuser and owner.is_staff
+    with pytest.raises(CommandError, match="last owner"):
+        call_command("setrole", "owner", "none")
+
+
+def test_an_owner_is_not_forgotten_before_the_role_is_handed_over(client: Client) -> None:
+    owner = first_owner()
+    owner.set_password("a-long-enough-password")
+    owner.save()
+    client.force_login(owner)
+    form = {"password": "a-long-enough-password", "phrase": "delete everything"}
+    answer = client.post(reverse("forget_everything"), form)
+    assert answer.status_code == 422
+    assert "This is an owner." in answer.text
+    own = Api(keys.create(name="own", scopes=["forget"], user=owner)[1])
+    assert own.post("/memory/forget", {"scope": "user"}).status_code == 409
+    assert not Operation.objects.exists() and User.objects.get(pk=owner.pk).hidden_at is None

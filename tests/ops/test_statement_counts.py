@@ -8,8 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
-from ops.services import outbox, worker
-from ops.services.worker import Run
+from ops.queue import outbox, worker
+from ops.queue.worker import Run
 
 pytestmark = pytest.mark.django_db
 

@@ -12,14 +12,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from memories.services import forgetting
+from memories.forgetting import memory_forgets
 from ops import registry, selectors
 from ops.access import as_system, as_user
+from ops.accounts import users
 from ops.models import AuditEvent, Kind, Operation, Priority, Status, User
+from ops.pages import error_texts, operation_rows
+from ops.queue import outbox, watchdog, worker
+from ops.queue.worker import Run
 from ops.selectors import Trouble
-from ops.services import outbox, stored_files, users, watchdog, worker
-from ops.services.worker import Run
-from ops.views import happening, saying
+from ops.transfer import stored_files
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -72,17 +74,17 @@ def test_what_lost_its_worker_or_gets_no_further_is_stuck(alice: User) -> None:
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "nobody has taken it up"), ("zh-hans", "还没有被接手")],
+    [("en", "no worker has started it"), ("zh-hans", "还没有被接手")],
 )
 def test_the_timeline_says_so_first_however_old_it_is(
     alice: User, language: str, words: str
 ) -> None:
     old = overdue(alice)
     later = timezone.now() + LONG_AGO
-    for _ in range(happening.SHOWN):
-        outbox.enqueue(Kind.CLEANUP, subject=alice.subject, payload={}, run_after=later)
+    for _ in range(operation_rows.SHOWN):
+        outbox.enqueue(Kind.SUMMARIZE, subject=alice.subject, payload={}, run_after=later)
     with translation.override(language):
-        lines = happening.of(alice)
+        lines, _upkeep = operation_rows.of(alice)
     assert lines[0].operation == old and words in lines[0].trouble
     assert lines[0].is_open and lines[0].can_cancel
     assert [one.operation for one in lines].count(old) == 1
@@ -91,11 +93,11 @@ def test_the_timeline_says_so_first_however_old_it_is(
 
 def test_a_forget_that_failed_stays_first_and_can_be_tried_again(alice: User) -> None:
     with as_user(alice):
-        asked = forgetting.forget_memory(user=alice, memory=make_memory(alice, "Plays chess"))
+        asked = memory_forgets.forget_memory(user=alice, memory=make_memory(alice, "Plays chess"))
     Operation.objects.filter(pk=asked.pk).update(status=Status.FAILED, last_error="no")
-    for _ in range(happening.SHOWN):
-        outbox.enqueue(Kind.CLEANUP, subject=alice.subject, payload={})
-    first = happening.of(alice)[0]
+    for _ in range(operation_rows.SHOWN):
+        outbox.enqueue(Kind.SUMMARIZE, subject=alice.subject, payload={})
+    first = operation_rows.of(alice)[0][0]
     assert first.operation == asked and first.can_retry
 
 
@@ -106,7 +108,7 @@ def test_the_page_shows_it(alice: User) -> None:
     client = Client()
     client.force_login(maya)
     page = client.get("/memory/data/").text
-    assert "no worker may be running" in page and "It has not moved since" in page
+    assert "no worker has started it" in page and "No progress since" in page
 
 
 def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -> None:
@@ -118,7 +120,7 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
     address = reverse("admin:ops_operation_changelist")
     page = client.get(address, {"trouble": "overdue"}).text
     assert late.public_id in page and fine.public_id not in page
-    assert "nobody has taken it up" in page
+    assert "no worker has started it" in page
     assert late.public_id not in client.get(address, {"trouble": "stuck"}).text
     client.post(address, {"action": "cancel", "_selected_action": [late.pk, forget.pk]})
     states = dict(Operation.objects.values_list("pk", "status"))
@@ -141,14 +143,14 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
         stored_files.DISK_FULL,
         outbox.STOPPED,
         watchdog.TOO_LONG,
-        *saying.AS_IT_IS,
+        *error_texts.AS_IT_IS,
     ],
 )
 def test_every_error_is_said_in_both_languages(error: str) -> None:
     with translation.override("en"):
-        english = saying.said(error)
+        english = error_texts.said(error)
     with translation.override("zh-hans"):
-        chinese = saying.said(error)
+        chinese = error_texts.said(error)
     assert english and chinese != english
     assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
 

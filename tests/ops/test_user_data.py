@@ -8,9 +8,9 @@ from django.utils import timezone
 from conversations.models import Feedback, Rating
 from memories.models import Arbitration, Relation, RelationKind
 from ops import registry
+from ops.accounts import keys
 from ops.models import IdempotencyRecord, SignInLink, User
 from ops.registry import UserData
-from ops.services import keys
 from tests.factories import make_conversation, make_memory, make_trace, make_turn
 from tests.rows import rows_of
 

@@ -11,14 +11,17 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Episode, Message, Summary
+from memories.forgetting import memory_forgets
 from memories.models import LexicalEntry, Memory, TargetKind, Vector
-from memories.services import forgetting
 from ops.access import as_system, as_user
+from ops.accounts import keys, users
+from ops.audit import audit_chain, audit_log
+from ops.disk import cluster
 from ops.models import ApiKey, AuditEvent, AuditSeal, Kind, Operation, Receipt, Status, User
-from ops.services import audit, audit_chain, exporting, keys, outbox, users
-from ops.services.disk import cluster
-from ops.services.worker import drain
-from ops.views import happening
+from ops.pages import operation_rows
+from ops.queue import outbox
+from ops.queue.worker import drain
+from ops.transfer import export_requests
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -61,13 +64,15 @@ def failed(user: User, kind: Kind = Kind.CLEANUP) -> Operation:
     return operation
 
 
-def test_the_page_says_what_is_kept_and_what_off_means(client: Client, said: Memory) -> None:
-    page = client.get("/memory/data/").text
-    assert "1 memory is kept." in page
+def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
+    client: Client, said: Memory
+) -> None:
+    page = client.get("/settings/").text
+    assert "1 memory is kept, in use or not." in page
     assert "1 summary is kept." in page
     assert "1 episode is kept." in page
-    assert page.count("Off means:") == 4
-    assert "Delete what is there" not in page
+    assert page.count("When on, ") == page.count("When off, ") == 4
+    assert "Delete what is stored" not in page
 
 
 PAGES = [
@@ -96,41 +101,85 @@ def test_pages_open_and_are_kept_by_no_cache(address: str, client: Client, said:
 
 
 def test_a_switch_goes_off_and_on_by_a_plain_form(client: Client, maya: User) -> None:
-    answer = client.post("/memory/data/switches/longterm_enabled/", {}, follow=True)
+    answer = client.post("/settings/switches/longterm_enabled/", {}, follow=True)
     assert not users.settings_of(maya).longterm_enabled
     assert "Memory is off." in answer.text
-    client.post("/memory/data/switches/longterm_enabled/", {"longterm_enabled": "on"})
+    client.post("/settings/switches/longterm_enabled/", {"longterm_enabled": "on"})
     assert users.settings_of(maya).longterm_enabled
 
 
 def test_a_switch_by_htmx_answers_the_switches_and_the_head(client: Client, said: Memory) -> None:
     headers = HTMX | {"HX-Target": "switches"}
-    answer = client.post("/memory/data/switches/longterm_enabled/", {}, headers=headers)
+    answer = client.post("/settings/switches/longterm_enabled/", {}, headers=headers)
     assert "<html" not in answer.text
     assert 'id="switches"' in answer.text
     assert "Memory is off." in answer.text
-    assert "Delete what is there" in answer.text
+    assert "Delete what is stored" in answer.text
     assert "HX-Target" in answer["Vary"]
 
 
 def test_there_are_no_other_switches(client: Client) -> None:
-    assert client.post("/memory/data/switches/is_staff/", {"is_staff": "on"}).status_code == 404
+    assert client.post("/settings/switches/is_staff/", {"is_staff": "on"}).status_code == 404
 
 
 def test_preferences_are_kept(client: Client, maya: User) -> None:
     data = {"language": "zh-hans", "timezone": "Asia/Shanghai", "theme": "dark"}
-    answer = client.post("/memory/data/preferences/", data)
-    assert answer["Location"] == "/memory/data/#preferences"
+    answer = client.post("/settings/preferences/", data)
+    assert answer["Location"] == "/settings/#preferences"
     own = users.settings_of(maya)
     assert (own.language, own.timezone, own.theme) == ("zh-hans", "Asia/Shanghai", "dark")
 
 
 def test_wrong_preferences_change_nothing(client: Client, maya: User) -> None:
     data = {"language": "xx", "timezone": "Mars/Phobos", "theme": "dark"}
-    answer = client.post("/memory/data/preferences/", data)
+    answer = client.post("/settings/preferences/", data)
     assert answer.status_code == 422
     assert "field__errors" in answer.text
     assert users.settings_of(maya).theme == "auto"
+
+
+def test_a_setting_that_is_not_sent_stays(client: Client, maya: User) -> None:
+    users.change_settings(user=maya, changes={"theme": "dark"})
+    client.post("/settings/preferences/", {"timezone": "Asia/Shanghai"})
+    own = users.settings_of(maya)
+    assert (own.timezone, own.theme, own.language) == ("Asia/Shanghai", "dark", "en")
+
+
+def test_an_unusual_time_zone_of_a_browser_is_taken_and_a_wrong_one_is_named(
+    client: Client, maya: User
+) -> None:
+    assert client.post("/settings/preferences/", {"timezone": "Etc/GMT-8"}).status_code == 302
+    for wrong in ("Etc/Nowhere", "Mars/Phobos", ""):
+        answer = client.post("/settings/preferences/", {"timezone": wrong})
+        assert answer.status_code == 422
+        assert 'id="id_timezone_error"' in answer.text
+    assert users.settings_of(maya).timezone == "Etc/GMT-8"
+
+
+def test_a_time_zone_is_offered_until_one_is_chosen(client: Client, maya: User) -> None:
+    offer = "data-time-zone-offer"
+    assert offer in client.get("/settings/").text
+    assert offer in client.get("/memory/").text
+    answer = client.post("/settings/preferences/", {"timezone": "UTC", "next": "/memory/"})
+    assert answer["Location"] == "/memory/"
+    assert offer not in client.get("/settings/").text
+    elsewhere = Client()
+    elsewhere.force_login(maya)
+    assert offer in elsewhere.get("/settings/").text
+    elsewhere.post("/settings/preferences/", {"timezone": "Asia/Shanghai"})
+    elsewhere.cookies.pop("time_zone_chosen")
+    assert offer not in elsewhere.get("/settings/").text
+
+
+def test_the_settings_lead_to_password_second_step_keys_and_webhooks(
+    client: Client, maya: User
+) -> None:
+    keys.create(user=maya, name="Notebook", scopes=["read"])
+    page = client.get("/settings/").text
+    for address in ("sessions/#password-title", "signin/", "sessions/", "keys/", "webhooks/"):
+        assert f'href="/settings/{address}"' in page
+    assert '<span class="more-settings__state">Off</span>' in page
+    assert '<span class="more-settings__state">1</span>' in page
 
 
 def test_a_theme_is_kept_with_the_person_or_in_a_cookie(client: Client, maya: User) -> None:
@@ -155,7 +204,7 @@ def test_a_language_is_kept_with_the_person_or_in_a_cookie(client: Client, maya:
 
 
 def test_what_runs_is_looked_at_again_and_what_is_done_is_not(client: Client, maya: User) -> None:
-    operation = outbox.enqueue(Kind.CLEANUP, subject=maya.subject, payload={})
+    operation = outbox.enqueue(Kind.SUMMARIZE, subject=maya.subject, payload={})
     assert 'hx-trigger="every 2s"' in client.get("/memory/data/").text
     outbox.cancel(operation)
     headers = HTMX | {"HX-Target": "activity"}
@@ -183,7 +232,7 @@ def test_what_waits_can_be_cancelled_unless_it_forgets(client: Client, maya: Use
     plain = outbox.enqueue(Kind.CLEANUP, subject=maya.subject, payload={})
     memory = make_memory(maya, "Allergic to peanuts")
     with as_user(maya):
-        forget = forgetting.forget_memory(user=maya, memory=memory)
+        forget = memory_forgets.forget_memory(user=maya, memory=memory)
     for operation in (plain, forget):
         answer = client.post(f"/memory/data/operations/{operation.public_id}/cancel/", follow=True)
         operation.refresh_from_db()
@@ -194,7 +243,7 @@ def test_what_waits_can_be_cancelled_unless_it_forgets(client: Client, maya: Use
 
 def test_an_export_that_waits_is_cancelled_where_it_stands(client: Client, maya: User) -> None:
     with as_user(maya):
-        export = exporting.request(user=maya, format="json", actor="user", surface="page")
+        export = export_requests.request(user=maya, format="json", actor="user", surface="page")
     address = f"/memory/data/operations/{export.operation.public_id}/cancel/"
     transfers = client.get("/memory/data/").text.partition('id="transfers"')[2]
     assert address in transfers.partition('id="activity"')[0]
@@ -218,17 +267,27 @@ def test_learning_without_trouble_is_one_line(maya: User) -> None:
         outbox.enqueue(kind, subject=maya.subject, payload={})
     Operation.objects.update(status=Status.SUCCEEDED)
     failed(maya, Kind.EXTRACT_TURN)
-    lines = happening.of(maya)
+    lines, _upkeep = operation_rows.of(maya)
     assert [line.times for line in lines] == ["", "×3"]
+
+
+def test_upkeep_stands_behind_details_unless_it_failed(client: Client, maya: User) -> None:
+    outbox.enqueue(Kind.SYNC_FILES, subject=maya.subject, payload={})
+    Operation.objects.update(status=Status.SUCCEEDED)
+    activity, upkeep = client.get("/memory/data/").text.split("Upkeep in the background")
+    assert "Sync the memory files" in upkeep and "Sync the memory files" not in activity
+    Operation.objects.update(status=Status.FAILED)
+    page = client.get("/memory/data/").text
+    assert "Sync the memory files" in page and "Upkeep in the background" not in page
 
 
 def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, said: Memory) -> None:
     with as_user(said.user):
-        operation = forgetting.forget_memory(user=said.user, memory=said)
+        operation = memory_forgets.forget_memory(user=said.user, memory=said)
     drain()
     receipt = Receipt.objects.get(operation=operation)
     page = client.get("/memory/data/").text
-    assert "Memories and what was made from them" in page
+    assert "Memories and everything derived from them" in page
     assert f"/memory/receipts/{receipt.public_id}/" in page
     shown = client.get(f"/memory/receipts/{receipt.public_id}/").text
     assert receipt.hash in shown
@@ -241,7 +300,7 @@ def test_a_receipt_is_downloaded_with_all_that_its_hash_covers(
     client: Client, said: Memory
 ) -> None:
     with as_user(said.user):
-        forgetting.forget_memory(user=said.user, memory=said)
+        memory_forgets.forget_memory(user=said.user, memory=said)
     drain()
     receipt = Receipt.objects.get()
     answer = client.get(f"/memory/receipts/{receipt.public_id}/download/")
@@ -251,7 +310,7 @@ def test_a_receipt_is_downloaded_with_all_that_its_hash_covers(
 
 
 SECOND_LINES = [
-    ("en", "this receipt then says so", "Gone from the data folder at"),
+    ("en", "this receipt will then say so", "Gone from the data folder at"),
     ("zh-hans", "届时本回执会写明结果", "从数据文件夹中彻底消失"),
 ]
 
@@ -261,7 +320,7 @@ def test_a_receipt_has_a_second_line_about_the_data_folder(
     client: Client, said: Memory, language: str, waiting: str, gone: str
 ) -> None:
     with as_user(said.user):
-        forgetting.forget_memory(user=said.user, memory=said)
+        memory_forgets.forget_memory(user=said.user, memory=said)
         users.change_settings(user=said.user, changes={"language": language})
     drain()
     receipt = Receipt.objects.get()
@@ -270,7 +329,7 @@ def test_a_receipt_has_a_second_line_about_the_data_folder(
     assert client.get(f"{address}download/").json()["data_folder"]["status"] == "waiting"
     looked = {"files": 345, "bytes": 5_000_000, "found": 0}
     with as_system():
-        audit.record("disk.gone", subject=None, target=receipt.public_id, details=looked)
+        audit_log.record("disk.gone", subject=None, target=receipt.public_id, details=looked)
     page = client.get(address).text
     assert gone in page and "345" in page and waiting not in page
     told = client.get(f"{address}download/").json()["data_folder"]
@@ -294,7 +353,7 @@ def test_where_the_database_is_elsewhere_a_receipt_says_that_it_cannot_be_known(
 ) -> None:
     monkeypatch.setattr(cluster, "is_here", lambda: False)
     with as_user(said.user):
-        forgetting.forget_memory(user=said.user, memory=said)
+        memory_forgets.forget_memory(user=said.user, memory=said)
         users.change_settings(user=said.user, changes={"language": language})
     drain()
     address = f"/memory/receipts/{Receipt.objects.get().public_id}/"
@@ -304,7 +363,7 @@ def test_where_the_database_is_elsewhere_a_receipt_says_that_it_cannot_be_known(
 def test_receipts_of_others_are_not_there(client: Client, mallory: User) -> None:
     memory = make_memory(mallory, "Likes tea")
     with as_user(mallory):
-        forgetting.forget_memory(user=mallory, memory=memory)
+        memory_forgets.forget_memory(user=mallory, memory=memory)
     drain()
     receipt = Receipt.objects.get()
     for tail in ("", "download/"):
@@ -359,7 +418,7 @@ def test_a_conversation_is_found_to_be_deleted(client: Client, said: Memory, mal
     page = client.get("/memory/data/conversations/?q=trip").text
     assert "Trip to Hangzhou" in page
     assert "Mallory" not in page
-    assert "No conversation of that name" in client.get("/memory/data/conversations/?q=zzz").text
+    assert "No conversation with that name" in client.get("/memory/data/conversations/?q=zzz").text
 
 
 def test_a_key_is_shown_once_and_is_bound_to_its_maker(client: Client, maya: User) -> None:
@@ -409,13 +468,13 @@ def test_the_page_costs_as_many_queries_for_much_as_for_little(
 
     user = said.user
     with as_user(user):
-        forgetting.forget_memory(user=user, memory=make_memory(user, "One"))
+        memory_forgets.forget_memory(user=user, memory=make_memory(user, "One"))
     drain()
     queries()
     few = queries()
     for number in range(6):
         with as_user(user):
-            forgetting.forget_memory(user=user, memory=make_memory(user, f"Number {number}"))
+            memory_forgets.forget_memory(user=user, memory=make_memory(user, f"Number {number}"))
         drain()
         failed(user)
         make_turn(make_conversation(user), f"Said {number}")
@@ -423,8 +482,8 @@ def test_the_page_costs_as_many_queries_for_much_as_for_little(
 
 
 def test_the_page_says_by_which_method_it_learns(client: Client, settings: Settings) -> None:
-    assert "done by rules that come with Memory Center" in client.get("/memory/data/").text
+    assert "built-in reader is used to learn" in client.get("/settings/").text
     settings.LANGUAGE_METHOD, settings.MODEL_NAME = "model", "qwen3-8b"
-    page = client.get("/memory/data/").text
-    assert "done by the model qwen3-8b" in page
-    assert "done by rules" not in page
+    page = client.get("/settings/").text
+    assert "model qwen3-8b is used to learn" in page
+    assert "built-in reader" not in page

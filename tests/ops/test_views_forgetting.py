@@ -9,10 +9,10 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from ops.accounts import failed_sign_ins, users
 from ops.models import Operation, Receipt, Status, User
-from ops.services import attempts, users
-from ops.services.worker import drain
-from ops.views import signing
+from ops.pages.account import sign_in
+from ops.queue.worker import drain
 from tests.factories import make_conversation, make_memory, make_turn
 
 PASSWORD = "correct-horse-battery"
@@ -61,10 +61,10 @@ def test_the_phrase_and_the_password_delete_everything_and_sign_out(
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"phrase": ""}, "exactly as it stands"),
-        ({"phrase": "delete"}, "exactly as it stands"),
-        ({"password": ""}, "The password is not right."),
-        ({"password": "other"}, "The password is not right."),
+        ({"phrase": ""}, "exactly as shown"),
+        ({"phrase": "delete"}, "exactly as shown"),
+        ({"password": ""}, "The password is wrong."),
+        ({"password": "other"}, "The password is wrong."),
     ],
 )
 def test_anything_wrong_deletes_nothing(
@@ -77,11 +77,11 @@ def test_anything_wrong_deletes_nothing(
 
 
 def test_guessing_the_password_here_comes_to_an_end(client: Client, maya: User) -> None:
-    for _ in range(attempts.ALLOWED):
+    for _ in range(failed_sign_ins.ALLOWED):
         client.post(PAGE, RIGHT | {"password": "other"})
     answer = client.post(PAGE, RIGHT)
     assert answer.status_code == 422
-    assert "too often" in answer.text
+    assert "Too many wrong" in answer.text
     assert is_whole(maya)
 
 
@@ -91,7 +91,7 @@ def test_without_a_password_a_fresh_sign_in_is_the_proof(client: Client, maya: U
     client.force_login(maya)  # not by our pages: when this session began is not known
     answer = client.post(PAGE, {"phrase": "delete everything"})
     assert answer.status_code == 422
-    assert "sign in anew" in answer.text
+    assert "sign in again" in answer.text
     session = client.session
     session["signed_in_at"] = timezone.now().timestamp()
     session.save()
@@ -105,7 +105,7 @@ def test_a_sign_in_of_long_ago_is_not_fresh(client: Client, maya: User) -> None:
     maya.save()
     client.force_login(maya)
     session = client.session
-    session["signed_in_at"] = timezone.now().timestamp() - signing.FRESH_SECONDS - 1
+    session["signed_in_at"] = timezone.now().timestamp() - sign_in.FRESH_SECONDS - 1
     session.save()
     assert client.post(PAGE, {"phrase": "delete everything"}).status_code == 422
     assert is_whole(maya)

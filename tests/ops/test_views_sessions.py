@@ -8,10 +8,10 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from ops.access import as_system
+from ops.accounts import users, web_sessions
+from ops.accounts.web_sessions import device_of
 from ops.models import AuditEvent, SignIn, User
-from ops.services import leftovers, sign_ins, users
-from ops.services.sign_ins import device_of
+from tests.draining import cleaned_up
 
 PASSWORD = "correct-horse-battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -136,7 +136,7 @@ def test_the_password_is_changed_with_the_present_one_and_ends_the_other_session
 @pytest.mark.parametrize(
     ("current", "password", "words"),
     [
-        ("wrong", "another-good-battery", "This is not your password."),
+        ("wrong", "another-good-battery", "That isn’t your password."),
         (PASSWORD, "short", "too short"),
     ],
 )
@@ -153,7 +153,7 @@ def test_guessing_the_present_password_is_slowed_down(maya: User) -> None:
     client = entered()
     for _ in range(11):
         answer = client.post("/settings/password/", {"current": "no", "password": "another-good"})
-    assert "too often" in answer.text
+    assert "Too many wrong" in answer.text
     answer = client.post("/settings/password/", {"current": PASSWORD, "password": "another-good"})
     assert answer.status_code == 422
 
@@ -164,12 +164,11 @@ def test_sessions_that_are_over_are_erased(maya: User) -> None:
     long_ago = timezone.now() - timedelta(days=30)
     Session.objects.filter(pk=key).update(expire_date=long_ago)
     SignIn.objects.filter(session_key=key).update(began_at=long_ago, seen_at=long_ago)
-    with as_system():
-        assert leftovers.erase_expired()["sessions"] == 1
+    assert cleaned_up()["sessions"] == 1
     assert SignIn.objects.get().session_key == here.session.session_key
     assert not Session.objects.filter(pk=key).exists()
 
 
 def test_ending_a_session_that_is_not_there_is_not_found(maya: User) -> None:
-    sign_ins.forget(None)
+    web_sessions.forget(None)
     assert entered().post("/settings/sessions/999999/end/").status_code == 404

@@ -6,8 +6,8 @@ from django.test import Client
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisGone
 
+from ops.accounts import failed_sign_ins, users
 from ops.models import User
-from ops.services import attempts, users
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
 
@@ -52,7 +52,7 @@ def test_a_wrong_password_is_a_422_that_does_not_tell_which_was_wrong(
     wrong = client.post("/signin/", {"username": "maya", "password": "no"})
     nobody = client.post("/signin/", {"username": "nobody", "password": "no"})
     assert wrong.status_code == nobody.status_code == 422
-    words = "The name and the password do not match."
+    words = "The name and password don’t match."
     assert words in wrong.text and words in nobody.text
     assert "_auth_user_id" not in client.session
 
@@ -64,7 +64,7 @@ def test_missing_fields_are_named(client: Client, db: None) -> None:
 
 
 def test_after_ten_failures_even_the_right_password_waits(client: Client, maya: User) -> None:
-    for _ in range(attempts.ALLOWED):
+    for _ in range(failed_sign_ins.ALLOWED):
         assert client.post("/signin/", {"username": "maya", "password": "no"}).status_code == 422
     answer = client.post("/signin/", {"username": "maya", "password": PASSWORD})
     assert answer.status_code == 429
@@ -73,7 +73,7 @@ def test_after_ten_failures_even_the_right_password_waits(client: Client, maya: 
 
 
 def test_failures_of_one_address_do_not_lock_another(client: Client, maya: User) -> None:
-    for _ in range(attempts.ALLOWED):
+    for _ in range(failed_sign_ins.ALLOWED):
         client.post("/signin/", {"username": "maya", "password": "no"})
     data = {"username": "maya", "password": PASSWORD}
     assert client.post("/signin/", data, REMOTE_ADDR="192.0.2.7").status_code == 302
@@ -82,7 +82,7 @@ def test_failures_of_one_address_do_not_lock_another(client: Client, maya: User)
 def test_nor_does_an_address_try_many_names(
     client: Client, maya: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "ALLOWED_OF_ADDRESS", 3)
+    monkeypatch.setattr(failed_sign_ins, "ALLOWED_OF_ADDRESS", 3)
     for name in ("one", "two", "three"):
         client.post("/signin/", {"username": name, "password": PASSWORD})
     data = {"username": "maya", "password": PASSWORD}
@@ -91,7 +91,7 @@ def test_nor_does_an_address_try_many_names(
 
 
 def test_signing_in_forgives_earlier_failures(client: Client, maya: User) -> None:
-    for _ in range(attempts.ALLOWED - 1):
+    for _ in range(failed_sign_ins.ALLOWED - 1):
         client.post("/signin/", {"username": "maya", "password": "no"})
     client.post("/signin/", {"username": "maya", "password": PASSWORD})
     client.post("/signout/")

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from ops.models import Delivery, User, Webhook
-from ops.services import webhooks
+from ops.webhooks import webhooks
 
 pytestmark = pytest.mark.django_db
 URL = "https://93.184.216.34/told"
@@ -28,7 +28,7 @@ def test_an_address_is_added_tried_and_removed(client_of_alice: Client, alice: U
     page = client_of_alice.get(PAGE).content.decode()
     assert URL in page and hook.secret in page and "on its way" in page
     asked = client_of_alice.get(f"{PAGE}{hook.public_id}/remove/").content.decode()
-    assert "Tell this address nothing more?" in asked and "the record of 1 message" in asked
+    assert "Stop notifying this address?" in asked and "the record of 1 message" in asked
     assert Webhook.objects.exists()
     client_of_alice.post(f"{PAGE}{hook.public_id}/remove/")
     assert not Webhook.objects.exists() and not Delivery.objects.exists()

@@ -4,7 +4,7 @@ from redis.exceptions import ConnectionError as RedisIsGone
 
 from ops import tasks
 from ops.models import Kind, Operation
-from ops.services import broker, outbox
+from ops.queue import broker, outbox
 
 pytestmark = pytest.mark.django_db
 

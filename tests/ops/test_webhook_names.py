@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ops.models import Delivery, User, Webhook
-from ops.services import webhooks, worker
+from ops.queue import worker
+from ops.webhooks import webhooks
 from tests.memcenter.rest.client import Api, answer, refused
 
 pytestmark = pytest.mark.django_db

@@ -13,12 +13,16 @@ from typing import Any
 import pytest
 
 from memcenter.lib.errors import Conflict
+from memories.forgetting import memory_forgets
 from memories.models import Memory
-from memories.services import curating, forgetting, remembering
-from memories.services.remembering import MemoryInput
+from memories.writing import curation, direct_writes
+from memories.writing.direct_writes import MemoryInput
+from ops.accounts import users
 from ops.models import AuditEvent, Delivery, Kind, Operation, Status, User, Webhook
-from ops.services import addresses, events, leftovers, outbox, users, webhooks, worker
-from ops.services.events import Event
+from ops.queue import outbox, worker
+from ops.webhooks import public_addresses, webhook_events, webhooks
+from ops.webhooks.webhook_events import Event
+from tests.draining import cleaned_up
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
 from tests.pair_reader import FakePairs
@@ -75,8 +79,8 @@ def listen(heard: Heard, *, user: User | None = None, told: list[str] | None = N
 
 
 def remember(user: User, text: str) -> Memory:
-    prepared = remembering.prepare(MemoryInput(text), origin="api")  # type: ignore[arg-type]
-    return remembering.remember(prepared, user=user).memory
+    prepared = direct_writes.prepare(MemoryInput(text), origin="api")  # type: ignore[arg-type]
+    return direct_writes.remember(prepared, user=user).memory
 
 
 def again() -> None:
@@ -89,10 +93,10 @@ def again() -> None:
 def test_whatever_becomes_of_a_memory_is_told_by_its_id(alice: User, heard: Heard) -> None:
     listen(heard, user=alice, told=EVERYTHING[:3])
     memory = remember(alice, "Alice plays chess.")
-    curating.pin(user=alice, memory=memory)
-    curating.recycle(user=alice, memory=memory)
-    curating.take_back(user=alice, memory=memory)
-    forgetting.forget_memory(user=alice, memory=memory)
+    curation.pin(user=alice, memory=memory)
+    curation.recycle(user=alice, memory=memory)
+    curation.take_back(user=alice, memory=memory)
+    memory_forgets.forget_memory(user=alice, memory=memory)
     worker.drain()
     assert [one["event"] for one in heard.told] == [
         *("memory.created", "memory.updated", "memory.deleted", "memory.created"),
@@ -116,7 +120,7 @@ def test_a_newer_text_is_told_as_a_change(alice: User, heard: Heard, pairs: Fake
 def test_that_an_operation_is_over_is_told_with_how_it_ended(alice: User, heard: Heard) -> None:
     listen(heard, user=alice, told=["operation.finished"])
     memory = make_memory(alice, "Alice plays chess.")
-    forgotten = forgetting.forget_memory(user=alice, memory=memory)
+    forgotten = memory_forgets.forget_memory(user=alice, memory=memory)
     cancelled = outbox.enqueue(Kind.CONSOLIDATE, subject=alice.subject, payload={})
     outbox.cancel(cancelled)
     failed = outbox.enqueue(Kind.REINDEX, subject=alice.subject, payload={"space": "none"})
@@ -130,7 +134,7 @@ def test_that_an_operation_is_over_is_told_with_how_it_ended(alice: User, heard:
 
 def test_messages_are_signed_over_their_time_and_body(alice: User, heard: Heard) -> None:
     listen(heard, user=alice)
-    make = events.memories
+    make = webhook_events.memories
     make(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
     worker.drain()
     [headers], [body] = heard.headers, heard.bodies
@@ -147,7 +151,7 @@ def test_what_is_not_taken_is_sent_again_with_the_same_id_and_then_given_up(
     settings.OPERATION_ATTEMPTS = 3
     heard.statuses = [500, 302, 204]
     hook = listen(heard, user=alice)
-    events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
     worker.drain()
     delivery = Delivery.objects.get()
     assert (delivery.status_code, delivery.delivered_at, delivery.attempts) == (500, None, 1)
@@ -159,7 +163,7 @@ def test_what_is_not_taken_is_sent_again_with_the_same_id_and_then_given_up(
     assert delivery.delivered_at is not None and delivery.error == ""
     assert {one["id"] for one in heard.told} == {delivery.public_id} and len(heard.told) == 3
     heard.statuses = [500] * 9
-    events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_2"])
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_2"])
     for _ in range(5):
         again()
     assert len(heard.told) == 6
@@ -168,7 +172,7 @@ def test_what_is_not_taken_is_sent_again_with_the_same_id_and_then_given_up(
 
 def test_sending_twice_sends_once_what_was_taken(alice: User, heard: Heard) -> None:
     listen(heard, user=alice)
-    events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
     worker.drain()
     Operation.objects.filter(kind=Kind.DELIVER_WEBHOOK).update(status="pending", finished_at=None)
     worker.drain()
@@ -196,7 +200,7 @@ def test_a_person_hears_of_themselves_and_the_product_of_whom_it_reaches(
     maya = users.register(username="maya", password="correct-horse-battery")
     own, product = listen(heard, user=alice), listen(heard)
     for user in (alice, mallory, maya):
-        events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=["mem_1"])
+        webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=["mem_1"])
     subjects = set(Delivery.objects.filter(webhook=own).values_list("subject", flat=True))
     assert subjects == {alice.subject}
     subjects = set(Delivery.objects.filter(webhook=product).values_list("subject", flat=True))
@@ -238,7 +242,7 @@ def test_we_connect_to_the_very_address_that_was_checked(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = int(heard.url.rsplit(":", 1)[1])
-    place = addresses.place_of(f"http://localhost:{port}/x?y=1")
+    place = public_addresses.place_of(f"http://localhost:{port}/x?y=1")
 
     def no_more_names(*args: Any, **more: Any) -> None:
         raise AssertionError("it was resolved again")
@@ -252,7 +256,7 @@ def test_we_connect_to_the_very_address_that_was_checked(
         ),
     )
     if place.address == "127.0.0.1":
-        assert addresses.post(place, body=b"{}", headers={}) == 204
+        assert public_addresses.post(place, body=b"{}", headers={}) == 204
         assert heard.headers[0]["Host"] == f"localhost:{port}"
 
 
@@ -326,7 +330,7 @@ def test_forgetting_somebody_takes_their_webhooks_and_tells_the_product(
     alice: User, heard: Heard, product_key: str
 ) -> None:
     own, product = listen(heard, user=alice), listen(heard, told=["operation.finished"])
-    events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
+    webhook_events.memories(Event.MEMORY_CREATED, user_id=alice.pk, ids=["mem_1"])
     body = {"scope": "user", "user_id": "alice"}
     accepted = answer(Api(product_key).post("/memory/forget", body), 202)
     worker.drain()
@@ -341,5 +345,5 @@ def test_the_log_is_kept_as_long_as_traces(alice: User, heard: Heard, settings: 
     hook = listen(heard, user=alice)
     webhooks.try_out(hook)
     settings.TRACE_DAYS = 0
-    leftovers.erase_expired()
+    cleaned_up()
     assert not Delivery.objects.exists()

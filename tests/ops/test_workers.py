@@ -16,17 +16,20 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Conversation
-from conversations.services import turns
-from conversations.services.turns import MessageInput
+from conversations.recording import turns
+from conversations.recording.turns import MessageInput
+from memories.forgetting import memory_forgets
+from memories.indexing import search_index
+from memories.learning import ingest
 from memories.models import Memory, MemoryVersion, Source
 from memories.reader import reader
-from memories.services import forgetting, indexing, ingest
 from ops import registry
 from ops.access import as_system, as_user
+from ops.accounts import users
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Status, User
-from ops.services import leases, outbox, users, worker
-from ops.services.leases import Leases
-from ops.services.worker import Run
+from ops.queue import leases, outbox, worker
+from ops.queue.leases import Leases
+from ops.queue.worker import Run
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.processes import Reach, fork, fork_each
 
@@ -99,7 +102,7 @@ def test_ten_workers_learn_each_turn_once_and_forget_once(alice: User, mallory: 
     for user in (alice, mallory):
         with as_user(user):
             gone = make_memory(user, "Plays chess")
-            forgetting.forget_memory(user=user, memory=gone)
+            memory_forgets.forget_memory(user=user, memory=gone)
             for what in said:
                 thread = make_conversation(user)
                 turns.record_turn(
@@ -122,7 +125,7 @@ def test_ten_workers_learn_each_turn_once_and_forget_once(alice: User, mallory: 
 
 def _warm_up() -> None:
     """Loaded once, before the workers are forked."""
-    indexing.embed(["A first text."])
+    search_index.embed(["A first text."])
     reader().read("A first text.")
 
 
@@ -277,7 +280,7 @@ def test_a_forget_is_receipted_once_though_its_worker_stood_still_before_the_rec
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_user(alice):
-        forgetting.forget_memory(user=alice, memory=make_memory(alice, "Plays chess"))
+        memory_forgets.forget_memory(user=alice, memory=make_memory(alice, "Plays chess"))
     stopping: list[Reach] = []
     step = Run.step
 

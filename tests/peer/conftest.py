@@ -16,7 +16,7 @@ import pytest
 from pytest_django import Settings
 
 from memcenter.providers.breaker import CircuitBreaker
-from memories.services import providers
+from memories import language_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120
@@ -77,5 +77,5 @@ def by_peer(peer: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> I
     settings.MODEL_TIMEOUT, settings.MODEL_RETRIES, settings.MODEL_FALLBACK = _PATIENCE, 0, True
     monkeypatch.setattr(CircuitBreaker, "check", lambda _breaker: None)
     yield
-    providers.chat_model(providers.endpoint()).close()
-    providers.chat_model.cache_clear()
+    language_steps.chat_model(language_steps.endpoint()).close()
+    language_steps.chat_model.cache_clear()

@@ -15,11 +15,11 @@ from pytest_django import Settings
 
 from bench import junk_loop
 from conversations.models import Conversation, Summary, Turn
-from conversations.services import threads
+from conversations.recording import conversation_names
 from memories.models import Arbitration, Memory, MemoryStatus, MemoryVersion, Source
-from memories.services import consolidation
+from memories.writing import consolidation
 from ops.models import Kind, ModelCall, Operation, Status, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.test_junk_loop import block_for, learned, tell
 
@@ -33,7 +33,7 @@ TURNS = int(os.environ.get("MEMCENTER_PEER_TURNS", "100"))
 
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
-    return threads.find_or_create(user=alice, reference="c1")
+    return conversation_names.find_or_create(user=alice, reference="c1")
 
 
 def asked(step: str) -> int:

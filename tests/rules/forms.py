@@ -12,7 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations.models import Turn
+from memories.extraction.types import OWNER_UNSURE
+from memories.learning import told_changes
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
+from ops.accounts import keys, users
 from ops.models import (
     ApiKey,
     Identity,
@@ -24,8 +27,14 @@ from ops.models import (
     User,
     Webhook,
 )
-from ops.services import keys, outbox, users
-from tests.factories import make_conversation, make_memory, make_turn, make_version
+from ops.queue import outbox
+from tests.factories import (
+    make_conversation,
+    make_decision,
+    make_memory,
+    make_turn,
+    make_version,
+)
 from tests.memories.pages import make_binned, make_candidate
 
 PASSWORD = "correct-horse-battery"
@@ -120,11 +129,19 @@ FORMS: dict[str, Form] = {
     "conversation_clear": _conversation(memories="on"),
     "conversation_delete": _conversation(memories="on"),
     "message_forget": lambda world: ([world.turn.user_message.public_id], {"cascade": "on"}),
+    "message_remember": lambda world: (
+        [world.turn.user_message.public_id],
+        {"content": "Plays the oboe", "kind": "fact"},
+    ),
     "message_rate": lambda world: (
         [world.turn.assistant_message.public_id],
         {"rating": "positive"},
     ),
     "turn_forget": lambda world: ([world.turn.public_id], {"all": "1"}),
+    "turn_owner": lambda world: (
+        [world.turn.public_id],
+        {"memory": world.candidate.public_id, "mine": "yes"},
+    ),
     "turn_undo": lambda world: ([world.turn.public_id], {"memory": world.memory.public_id}),
     "export_everything": _nothing(format="zip", password=PASSWORD),
     "import_file": lambda world: (
@@ -132,6 +149,10 @@ FORMS: dict[str, Form] = {
         {"file": SimpleUploadedFile("x.md", b"## fact\n- Plays the oboe.\n")},
     ),
     "data_layer_delete": lambda world: (["memory"], {}),
+    "memory_keep_told": lambda world: (
+        [],
+        {"keep": [one.id for one in told_changes.preview("I play the oboe.", user=world.user)]},
+    ),
     "memory_add": _nothing(content="Plays the oboe", kind="fact"),
     "memory_edit": _memory(content="Plays the oboe", kind="fact"),
     "memory_bulk": lambda world: ([], {"ids": [world.memory.public_id], "do": "pin"}),
@@ -140,6 +161,7 @@ FORMS: dict[str, Form] = {
     "memory_unpin": _memory(),
     "memory_disable": _memory(),
     "memory_enable": _memory(),
+    "memory_rate": _memory(rating="negative"),
     "memory_delete": _memory(),
     "memory_restore": lambda world: ([world.binned.public_id], {}),
     "memory_forget": _memory(turns="on"),
@@ -201,7 +223,7 @@ def prepare(name: str, world: World, client: Client) -> None:
         Memory.objects.filter(pk=world.memory.pk).update(pinned=True)
     if name == "memory_undo":
         session = client.session
-        session["undo"] = {"token": [world.binned.public_id]}
+        session["undo"] = {"token": ("restore", [world.binned.public_id])}
         session.save()
     if name == "conversation_answer":
         Turn.objects.all().delete()
@@ -214,6 +236,9 @@ def prepare(name: str, world: World, client: Client) -> None:
         }
         payload = {"turn": world.turn.pk, "forget": asked}
         outbox.enqueue(Kind.EXTRACT_TURN, subject=world.user.subject, payload=payload)
+    if name == "turn_owner":
+        world.candidate.versions.update(reason=OWNER_UNSURE)
+        make_decision(world.turn, world.candidate, "ADD")
     if name == "turn_undo":
         world.memory.versions.filter(number__gt=1).delete()
         Memory.objects.filter(pk=world.memory.pk).update(current_version=1)

@@ -23,10 +23,10 @@ MESSAGE = 32_000  # characters
 READS = {
     "": MESSAGE,
     "memories.extraction.commands": 600,
-    "memories.extraction.accepted:": 600,
+    "memories.extraction.accepted_claims:": 600,
     "memories.extraction.joint.": 8_000,
-    "memories.extraction.joint.habits:_TIMES": 60,
-    "memories.extraction.joint.habits:_DONE_ZH": 60,
+    "memories.extraction.habits:_P['at_times']": 60,
+    "memories.extraction.habits:_P['done_in_zh']": 60,
 }
 _SHORT = 40  # characters; what takes exponential time shows it here
 _MOST = 12  # texts made from one pattern

@@ -18,10 +18,10 @@ from pytest_django import Settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
-from conversations.services import temporary
+from conversations.recording import temporary
+from ops.accounts import keys
 from ops.api import events
 from ops.models import Scope, User
-from ops.services import keys
 from tests.memcenter.rest.test_schema import generated
 from tests.memcenter.rest.test_schema import world as world
 

@@ -16,8 +16,9 @@ from django.urls import get_resolver, reverse
 
 from memcenter.mcp import calls
 from memcenter.mcp.tools import TOOLS, Declared
+from ops.accounts import keys
+from ops.audit import audit_chain
 from ops.models import AuditEvent, Operation, Status, User
-from ops.services import audit_chain, keys
 from tests.conftest import ALL_SCOPES, key_row
 from tests.factories import make_memory
 from tests.rules.forms import FORMS, PASSWORD, World, make_world, prepare
@@ -39,8 +40,8 @@ READING = {
     "/v1/embeddings/",
 }
 # Nothing of a person is changed: a stream is cut, a visitor sees another language, what is said
-# in passing is kept nowhere, a temporary chat is written nowhere.
-CHANGING_NOTHING = {"conversation_stop", "temporary_new", "identity_connect"}
+# in passing is kept nowhere, a temporary chat is written nowhere, a change is only shown.
+CHANGING_NOTHING = {"conversation_stop", "temporary_new", "identity_connect", "memory_tell"}
 
 
 def newest_after(number: int) -> list[AuditEvent]:

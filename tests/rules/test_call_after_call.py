@@ -17,9 +17,10 @@ from pytest_django import Settings
 from schemathesis import Case
 
 from ops.access import as_system
+from ops.accounts import keys
 from ops.api import events
 from ops.models import Scope
-from ops.services import addresses, keys
+from ops.webhooks import public_addresses
 from tests.memcenter.rest.test_schema import generated
 from tests.rules.test_any_call import HELD, SHAPE, TRIES, product
 
@@ -33,7 +34,7 @@ def test_what_one_call_answers_the_next_can_be_about(
 ) -> None:
     settings.RATE_LIMIT = settings.RATE_LIMIT_HEAVY = 1_000_000
     monkeypatch.setattr(events, "SECONDS", 0)
-    monkeypatch.setattr(addresses, "problem_with", lambda url, *, longest: "")  # no names of hosts
+    monkeypatch.setattr(public_addresses, "problem_with", lambda url, *, longest: "")
     with as_system():
         key = keys.create(name="whole", scopes=list(Scope.values))[1]
     schema: Any = schemathesis.openapi.from_dict(generated())

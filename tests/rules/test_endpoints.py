@@ -10,14 +10,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from memcenter.rest import examples
 from memcenter.rest.base import MemcenterView
+from memcenter.rest.description import examples
 from memcenter.rest.endpoint import Endpoint
 from memcenter.rest.routing import SLASHED
 from ops.access import as_user
+from ops.accounts import keys
 from ops.api import events
+from ops.forgetting import person_forgets
 from ops.models import Operation, Scope, User, Webhook
-from ops.services import forgetting, keys
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, error
 from tests.memcenter.rest.test_schema import generated
@@ -287,7 +288,7 @@ def test_of_somebody_being_forgotten_nothing_is_said_and_nothing_is_taken(
     monkeypatch.setattr(events, "SECONDS", 0)
     product = whole_key()
     with as_user(alice):
-        forgetting.forget_user(user=alice)
+        person_forgets.forget_user(user=alice)
     before = rows_of(alice)
     error(called(route, alice_key, ids), 401, "unauthenticated")
     by_name, by_ids = called(route, product, ids, user_id="alice"), called(route, product, ids)

@@ -17,8 +17,9 @@ from django.urls import reverse
 from memcenter.mcp import calls
 from memcenter.mcp.tools import TOOLS, Declared
 from ops.access import as_user, lock_person
+from ops.accounts import keys
 from ops.models import User
-from ops.services import keys, worker
+from ops.queue import worker
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_memory
 from tests.lock_order import Watched, watched

@@ -19,12 +19,13 @@ from conversations.models import ConversationKind
 from memcenter.compat.mem0 import urls as mem0_urls
 from memcenter.compat.openai_chat import urls as openai_urls
 from memcenter.mcp import tools
+from memories import projects
 from memories.api import urls as memory_urls
+from memories.files import daily_notes
 from memories.models import MemoryStatus
-from memories.services import notes, projects
 from ops.access import as_user
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.mcp.test_tools import Agent
@@ -69,6 +70,7 @@ REST = [
     rest("POST /memory/context", Does.NOTHING, message=f"Tell me about {_ANY}"),
     rest("GET /memories/search", Does.NOTHING, query=_ANY),
     rest("GET /memories/timeline", Does.NOTHING),
+    rest("GET /memory/portrait", Does.NOTHING),
     rest("POST /memory/long_term", Does.REFUSES, content="Plays the cello."),
     rest("POST /ingest/memory", Does.REFUSES, **_PLAN),
     rest("POST /memory/append", Does.REFUSES, text="Bought oats."),
@@ -183,7 +185,7 @@ def world(alice: User, alice_key: str) -> World:
         memory = make_memory(alice, f"Plays {WORD} on Sundays", turns=[turn])
         make_memory(alice, f"The {WORD} club meets in May.", project=project)
         waiting = make_memory(alice, f"Likes {WORD} books", status=MemoryStatus.CANDIDATE)
-        notes.append(f"The {WORD} club moved.", user=alice)
+        daily_notes.append(f"The {WORD} club moved.", user=alice)
     api = Api(alice_key)
     text = f"# Talks\n\nThe {WORD} club meets on Fridays."
     own = {"command": "create", "path": _OWN, "file_text": text}

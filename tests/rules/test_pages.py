@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.memories.pages import signed_in
 from tests.pages import PAGES, Seen, lived_in
 
@@ -19,11 +19,10 @@ MOST_BYTES = 100_000
 MOST_QUERIES = 20
 # Pages of no weight: they lead on, give a file, or are a fragment of another page.
 LIGHT = {
-    "memory_home",
-    "settings_page",
     "conversation_new",
     "temporary_new",
     "turn_lessons",
+    "forget_receipt",
     "export_download",
     "receipt_download",
     "first_password",  # who has one is led on

@@ -11,9 +11,10 @@ from django.db.models import Model, UniqueConstraint
 from pgvector.django import HalfVectorField
 
 from memories.models import RecallHit
-from ops import known_places, registry
+from ops import registry
+from ops.forgetting import erasure, ledger, reapplied_forgets
 from ops.models import Kind, User
-from ops.services import erasing, ledger, naming, places, reapplying, stores
+from ops.residue import id_search, known_places, places, stores
 from tests.rows import personal_models
 
 OURS = ("ops", "conversations", "memories")
@@ -142,13 +143,15 @@ def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
     """Which keys it writes is looked at as they are written: see `tests.redis_keys`."""
     reading_only = {
         "conversations.management.learning",
-        "conversations.views.listing",
+        "conversations.pages.conversation_list",
+        "memcenter.doctor",
         "memcenter.health",
         "memcenter.management.commands.restore",  # empties it
         "memcenter.rest.exceptions",
         "memcenter.compat.openai_chat.memory",
-        "ops.services.stores",
-        "ops.views.stored",
+        "memories.writing.facet_cache",  # drops what `memories.pages.lists.facets` writes
+        "ops.residue.stores",
+        "ops.pages.stored_amounts",
     }
     assert using_redis(root) - reading_only == {one.module for one in known_places.cached()}
 
@@ -172,14 +175,14 @@ def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
 
 
 def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
-    assert reapplying.scopes() == set(ledger.SCOPES.values())
-    assert set(ledger.SCOPES) == set(erasing.FORGET_KINDS)
+    assert reapplied_forgets.scopes() == set(ledger.SCOPES.values())
+    assert set(ledger.SCOPES) == set(erasure.FORGET_KINDS)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> None:
-    """What it notes of a column outlives its rows: see `memcenter.lib.statistics`."""
+    """What it notes of a column outlives its rows: see `memcenter.lib.database.column_storage`."""
     vectors = [one for one in model._meta.concrete_fields if isinstance(one, HalfVectorField)]
     free = [one for one in (*places.textual(model), *vectors) if not one.choices]
     names = {one.column for one in free} - NAMES_OF_OURS.get(model, set())
@@ -195,7 +198,7 @@ def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> Non
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
-    """A scan of the raw files reads it: see `memcenter.lib.uncompressed`."""
+    """A scan of the raw files reads it: see `memcenter.lib.database.column_storage`."""
     names = {
         one.column for one in model._meta.concrete_fields if one.name in getattr(model, "words", ())
     }
@@ -211,11 +214,11 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("place", places.places(), ids=lambda place: place.table)
 def test_who_names_an_erased_id_is_found_without_reading_all_rows(place: places.Place) -> None:
-    """A new column of text wants a place in the table's index: see `memcenter.lib.mentions`."""
+    """A new column of text needs a place in the table's index."""
     if place.table in FEW_ROWS or place.keeps_ids:
         return
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        for statement in naming.statements(place):
+        for statement in id_search.select_statements(place):
             cursor.execute(f"EXPLAIN {statement}", [["mem_" + "9" * 26]])
             assert "Seq Scan" not in str(cursor.fetchall()), statement

@@ -16,10 +16,9 @@ from django.db import connection, models
 from pytest_django import Settings
 
 from memories.models import Memory
-from ops import known_places
-from ops.known_places import Cached
 from ops.models import User
-from ops.services import places
+from ops.residue import known_places, places
+from ops.residue.known_places import Cached
 from tests import databases
 from tests.rows import personal_models
 from tests.rules import test_personal_data as rules
@@ -152,7 +151,7 @@ def test_a_module_that_writes_to_redis_unregistered_is_found(tmp_path: Path) -> 
     for app in (*rules.OURS, "memcenter"):
         shutil.copytree(rules.ROOT / app, tmp_path / app, ignore=shutil.ignore_patterns("*.pyc"))
     rules.test_every_module_that_writes_to_redis_says_which_keys(tmp_path)
-    (tmp_path / "memories/services/planted.py").write_text("from django.core.cache import cache\n")
+    (tmp_path / "memories/learning/planted.py").write_text("from django.core.cache import cache\n")
     with pytest.raises(AssertionError):
         rules.test_every_module_that_writes_to_redis_says_which_keys(tmp_path)
 
@@ -165,7 +164,7 @@ def test_a_key_of_an_unregistered_prefix_can_not_even_be_written(
         cache.set("stray:7", "words")
     with pytest.raises(AssertionError, match="nobody knows of the key"):
         cache.set_many({"stray:7": "words"})
-    stray = Cached("stray:", "memories.services.stray")
+    stray = Cached("stray:", "memories.learning.stray")
     monkeypatch.setattr(known_places, "_cached", [*known_places.cached(), stray])
     cache.set("stray:7", "words")
     cache.delete("stray:7")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
+from memories.pages import reason_words
+from memories.pages.reason_words import sentence_for
 from memories.reader.labels import SPAN_HEADS
-from memories.views import reason_words
-from memories.views.reason_words import sentence_for
 from tests.catalog import ROOT
 
 _GIVE_A_REASON = ("Finding", "_for_review", "_because")
@@ -21,7 +21,9 @@ def said_in_code() -> set[str]:
     """Codes as they stand in calls, keywords and constants of what extracts and decides."""
     files = [
         *(ROOT / "memories/extraction").rglob("*.py"),
-        *(ROOT / "memories/services").glob("*.py"),
+        *(ROOT / "memories/learning").glob("*.py"),
+        *(ROOT / "memories/writing").glob("*.py"),
+        *(ROOT / "memories/forgetting").glob("*.py"),
     ]
     return {code for file in files for code in _codes_of(file)}
 

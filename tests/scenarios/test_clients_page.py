@@ -14,9 +14,9 @@ import pytest
 from django.test import Client
 
 from memcenter.management.commands.mcp import Command
+from ops.accounts import keys
 from ops.models import User
-from ops.services import keys
-from ops.webhook_operations import signature
+from ops.webhooks.operations import signature
 from tests.live import ROOT
 from tests.memcenter.rest.client import Api, answer
 

@@ -59,6 +59,14 @@ def by_clearing(caller: Caller, told: Told) -> Any:
     return caller.ask("POST", "/clear", body=body)
 
 
+NAMES = [
+    "amber barley cedar copper autumn ember olive hazel juniper linden maple pebble silver russet"
+    " willow winter",
+    "cliff dale field ford castle church grove haven hill ridge spring vale wood stone water"
+    " bridge",
+    "berry hurst gate ham house land ling fold side light ton ville wick worth park field",
+]  # no name put together of them is taken for a secret
+PARTS_OF_A_NAME = [each.split() for each in NAMES]
 SCOPES = [by_memory, by_message, by_conversation, by_clearing]
 
 
@@ -66,8 +74,7 @@ SCOPES = [by_memory, by_message, by_conversation, by_clearing]
 def word(ana: Caller) -> str:
     """Nuts that nobody else is allergic to, by a name that can be spoken and is no password."""
     signs = [int(sign, 16) for sign in ana.user_id.removeprefix("ana-")]
-    pairs = zip(signs[::2], signs[1::2], strict=True)
-    return "".join(f"{'bdfghklmnprstvwz'[one]}{'aeiou'[other % 5]}" for one, other in pairs)
+    return "".join(parts[sign] for parts, sign in zip(PARTS_OF_A_NAME, signs, strict=False))
 
 
 @pytest.mark.parametrize("by", SCOPES)

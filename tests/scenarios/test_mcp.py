@@ -78,7 +78,8 @@ async def use_every_tool(client: Client, owner: str, stranger: str) -> None:
     searched = await told(client, "memory_search", query="printer", types=["note"], **whose)
     assert [one["id"] for one in searched["results"]] == [line["id"]]
     assert await trouble(client, "mem.search", query="") == "invalid"
-    assert await trouble(client, "memory_search", query="x", owner_id=stranger) == "not_found"
+    nothing = await told(client, "memory_search", query="x", owner_id=stranger)
+    assert nothing["results"] == []
     forgotten = {"memory_id": made["id"]}
     assert await trouble(client, "memory_forget", owner_id=stranger, **forgotten) == "not_found"
     assert (await told(client, "memory_forget", **forgotten, **whose))["status"] == "accepted"
@@ -101,6 +102,31 @@ def test_a_client_uses_every_tool_over_stdio(product: Product, ana: Caller, bob:
     async def talk() -> None:
         async with over_stdio(product, product.api_key) as client:
             await use_every_tool(client, ana.user_id, bob.user_id)
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("over", "content"),
+    [
+        (over_http, "The audit log is kept for a year."),
+        (over_stdio, "Thumbnails are drawn by the background worker."),
+    ],
+)
+def test_an_agent_that_names_no_owner_and_no_project_just_works(
+    product: Product, over: Any, content: str
+) -> None:
+    """With the key that `make up` prints, and nothing set."""
+
+    async def talk() -> None:
+        async with over(product, product.api_key) as client:
+            page = {"content": content, "content_type": "plan"}
+            made = await told(client, "mem.ingest_memory", **page)
+            assert made["status"] == "created"
+            found = await told(client, "mem.search", query=content, project_key="general")
+            assert made["id"] in [one["id"] for one in found["results"]]
+            whole = await told(client, "mem.get", ids=[made["id"]], owner_id="personal")
+            assert [one["id"] for one in whole["results"]] == [made["id"]]
 
     asyncio.run(talk())
 

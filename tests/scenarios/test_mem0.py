@@ -49,7 +49,7 @@ def made_key(product: Product, *scopes: str, user_id: str = "") -> str:
     """One of the product's, or of a person who is there already."""
     return product.shell(
         "from ops.access import as_system\n"
-        "from ops.services import keys, users\n"
+        "from ops.accounts import keys, users\n"
         "with as_system():\n"
         f"    user = users.find({user_id!r}) if {user_id!r} else None\n"
         f"    print(keys.create(name='test', scopes={scopes!r}, user=user)[1])"

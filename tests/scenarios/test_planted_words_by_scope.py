@@ -83,7 +83,7 @@ def by_mem0(api: Planting) -> str:
     event = api.call("POST", "/v3/memories/add/", json=body)["event_id"]
     api.ana.finished([event])
     plain = {**user, "infer": False, "metadata": {"k": word("plain label")}}
-    stored = [{"role": "user", "content": word("mem0 memory")}]
+    stored = [{"role": "user", "content": f"Likes {word('mem0 memory')}"}]
     api.call("POST", "/v3/memories/add/", json={**plain, "messages": stored})
     gone = api.call("DELETE", "/v1/memories/", params=user)
     settle(api)

@@ -24,6 +24,16 @@ CORRECTED = [
     ("我妹妹叫小雨。", "说错了，我妹妹叫小雪。", "我妹妹叫什么名字？", "小雨", "小雪"),
 ]
 
+# What is put right is only said in the message before.
+PUT_RIGHT = [
+    (
+        "my sister Ewa has a peanut allergy",
+        "actually typo, its my cousin Ewa not my sister",
+        "my cousin Ewa has a peanut allergy",
+    ),
+    ("老婆怀孕五个月了", "说错了，是六个月", "怀孕六个月"),
+]
+
 
 @pytest.mark.parametrize(("told", "asked", "known"), TOLD)
 def test_what_was_told_in_one_conversation_is_recalled_in_another(
@@ -91,3 +101,16 @@ def test_what_we_put_into_the_prompt_is_not_learned_again(ana: Caller) -> None:
         block = ana.recalled("What could I cook tonight?")
         ana.tell(f"{block}\n\nWhat could I cook tonight?", conversation=f"evening {number}")
     assert ana.memories() == ["I'm allergic to peanuts"]
+
+
+@pytest.mark.parametrize(("told", "corrected", "right"), PUT_RIGHT)
+def test_a_slip_is_put_right_where_it_was_learned(
+    ana: Caller, told: str, corrected: str, right: str
+) -> None:
+    ana.tell(told, conversation="monday")
+    ana.tell(corrected, conversation="monday")
+
+    (memory,) = ana.get("/memory/long_term")["results"]
+    assert right in memory["content"]
+    versions = ana.get(f"/memory/long_term/{memory['id']}/versions")["results"]
+    assert len(versions) == 2

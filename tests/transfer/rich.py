@@ -26,9 +26,11 @@ from memories.models import (
     RelationKind,
 )
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Export, Operation, User
-from ops.portable import OUR_ID
-from ops.services import exporting, stored_files, users, worker
+from ops.queue import worker
+from ops.transfer import export_requests, stored_files
+from ops.transfer.portable_rows import OUR_ID
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -174,7 +176,7 @@ def _files(user: User, chance: random.Random, memories: list[Memory]) -> None:
 
 def export(user: User, *, format: str = "json", conversation: Conversation | None = None) -> Export:
     with as_user(user):
-        asked = exporting.request(
+        asked = export_requests.request(
             user=user,
             format=format,
             actor="user",

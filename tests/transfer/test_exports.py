@@ -16,11 +16,13 @@ from django.core.files.storage import storages
 from django.test import Client
 from django.utils import timezone
 
-from conversations.services import forgetting
-from memories.services import forgetting as memory_forgetting
+from conversations.forgetting import message_forgets
+from memories.forgetting import memory_forgets as memory_forgetting
 from ops.access import as_user
 from ops.models import AuditEvent, Export, Operation, Status, User
-from ops.services import export_writing, exporting, outbox, stored_files, worker
+from ops.queue import outbox, worker
+from ops.transfer import export_file, export_requests, stored_files
+from tests.draining import cleaned_up
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.killing import Kill, revive
 from tests.memcenter.rest.client import Api, answer, error, refused
@@ -37,7 +39,9 @@ def files() -> set[str]:
 
 def ask(user: User, **options: Any) -> Export:
     with as_user(user):
-        return exporting.request(user=user, format="json", actor="user", surface="test", **options)
+        return export_requests.request(
+            user=user, format="json", actor="user", surface="test", **options
+        )
 
 
 def state(asked: Export) -> Operation:
@@ -58,7 +62,7 @@ def test_an_export_says_what_it_is_of_and_whether_all_is_cleaned_up(alice: User)
 def test_an_unfinished_forget_is_told(alice: User) -> None:
     turn = make_turn(make_conversation(alice), "I play chess")
     with as_user(alice):
-        asked = forgetting.forget_message(user=alice, message=turn.user_message)
+        asked = message_forgets.forget_message(user=alice, message=turn.user_message)
     Operation.objects.filter(pk=asked.pk).update(status=Status.FAILED)
     data = data_of(export(alice))
     assert data["clean_up"] == {"complete": False, "unfinished": 1}
@@ -121,7 +125,11 @@ def test_the_api_exports_and_gives_the_file(alice: User, alice_key: str) -> None
 
 def test_an_unknown_format_is_refused(alice_key: str) -> None:
     refused(Api(alice_key).post("/memory/export", {"format": "pdf"}), "format")
-    refused(Api(alice_key).post("/memory/export", {}), "format")
+
+
+def test_an_export_is_json_unless_said_otherwise(alice_key: str) -> None:
+    answer(Api(alice_key).post("/memory/export", {}), 202)
+    assert Export.objects.get().format == "json"
 
 
 def test_nobody_else_gets_the_file(
@@ -141,7 +149,7 @@ def test_after_its_time_an_export_is_gone(alice: User, alice_key: str) -> None:
     made = export(alice)
     Export.objects.update(expires_at=timezone.now())
     error(Api(alice_key).get(f"/memory/export/{state(made).public_id}/download"), 404, "not_found")
-    assert exporting.erase_expired() == 1
+    assert cleaned_up()["exports"] == 1
     assert not Export.objects.exists() and not storages["exports"].exists(made.path)
 
 
@@ -154,8 +162,8 @@ def test_a_forget_erases_what_may_hold_it_and_nothing_else(alice: User, mallory:
     without = export(alice, conversation=other)
     theirs = export(mallory)
     with as_user(alice):
-        forgetting.forget_message(user=alice, message=turn.user_message)
-        assert exporting.of(alice).count() == 1
+        message_forgets.forget_message(user=alice, message=turn.user_message)
+        assert export_requests.of(alice).count() == 1
     worker.drain()
     left = set(Export.objects.values_list("pk", flat=True))
     assert left == {without.pk, theirs.pk}
@@ -178,15 +186,15 @@ def test_an_export_that_is_being_made_starts_again_after_a_forget(
     turn = make_turn(make_conversation(alice), "I play chess")
     before = files()
     asked = ask(alice)
-    real = exporting.publish
+    real = export_requests.publish
 
     def forget_first(*args: Any, **given: Any) -> None:
-        monkeypatch.setattr(exporting, "publish", real)
+        monkeypatch.setattr(export_requests, "publish", real)
         with as_user(alice):
-            forgetting.forget_message(user=alice, message=turn.user_message, cascade=True)
+            message_forgets.forget_message(user=alice, message=turn.user_message, cascade=True)
         real(*args, **given)
 
-    monkeypatch.setattr(exporting, "publish", forget_first)
+    monkeypatch.setattr(export_requests, "publish", forget_first)
     monkeypatch.setattr(outbox, "_AFTER_GIVING_WAY", 3_600)
     worker.drain()
     assert state(asked).status == Status.PENDING  # it gave way
@@ -209,7 +217,7 @@ def test_killed_while_writing_it_leaves_no_half_file_and_is_made_again(
     def deadly(*args: Any, **given: Any) -> None:
         raise Kill
 
-    monkeypatch.setattr(export_writing.Writer, moment, deadly)
+    monkeypatch.setattr(export_file.Writer, moment, deadly)
     with pytest.raises(Kill):
         worker.drain()
     revive(monkeypatch)
@@ -253,7 +261,7 @@ def test_a_full_disk_fails_in_plain_words_and_leaves_nothing(
     monkeypatch.setattr(stored_files.Part, "write", full)
     worker.drain()
     operation = state(asked)
-    assert operation.status == Status.FAILED and "room on the disk" in operation.last_error
+    assert operation.status == Status.FAILED and "enough disk space" in operation.last_error
     assert files() == before
 
 
@@ -269,7 +277,7 @@ def test_an_export_that_failed_or_is_being_made_does_not_name_a_forgotten_conver
     unfinished = Operation.objects.filter(pk=asked.operation_id)
     unfinished.update(status=status, lease_until=lease, attempt=1)
     with as_user(alice):
-        forget = forgetting.forget_conversation(user=alice, conversation=thread)
+        forget = message_forgets.forget_conversation(user=alice, conversation=thread)
     worker.drain()
     forget.refresh_from_db()
     assert (forget.status, forget.attempt) == (Status.SUCCEEDED, 1)

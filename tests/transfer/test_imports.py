@@ -15,12 +15,14 @@ from django.http import StreamingHttpResponse
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from conversations.forgetting import message_forgets
+from conversations.importing import file_import
 from conversations.models import Conversation, Message, Turn
-from conversations.services import bringing_in, forgetting
 from memories.models import Memory, MemoryVersion, Source
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Import, Kind, Operation, Status, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_turn
 from tests.killing import Kill, revive
 from tests.memcenter.rest.client import Api, answer, error, refused
@@ -102,7 +104,7 @@ def test_what_came_in_is_learned_from_and_found(alice: User) -> None:
 
 
 def _key(user: User) -> str:
-    from ops.services import keys
+    from ops.accounts import keys
 
     return keys.create(name="own", scopes=["read", "write"], user=user)[1]
 
@@ -201,7 +203,7 @@ def test_memories_stay_out_while_long_term_memory_is_off(alice: User) -> None:
     users.change_settings(user=alice, changes={"longterm_enabled": False})
     told = report(bring_in(alice, b"## fact\n- Plays chess\n"))
     assert told["memories"] == 0
-    assert told["skipped"][0]["why"] == "long-term memory is switched off"
+    assert told["skipped"][0]["why"] == "long-term memory is turned off"
 
 
 @pytest.mark.parametrize(
@@ -275,14 +277,14 @@ def test_a_crafted_export_reaches_nobody_else(alice: User, mallory: User) -> Non
 def test_killed_in_the_middle_it_leaves_nothing_or_completes(
     alice: User, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    real = getattr(bringing_in, where)
+    real = getattr(file_import, where)
 
     def deadly(*args: Any, **given: Any) -> None:
         if where == "finish":
             real(*args, **given)
         raise Kill
 
-    monkeypatch.setattr(bringing_in, where, deadly)
+    monkeypatch.setattr(file_import, where, deadly)
     raw = json.dumps(chatgpt()).encode()
     with pytest.raises(Kill):
         bring_in(alice, raw)
@@ -297,15 +299,15 @@ def test_killed_in_the_middle_it_leaves_nothing_or_completes(
 
 def test_a_forget_comes_first(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = make_turn(make_conversation(alice), "I play chess")
-    real = bringing_in.read
+    real = file_import.read
 
     def forget_first(row: Import) -> Any:
-        monkeypatch.setattr(bringing_in, "read", real)
+        monkeypatch.setattr(file_import, "read", real)
         with as_user(alice):
-            forgetting.forget_message(user=alice, message=turn.user_message, cascade=True)
+            message_forgets.forget_message(user=alice, message=turn.user_message, cascade=True)
         return real(row)
 
-    monkeypatch.setattr(bringing_in, "read", forget_first)
+    monkeypatch.setattr(file_import, "read", forget_first)
     operation = bring_in(alice, json.dumps(chatgpt()).encode())
     Operation.objects.filter(pk=operation.pk).update(run_after=timezone.now())
     worker.drain()
@@ -388,10 +390,10 @@ def test_the_same_upload_with_the_same_idempotency_key_is_one(alice: User, alice
 
 
 def test_forgetting_the_person_erases_the_file_that_waits(alice: User) -> None:
-    from ops.services import forgetting as everything
+    from ops.forgetting import person_forgets as everything
 
     with as_user(alice):
-        row = bringing_in.request(
+        row = file_import.request(
             user=alice, file=io.BytesIO(b"[]"), size=2, actor="user", surface="test"
         )
         assert storages["imports"].exists(row.path)
@@ -408,7 +410,7 @@ def test_the_page_shows_what_came_and_what_did_not(alice: User) -> None:
     assert page.post("/memory/data/import/", {"file": raw}).status_code == 302
     worker.drain()
     shown = page.get("/memory/data/").content.decode()
-    assert "1 conversation, 2 messages" in shown and "1 place left out" in shown
+    assert "1 conversation, 2 messages" in shown and "1 entry skipped" in shown
     bad = SimpleUploadedFile("x.json", b"just words")
     page.post("/memory/data/import/", {"file": bad})
     worker.drain()

@@ -9,17 +9,19 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message, Turn
-from conversations.services import forgetting, threads, turns
-from conversations.services.turns import MessageInput
-from memories import tasks
+from conversations.recording import conversation_names, turns
+from conversations.recording.turns import MessageInput
+from memories import language_steps, tasks
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.joint.types import Gathered, Heard
+from memories.extraction.joint_types import Gathered, Heard
 from memories.extraction.types import Candidate
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Source
-from memories.services import consolidation, providers
+from memories.writing import consolidation
+from ops.accounts import users
 from ops.models import User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memories.extraction.readings import FakeReader, statement
 from tests.transfer.rich import content_of, export
@@ -57,8 +59,8 @@ def joint(monkeypatch: pytest.MonkeyPatch) -> DatedPlan:
     """What is put together from the two turns; by itself only the first one says something."""
     reader, found = FakeReader(), DatedPlan()
     reader.hears(TRIP[0], statement(TRIP[0], PLAN, kind=Kind.TASK))
-    monkeypatch.setattr(providers, "bundled_extractor", lambda: BundledExtractor(reader))
-    monkeypatch.setattr(providers, "joint_reader", lambda: found)
+    monkeypatch.setattr(language_steps, "bundled_extractor", lambda: BundledExtractor(reader))
+    monkeypatch.setattr(language_steps, "joint_reader", lambda: found)
     return found
 
 
@@ -71,7 +73,7 @@ def moved(user: User) -> User:
 
 def forget(user: User, text: str) -> None:
     message = Message.objects.get(user=user, content=text)
-    forgetting.forget_message(user=user, message=message, cascade=True)
+    message_forgets.forget_message(user=user, message=message, cascade=True)
     worker.drain()
 
 
@@ -82,7 +84,7 @@ def active(user: User) -> list[str]:
 
 @pytest.fixture
 def planned(alice: User, joint: DatedPlan) -> User:
-    conversation = threads.find_or_create(user=alice, reference="c1")
+    conversation = conversation_names.find_or_create(user=alice, reference="c1")
     for text in TRIP:
         turns.record_turn(
             user=alice,

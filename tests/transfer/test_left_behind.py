@@ -15,9 +15,12 @@ from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from ops.access import as_user
+from ops.forgetting import expired_rows
 from ops.models import Import, Kind, User
-from ops.services import leftovers, outbox, stored_files
-from ops.services.stored_files import IMPORTS
+from ops.queue import outbox
+from ops.transfer import stored_files
+from ops.transfer.stored_files import IMPORTS
+from tests.draining import cleaned_up
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +39,7 @@ def test_a_file_that_no_row_names_is_private_and_goes_with_the_next_cleanup() ->
     try:
         assert left.stat().st_mode & 0o777 == 0o600
         assert left.parent.stat().st_mode & 0o777 == 0o700
-        assert leftovers.erase_expired()["stray_files"] == 1
+        assert cleaned_up()["stray_files"] == 1
         assert (left.exists(), at_work.exists()) == (False, True)
     finally:
         at_work.unlink()
@@ -45,7 +48,7 @@ def test_a_file_that_no_row_names_is_private_and_goes_with_the_next_cleanup() ->
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A file that came just now; it counts as old enough to be looked at."""
-    monkeypatch.setattr(leftovers, "_ARRIVED_SECONDS", -60)
+    monkeypatch.setattr(expired_rows, "_ARRIVED_SECONDS", -60)
     path = arrived("sent.upload", minutes_ago=0)
     yield path
     path.unlink(missing_ok=True)
@@ -56,9 +59,9 @@ def test_who_still_works_at_a_file_keeps_it_and_after_a_death_it_goes(sent: Path
     with psycopg.connect(address_of_the_database()) as other:
         other.execute("SELECT 1")  # a transaction that is open from here on
         os.utime(sent)
-        assert leftovers.erase_abandoned_uploads() == 0 and sent.exists()
+        assert expired_rows.erase_abandoned_uploads() == 0 and sent.exists()
         other.rollback()
-        assert leftovers.erase_abandoned_uploads() == 1 and not sent.exists()
+        assert expired_rows.erase_abandoned_uploads() == 1 and not sent.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -66,7 +69,7 @@ def test_who_began_after_a_file_had_come_does_not_keep_it(sent: Path) -> None:
     os.utime(sent, (time.time() - 60, time.time() - 60))
     with psycopg.connect(address_of_the_database()) as other:
         other.execute("SELECT 1")
-        assert leftovers.erase_abandoned_uploads() == 1 and not sent.exists()
+        assert expired_rows.erase_abandoned_uploads() == 1 and not sent.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -74,7 +77,7 @@ def test_a_file_that_an_import_names_stays(sent: Path, alice: User) -> None:
     with as_user(alice):
         operation = outbox.enqueue(Kind.IMPORT, subject=alice.subject, payload={})
         Import.objects.create(user=alice, operation=operation, path=sent.name)
-    assert leftovers.erase_abandoned_uploads() == 0 and sent.exists()
+    assert expired_rows.erase_abandoned_uploads() == 0 and sent.exists()
 
 
 def address_of_the_database() -> str:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from conversations.services import bringing_in
+from conversations.importing import file_import
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import Import, Operation, User
-from ops.services import users, worker
+from ops.queue import worker
 from tests.transfer.rich import comparable, content_of, data_of, export, give_everything
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 def bring_in(user: User, content: bytes, *, format: str = "") -> Operation:
     with as_user(user):
-        row = bringing_in.request(
+        row = file_import.request(
             user=user,
             file=io.BytesIO(content),
             size=len(content),

@@ -17,17 +17,17 @@ import pytest
 from django.core.files.storage import storages
 from django.utils import timezone, translation
 
-from conversations import import_operations
+from conversations.importing import file_import, imported_index, operations
 from conversations.models import Conversation, Message
-from conversations.services import bringing_in, finding_again
 from memcenter.lib.errors import NotFound
+from memories.indexing import search_index
 from memories.models import LexicalEntry, TargetKind
-from memories.services import indexing
 from ops.access import as_system, as_user
 from ops.models import Attempt, Export, Import, Operation, Status, User
-from ops.services import export_writing, exporting, outbox, stored_files, worker
-from ops.services.exporting import FORMATS
-from ops.views.saying import said
+from ops.pages.error_texts import said
+from ops.queue import outbox, worker
+from ops.transfer import export_file, export_requests, stored_files
+from ops.transfer.export_requests import FORMATS
 from tests.factories import make_conversation, make_turn
 from tests.processes import fork
 from tests.transfer.test_imports import chatgpt, packed
@@ -73,7 +73,7 @@ def much(alice: User) -> User:
 
 def ask(user: User, format: str) -> Export:
     with as_user(user):
-        return exporting.request(user=user, format=format, actor="user", surface="test")
+        return export_requests.request(user=user, format=format, actor="user", surface="test")
 
 
 def is_whole(asked: Export) -> bool:
@@ -87,7 +87,7 @@ def is_whole(asked: Export) -> bool:
     if current.format == "zip":
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             assert packed.testzip() is None
-            content = packed.read(export_writing.DATA_NAME)
+            content = packed.read(export_file.DATA_NAME)
     data = json.loads(content)
     return bool(data["complete"]) and len(data["data"]["message"]) == 2 * TURNS
 
@@ -102,14 +102,14 @@ def test_an_export_killed_on_the_way_is_made_anew_and_leaves_no_half_of_it(
     (half,) = files("exports", "parts")
     assert (half.stat().st_size > 0) and (half.parent.name == "exports") == (moment == "moved")
     with as_user(much), pytest.raises(NotFound):
-        exporting.ready(user=much, op_id=asked.operation.public_id)
+        export_requests.ready(user=much, op_id=asked.operation.public_id)
     worker.drain()
     assert is_whole(asked)
 
 
 def _die_while_exporting(moment: str) -> None:
     if moment == "written":
-        exporting.publish = lambda *_, **__: die()
+        export_requests.publish = lambda *_, **__: die()
     if moment == "moved":
         keep = stored_files.keep
 
@@ -146,7 +146,7 @@ def test_an_export_onto_a_full_disk_says_so_leaves_nothing_and_can_be_tried_agai
         operation = Operation.objects.get(pk=asked.operation_id)
         attempt = Attempt.objects.get(operation=operation)
     assert operation.status == Status.FAILED and attempt.error == operation.last_error
-    assert "not enough room on the disk" in said(operation.last_error)
+    assert "enough disk space" in said(operation.last_error)
     with translation.override("zh-hans"):
         assert "磁盘" in said(operation.last_error)
     assert files("exports", "parts") == []
@@ -170,7 +170,7 @@ def lines() -> bytes:
 
 def bring(user: User, raw: bytes) -> Import:
     with as_user(user):
-        return bringing_in.request(
+        return file_import.request(
             user=user, file=io.BytesIO(raw), size=len(raw), actor="user", surface="test"
         )
 
@@ -193,7 +193,7 @@ def test_an_import_killed_on_the_way_is_there_once_and_whole_or_not_at_all(
     alice: User, moment: str
 ) -> None:
     asked = bring(alice, lines())
-    indexing.embed(["A first text."])
+    search_index.embed(["A first text."])
     killed_on_the_way(lambda: _die_while_importing(moment))
     with as_user(alice):
         there = Message.everything.filter(user=alice).count()
@@ -214,15 +214,15 @@ def test_what_an_import_had_unpacked_when_it_was_killed_is_unpacked_anew(alice: 
 
 def _die_while_importing(moment: str) -> None:
     if moment == "unpacked":
-        import_operations._apply = lambda *_, **__: die()
+        operations._apply = lambda *_, **__: die()
     if moment == "half":
 
         def look(watch: object, done: int) -> None:
             if done >= BROUGHT:
                 die()
 
-        import_operations._Watch.look = look  # type: ignore[method-assign, assignment]
+        operations._Watch.look = look  # type: ignore[method-assign, assignment]
     if moment == "applied":
-        bringing_in.erase_file = lambda *_: die()
+        file_import.erase_file = lambda *_: die()
     if moment == "indexing":
-        finding_again._look = lambda *_: die()
+        imported_index._look = lambda *_: die()

@@ -1,8 +1,8 @@
 import pytest
 
-from conversations.models import Feedback
+from conversations.models import Feedback, Message
 from ops.models import User
-from tests.factories import make_conversation, make_memory, make_message
+from tests.factories import make_conversation, make_memory, make_message, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 
 pytestmark = pytest.mark.django_db
@@ -22,10 +22,11 @@ def test_a_message_is_rated_and_the_rating_changed_and_taken_back(
         "id": message.public_id,
         "rating": "positive",
         "comment": "kind",
+        "forget": None,
     }
     rate("very_negative", "rude")
     assert Feedback.objects.get().comment == "rude"
-    assert rate(None) == {"id": message.public_id, "rating": None, "comment": ""}
+    assert rate(None) == {"id": message.public_id, "rating": None, "comment": "", "forget": None}
     assert not Feedback.objects.exists()
 
 
@@ -62,3 +63,13 @@ def test_a_stranger_rates_nothing(alice: User, mallory_key: str) -> None:
     for body in ({"message_id": message.public_id}, {"memory_id": memory.public_id}):
         error(Api(mallory_key).post("/feedback", {**body, "rating": "negative"}), 404)
     assert not Feedback.objects.exists()
+
+
+def test_a_very_bad_answer_is_offered_to_be_forgotten(alice: User, alice_key: str) -> None:
+    turn = make_turn(make_conversation(alice), "I play chess.", "You never win.")
+    api = Api(alice_key)
+    body = {"message_id": turn.assistant_message.public_id, "rating": "very_negative"}
+    offer = answer(api.post("/feedback", body))["forget"]
+    assert offer["scope"] == "message"
+    assert answer(api.post("/memory/forget", offer), 202)["status"] == "accepted"
+    assert not Message.objects.exists()

@@ -5,7 +5,7 @@ import pytest
 from conversations.models import Conversation, Message
 from memories.models import Memory, Origin, Project
 from ops.models import Operation, User
-from ops.services import worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 from tests.pair_reader import FakePairs
@@ -232,3 +232,55 @@ def test_what_decides_what_is_erased_must_be_plain(
 ) -> None:
     body = {"scope": "memory", "user_id": "alice"} | given
     assert refused(forget(product_key, **body), field)
+
+
+def _clients_own(user: User, conversation: str, message: str) -> Message:
+    found = make_turn(make_conversation(user, external_id=conversation), "I play chess.")
+    Message.objects.filter(pk=found.user_message_id).update(external_id=message)
+    return found.user_message
+
+
+def test_a_message_is_named_by_the_clients_own_id(alice: User, product_key: str) -> None:
+    said = _clients_own(alice, "c1", "q1")
+    body = {"conversation_id": "c1", "message_id": "q1", "user_id": "alice"}
+    answer(forget(product_key, scope="message", **body), 202)
+    assert not Message.objects.filter(pk=said.pk, hidden_at__isnull=True).exists()
+
+
+def test_where_only_one_has_the_clients_id_no_conversation_is_needed(
+    alice: User, product_key: str
+) -> None:
+    first, second = (_clients_own(alice, f"c{n}", f"q{n}") for n in (1, 2))
+    api = Api(product_key)
+    rating = {"message_id": "q1", "user_id": "alice", "rating": "positive"}
+    assert answer(api.post("/feedback", rating))["rating"] == "positive"
+    assert answer(api.get("/messages/q1", user_id="alice"))["feedback"]["rating"] == "positive"
+    answer(forget(product_key, scope="message", message_id="q1", user_id="alice"), 202)
+    answer(api.delete("/messages/q2", user_id="alice"), 202)
+    gone = Message.everything.filter(pk__in=(first.pk, second.pk), hidden_at__isnull=False)
+    assert gone.count() == 2
+
+
+def test_the_conversation_says_which_of_two_messages_is_meant(
+    alice: User, product_key: str
+) -> None:
+    one, other = (_clients_own(alice, name, "q1") for name in ("c1", "c2"))
+    body = {"message_id": "q1", "user_id": "alice"}
+    refused(forget(product_key, scope="message", **body), "conversation_id")
+    refused(Api(product_key).delete("/messages/q1", user_id="alice"), "conversation_id")
+    rated = {**body, "rating": "positive"}
+    refused(Api(product_key).post("/feedback", rated), "conversation_id")
+    named = {**body, "conversation_id": "c2"}
+    assert answer(Api(product_key).post("/feedback", {**named, "rating": "negative"}))
+    named = {"user_id": "alice", "conversation_id": "c2"}
+    answer(Api(product_key).delete("/messages/q1", **named), 202)
+    left = Message.objects.filter(pk__in=(one.pk, other.pk), hidden_at__isnull=True)
+    assert [row.pk for row in left] == [one.pk]
+
+
+def test_somebody_elses_message_is_not_found_by_its_own_id(
+    alice: User, mallory: User, product_key: str
+) -> None:
+    _clients_own(mallory, "c1", "q1")
+    body = {"message_id": "q1", "user_id": "alice"}
+    assert error(forget(product_key, scope="message", **body), 404)

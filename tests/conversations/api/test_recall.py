@@ -2,8 +2,8 @@ import pytest
 
 from conversations.models import Conversation
 from memories.models import RecallTrace
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -194,3 +194,43 @@ def test_a_query_finds_no_episode_while_they_are_off(alice: User, alice_key: str
     query = {"conversation_id": "c1", "query": "chess"}
     assert answer(api.get("/memory/episodes", **query))["results"] == []
     assert len(answer(api.get("/memory/episodes", conversation_id="c1"))["results"]) == 1
+
+
+def test_how_to_be_answered_and_what_is_pinned_stand_in_every_block(
+    alice: User, alice_key: str
+) -> None:
+    wish = make_memory(alice, "希望助手用中文回答", kind="preference", standing=True)
+    pinned = make_memory(alice, "Keeps bees", pinned=True)
+    make_memory(alice, "偏好使用蓝色配色方案", kind="preference")
+    found = answer(Api(alice_key).post("/memory/context", {"message": "Explain TCP to me"}))
+    assert {one["id"] for one in found["items"]} == {wish.public_id, pinned.public_id}
+    found = answer(
+        Api(alice_key).post(
+            "/memory/context", {"message": "Explain TCP to me", "kinds": ["preference"]}
+        )
+    )
+    assert [one["id"] for one in found["items"]] == [wish.public_id]
+
+
+def test_what_stands_in_every_block_counts_as_used_only_where_it_bears_on_the_question(
+    alice: User, alice_key: str
+) -> None:
+    pinned = make_memory(alice, "Keeps bees", pinned=True)
+    answer(Api(alice_key).post("/memory/context", {"message": "Explain TCP to me"}))
+    pinned.refresh_from_db()
+    assert pinned.access_count == 0
+    answer(Api(alice_key).post("/memory/context", {"message": "Which bees do I keep?"}))
+    pinned.refresh_from_db()
+    assert pinned.access_count == 1
+
+
+@pytest.mark.parametrize("confirms", [False, True])
+def test_a_limit_that_waits_for_the_review_protects_already(
+    alice: User, alice_key: str, confirms: bool
+) -> None:
+    users.change_settings(user=alice, changes={"confirm_before_remembering": confirms})
+    make_memory(alice, "No lactose", kind="constraint", status="candidate")
+    make_memory(alice, "Likes oats", kind="preference", status="candidate", pinned=True)
+    found = answer(Api(alice_key).post("/memory/context", {"message": "What's for breakfast?"}))
+    assert ("- No lactose (to be confirmed)" in found["block"]) is not confirms
+    assert "oats" not in found["block"]

@@ -4,10 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from memories.forgetting import memory_forgets
 from memories.models import Memory
-from memories.services import curating, forgetting
+from memories.writing import curation
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.factories import make_conversation, make_memory, make_message, make_summary
 from tests.memcenter.rest.client import Api, answer
 
@@ -74,11 +75,11 @@ def test_what_has_gone_is_gone_with_the_next_call(alice: User, alice_key: str, g
     for _ in range(6):  # by now every statement is planned
         assert "green tea" in answer(api.post("/memory/context", ASK))["block"]
     if gone == "forget":
-        forgetting.forget_memories(user=alice, memories=[memory])
+        memory_forgets.forget_memories(user=alice, memories=[memory])
     elif gone == "switch off":
         users.change_settings(user=alice, changes={"longterm_enabled": False})
     else:
-        getattr(curating, gone)(user=alice, memory=memory)
+        getattr(curation, gone)(user=alice, memory=memory)
     assert answer(api.post("/memory/context", ASK))["block"] == ""
 
 

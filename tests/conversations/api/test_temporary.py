@@ -9,8 +9,8 @@ import redis
 from django.utils import timezone
 
 from conversations.models import Conversation, Role
-from conversations.services import temporary
-from conversations.services.turns import MessageInput
+from conversations.recording import temporary
+from conversations.recording.turns import MessageInput
 from memories.models import RecallTrace
 from ops.models import IdempotencyRecord, Operation, User
 from tests.factories import make_conversation, make_memory

@@ -5,8 +5,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from conversations.models import Conversation, Message, Turn
 from memories.models import Memory
+from ops.accounts import users
 from ops.models import Operation, User
-from ops.services import users
 from tests.factories import make_conversation
 from tests.memcenter.rest.client import Api, answer, error, refused
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing import detect
-from conversations.importing.types import Skipped, Why
+from conversations.importing.formats import detect
+from conversations.importing.formats.types import Skipped, Why
 from memcenter.lib.errors import Invalid
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"

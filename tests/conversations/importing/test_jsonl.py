@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing import jsonl
-from conversations.importing.types import ImportedPerson, Skipped, Why
+from conversations.importing.formats import jsonl
+from conversations.importing.formats.types import ImportedPerson, Skipped, Why
 
 NOW = datetime(2026, 3, 10, 20, 30, tzinfo=UTC)
 
@@ -221,11 +221,11 @@ def test_messages_without_ids_are_counted(file: Path) -> None:
         (turn(timezone="../etc"), Why.BAD_ZONE),
         (turn(timezone=5), Why.BAD_ZONE),
         (turn(user_message_id="same", assistant_message_id="same"), Why.REPEATED_ID),
-        (turn(user_message_id="taken"), Why.REPEATED_ID),
+        (turn(user_message_id="accepted"), Why.REPEATED_ID),
     ],
 )
 def test_a_broken_line_is_skipped_and_the_others_are_read(file: Path, row: Any, why: Why) -> None:
-    people, skipped = read(file, turn(user_message_id="taken"), row, b"", turn())
+    people, skipped = read(file, turn(user_message_id="accepted"), row, b"", turn())
 
     assert [one.external_id for one in people] == ["maya"]
     assert [len(c.turns) for c in people[0].conversations] == [2]

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing import locomo
-from conversations.importing.types import ImportedPerson, Skipped, Why
+from conversations.importing.formats import locomo
+from conversations.importing.formats.types import ImportedPerson, Skipped, Why
 
 DATE = "1:56 pm on 8 May, 2023"
 

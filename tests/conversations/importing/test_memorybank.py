@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing import memorybank
-from conversations.importing.types import ImportedPerson, Skipped, Why
+from conversations.importing.formats import memorybank
+from conversations.importing.formats.types import ImportedPerson, Skipped, Why
 
 
 def entry(query: str = "你好", response: str = "你好呀") -> dict[str, Any]:

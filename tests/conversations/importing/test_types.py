@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from conversations.importing.types import (
+from conversations.importing.formats.types import (
     ImportedConversation,
     ImportedMessage,
     ImportedTurn,

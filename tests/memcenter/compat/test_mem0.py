@@ -9,8 +9,9 @@ import pytest
 
 from conversations.models import Conversation, Turn
 from memories.models import Memory, RecallTrace
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users, worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memcenter.compat.mem0_client import client, mem0_errors, mem0_types
 

@@ -14,8 +14,9 @@ import pytest
 from pytest_django import Settings
 
 from memories.models import Memory
+from ops.accounts import keys
 from ops.models import User
-from ops.services import keys, worker
+from ops.queue import worker
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_memory
 from tests.memcenter.compat import mem0_client

@@ -11,9 +11,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from memcenter.compat.mem0 import urls
-from memcenter.compat.mem0.others import AbsentView, PingView
+from memcenter.compat.mem0.other_endpoints import AbsentView, PingView
+from ops.accounts import keys
 from ops.models import User
-from ops.services import keys
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_memory
 from tests.rows import rows_of

@@ -12,16 +12,18 @@ from django.core.wsgi import get_wsgi_application
 from pytest_django import Settings
 from rest_framework.exceptions import Throttled
 
+from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message, Summary, Turn
+from memcenter.compat.openai_chat.chat_request import said_in
 from memcenter.compat.openai_chat.completions import Passing
 from memcenter.compat.openai_chat.memory import Exchange
-from memcenter.compat.openai_chat.reading import said_in
 from memcenter.providers.forwarding import forward
-from memcenter.rest.sharing import Share
-from memories.models import RecallTrace
-from memories.services import providers
+from memcenter.rest.thread_limits import Share
+from memories import language_steps
+from memories.models import Memory, RecallTrace
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users, worker
+from ops.queue import worker
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving, streamed
 from tests.factories import make_memory
 
@@ -221,7 +223,7 @@ def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
     said = said_in(ASKS)
     assert said is not None
     share = Share(1)
-    answer = forward("chat/completions", endpoint=providers.endpoint(), body=b"{}")
+    answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=b"{}")
     Passing(answer, Exchange(alice, "c1", said), share.take()).close()
     assert turns_of(alice) == [("What may I eat tonight?", "Rice.")]
     share.take()  # its place is free again
@@ -359,3 +361,43 @@ def test_embeddings_come_as_numbers_and_packed(alice_key: str) -> None:
     with client(alice_key) as one, pytest.raises(openai.BadRequestError) as caught:
         one.embeddings.create(model="any", input="tea", dimensions=3)
     assert caught.value.param == "dimensions"
+
+
+HOME: list[Any] = [{"role": "user", "content": "I live in Tianshui."}]
+NEXT: Any = {"role": "user", "content": "What is the weather like?"}
+REPLY: Any = {"role": "assistant", "content": "Rice with vegetables."}
+
+
+def known() -> list[str]:
+    return list(Memory.objects.values_list("content", flat=True))
+
+
+def test_what_was_forgotten_is_not_learned_again_from_the_history_that_a_client_sends_along(
+    model: ChatServer, alice: User, alice_key: str
+) -> None:
+    ask(alice_key, HOME)
+    worker.drain()
+    assert known() == ["I live in Tianshui"]
+    message_forgets.forget_conversation(user=alice, conversation=Conversation.objects.get())
+    worker.drain()
+    assert known() == []
+
+    ask(alice_key, [*HOME, REPLY, NEXT])  # the client doesn't know that it was forgotten
+    worker.drain()
+    assert known() == []
+
+    ask(alice_key, [*HOME, REPLY, NEXT, REPLY, *HOME])
+    worker.drain()
+    assert known() == ["I live in Tianshui"]
+
+
+def test_what_is_said_while_memory_is_off_is_never_learned(
+    model: ChatServer, alice: User, alice_key: str
+) -> None:
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    ask(alice_key, HOME)
+    worker.drain()
+    users.change_settings(user=alice, changes={"longterm_enabled": True})
+    ask(alice_key, [*HOME, REPLY, NEXT])
+    worker.drain()
+    assert known() == []

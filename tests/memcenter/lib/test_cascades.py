@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 from pytest_django import DjangoAssertNumQueries
 
 from conversations.models import Conversation, Message, Turn
-from memcenter.lib import cascades
+from memcenter.lib.database import cascades
 from memories.models import Memory, MemoryVersion, Project, RecallTrace
 from ops.models import Operation, User
 from tests.factories import make_memory

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memcenter.lib.quotes import inner
+from memcenter.lib.text.richtext import inner
 
 
 def test_marks_within_marks_are_the_inner_ones() -> None:

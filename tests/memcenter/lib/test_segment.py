@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 
 
 def test_english_words_are_stemmed_and_stop_words_dropped() -> None:

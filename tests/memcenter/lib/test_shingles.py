@@ -1,6 +1,6 @@
 import pytest
 
-from memcenter.lib.shingles import Resemblance, normalise, shingles, size_for
+from memcenter.lib.text.shingles import Resemblance, normalise, shingles, size_for
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,14 @@ from memcenter.mcp import bridge, server
 from memcenter.mcp.calls import SURFACE
 from memcenter.mcp.tools import TOOLS
 from memories.models import DailyNote, Memory, MemoryStatus
-from memories.services import search
+from memories.project_pages import OF_PROJECTS
+from memories.recall import search
+from ops.accounts import keys, users
 from ops.models import ApiKey, AuditEvent, Operation, User
-from ops.services import keys, users, worker
+from ops.queue import worker
 from tests.conftest import ALL_SCOPES
 from tests.factories import make_conversation, make_memory, make_turn
+from tests.live import ROOT
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,7 +101,11 @@ def test_a_client_that_says_hello_is_told_how_to_begin(agent: Agent) -> None:
     client = {"name": "test", "version": "1"}
     told = agent.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
     assert told["serverInfo"]["name"] == "memory-center" and "tools" in told["capabilities"]
-    assert "mem.search" in told["instructions"]
+    guide = told["instructions"]
+    assert "mem.search" in guide and guide in (ROOT / "docs/agents.md").read_text(encoding="utf-8")
+    [prompt] = agent.ask("prompts/list")["prompts"]
+    [message] = agent.ask("prompts/get", name=prompt["name"])["messages"]
+    assert message["content"]["text"] == guide
 
 
 def test_every_tool_says_what_it_takes_gives_and_does(agent: Agent) -> None:
@@ -246,10 +253,30 @@ def test_a_backend_names_the_owner_or_means_the_default(
     assert len(backend.call("mem.search", query="chess", owner_id="bob")["results"]) == 1
     backend.call("memory_append", text="New here.", owner_id="carol")
     assert DailyNote.objects.get().user == users.find("carol")
-    assert backend.trouble("memory_search", query="x", owner_id="nobody")["code"] == "not_found"
+    assert backend.call("memory_search", query="x", owner_id="nobody")["results"] == []
+    assert not User.objects.filter(external_id="nobody").exists()
     settings.DEFAULT_OWNER = "bob"
     assert len(backend.call("mem.search", query="chess")["results"]) == 1
     assert len(backend.call("mem.get", ids=[memory.public_id])["results"]) == 1
+
+
+@pytest.mark.parametrize("kind", sorted(OF_PROJECTS))
+def test_a_page_of_a_project_names_it_or_means_the_default(
+    agent: Agent, settings: Any, kind: str
+) -> None:
+    page = {"content_type": kind, "content": "Ships in May."}
+    trouble = agent.trouble("mem.ingest_memory", **page)
+    assert trouble["code"] == "invalid" and list(trouble["fields"]) == ["project_name"]
+    assert not Memory.objects.exists()
+    settings.DEFAULT_PROJECT = "General Works"
+    agent.call("mem.ingest_memory", **page)
+    project = Memory.objects.get().project
+    assert project is not None and project.key == "general-works"
+
+
+def test_what_is_about_the_person_needs_no_project(agent: Agent) -> None:
+    agent.call("mem.ingest_memory", content_type="preference", content="Likes tea.")
+    assert Memory.objects.get().project is None
 
 
 # Of each tool a call that names nobody.
@@ -419,7 +446,7 @@ def test_more_than_its_share_of_threads_is_never_taken(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from memcenter.mcp import views
-    from memcenter.rest.sharing import Share
+    from memcenter.rest.thread_limits import Share
 
     full = Share(1)
     monkeypatch.setattr(views, "_share", full)

@@ -3,8 +3,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from ops.accounts import keys
 from ops.models import ApiKey, User
-from ops.services import keys
 from tests.conftest import key_row
 from tests.memcenter.rest.client import Api, answer, error
 

@@ -5,8 +5,8 @@ from django.db import InternalError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout
 
 from memcenter.lib.errors import ProviderError
+from ops.accounts import users
 from ops.models import User
-from ops.services import users
 from tests.memcenter.rest.client import Api, answer, error
 
 pytestmark = pytest.mark.django_db

@@ -7,11 +7,11 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
-from memcenter.rest import throttling
+from memcenter.rest.requests import throttling
 from ops import registry
 from ops.models import Attempt, Kind, Operation
-from ops.services import outbox
-from ops.services.leases import RENEWED_KEY, Leases
+from ops.queue import outbox
+from ops.queue.leases import RENEWED_KEY, Leases
 from ops.tasks import HEARTBEAT_KEY, heartbeat
 
 pytestmark = pytest.mark.django_db

@@ -9,10 +9,11 @@ from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
 from drf_spectacular.validation import validate_schema
 
-from memcenter.rest.schema import OneSlashGenerator
+from memcenter.rest.description.schema import OneSlashGenerator
 from memories.models import Project, Relation
+from ops.accounts import keys
 from ops.models import Scope, User
-from ops.services import keys, webhooks
+from ops.webhooks import webhooks
 from tests.factories import (
     make_conversation,
     make_episode,

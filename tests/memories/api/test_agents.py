@@ -23,7 +23,8 @@ def test_agents_find_ids_and_snippets_and_are_told_what_to_do_next(
     found = find(alice_key)
     assert found["next_action"] == "use_ids_to_call_mem_get"
     [hit] = found["results"]
-    assert set(hit) == {"id", "snippet", "content_type", "project_key", "score", "updated_at"}
+    told = {"id", "snippet", "content_type", "project_key", "score", "status", "updated_at"}
+    assert set(hit) == told
     assert hit["id"] == memory.public_id and len(hit["snippet"]) == 200
     assert (hit["content_type"], hit["project_key"]) == ("skill", "club")
 
@@ -80,7 +81,7 @@ def test_an_unbound_key_names_the_owner_or_takes_the_default(
 
 
 def test_finding_needs_a_key_that_may_read(alice: User) -> None:
-    from ops.services import keys
+    from ops.accounts import keys
 
     secret = keys.create(name="writer", scopes=["write"], user=alice)[1]
     for response in (
@@ -97,8 +98,8 @@ def test_too_few_or_too_many_ids_are_refused(alice: User, alice_key: str, ids: s
 
 def test_what_lies_in_the_bin_is_missing(alice: User, alice_key: str) -> None:
     memory = make_memory(alice, "Plays chess.")
-    from memories.services import curating
+    from memories.writing import curation
 
-    curating.recycle(user=alice, memory=memory)
+    curation.recycle(user=alice, memory=memory)
     found = answer(Api(alice_key).get("/memories", ids=memory.public_id))
     assert found["missing"] == [memory.public_id]

@@ -16,11 +16,13 @@ from django.conf import settings
 from django.utils import timezone
 from pydantic import BaseModel
 
+from memories.files import daily_notes, user_notes
+from memories.forgetting import memory_forgets
 from memories.models import DailyNote, LexicalEntry, Memory, MemoryFile, Refusal, Vector
-from memories.services import forgetting, notes, own_files
 from ops.access import as_user
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users, worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
 
@@ -147,7 +149,7 @@ def test_deleting_the_curated_file_of_many_memories_asks_the_person(
 
 def test_today_s_note_only_grows(alice: User, alice_key: str) -> None:
     ours = OurTool(alice_key)
-    path = f"/memories/{notes.path_of(timezone.now().date())}"
+    path = f"/memories/{daily_notes.path_of(timezone.now().date())}"
     told(ours, command="create", path=path, file_text="# Today\n\n- The boiler was fixed.\n")
     assert "created" not in told(ours, command="create", path=path, file_text="x")
     found = told(ours, command="view", path=path).split("\n")
@@ -206,12 +208,12 @@ def test_a_deleted_note_lies_in_the_bin_and_comes_back(
     error(Api(alice_key).get("/memory/files/notes/plan.md"), 404)
     told(ours, command="create", path=P, file_text="another")
     with as_user(alice):
-        [binned] = own_files.binned(alice)
+        [binned] = user_notes.binned(alice)
         with pytest.raises(Exception, match="another file"):
-            own_files.take_back(alice, file_id=binned.pk)
+            user_notes.take_back(alice, file_id=binned.pk)
     told(ours, command="rename", old_path=P, new_path="/memories/other.md")
     with as_user(alice):
-        own_files.take_back(alice, file_id=binned.pk)
+        user_notes.take_back(alice, file_id=binned.pk)
     assert "zebra" in told(ours, command="view", path=P) and found_notes(alice_key, "zebra")
 
 
@@ -220,7 +222,7 @@ def test_a_line_that_repeats_a_forgotten_memory_goes_at_once(
 ) -> None:
     memory = make_memory(alice, "The zebra crossing at Praça was repainted.")
     with as_user(alice):
-        operation = forgetting.forget_memory(user=alice, memory=memory)
+        operation = memory_forgets.forget_memory(user=alice, memory=memory)
     assert "zebra" not in told(OurTool(alice_key), command="view", path=P)
     assert found_notes(alice_key, "zebra") == []
     worker.drain()

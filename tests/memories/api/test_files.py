@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from memories.files import daily_notes
 from memories.models import Kind, Memory, MemoryFile
-from memories.services import notes
 from ops.access import as_user
+from ops.accounts import keys
 from ops.models import AuditEvent, User
-from ops.services import keys
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
 
@@ -31,7 +31,7 @@ def changes(body: dict[str, Any]) -> dict[str, Any]:
 def test_the_files_are_listed_with_the_notes_last(alice: User, alice_key: str) -> None:
     make_memory(alice, "Lives in Lisbon")
     with as_user(alice):
-        day = notes.append("The boiler was fixed.", user=alice).note.day
+        day = daily_notes.append("The boiler was fixed.", user=alice).note.day
     body = answer(Api(alice_key).get("/memory/files"))
     assert (body["next"], body["previous"]) == (None, None)
     found = {one.pop("path"): one for one in body["results"]}

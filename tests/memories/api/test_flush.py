@@ -9,8 +9,9 @@ from django.conf import settings
 
 from conversations.models import Conversation
 from memories.models import DailyNote, Memory, Source
+from ops.accounts import keys
 from ops.models import Receipt, User
-from ops.services import keys, worker
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from memories.models import Memory, MemoryStatus, MemoryVersion, Origin, Project
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users, worker
+from ops.queue import worker
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
 from tests.memories.extraction.test_editions import AUTH, STORAGE
@@ -115,6 +117,35 @@ def test_a_page_that_is_not_valid_names_the_field(
 ) -> None:
     assert refused(Api(alice_key).post("/ingest/memory", page() | changes), field)
     assert not Memory.objects.exists()
+
+
+KINDS_OF_PROJECTS = ["requirement", "plan", "development", "testing", "insight"]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_PROJECTS)
+def test_a_page_of_a_project_names_it_or_means_the_default(
+    alice_key: str, settings: Settings, kind: str
+) -> None:
+    body = {"content": AUTH, "content_type": kind}
+    assert refused(Api(alice_key).post("/ingest/memory", body), "project_name")
+    assert not Memory.objects.exists()
+
+    settings.DEFAULT_PROJECT = "General Works"
+    answer(Api(alice_key).post("/ingest/memory", body), 201)
+    assert Memory.objects.get().project == Project.objects.get(key="general-works")
+
+
+def test_what_is_about_the_person_needs_no_project(alice_key: str) -> None:
+    body = {"content": "Likes tea", "content_type": "preference"}
+    answer(Api(alice_key).post("/ingest/memory", body), 201)
+    assert Memory.objects.get().project is None
+
+
+def test_a_short_page_that_says_it_anew_is_updated_with_its_tags(alice_key: str) -> None:
+    first = ingest(alice_key, "# Release\n\nShips in May.", status=201, tags=["may"])
+    told = ingest(alice_key, "# Release\n\nShips in June.", tags=["june"])
+    assert (told["status"], told["id"]) == ("updated", first["id"])
+    assert Memory.objects.get().tags == ["june"]
 
 
 def test_a_secret_is_refused_or_blanked_out(alice_key: str) -> None:

@@ -5,9 +5,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memories.models import Memory, MemoryVersion, Project
-from memories.services import curating
+from memories.writing import curation
+from ops.accounts import users
 from ops.models import Operation, User
-from ops.services import users
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 
@@ -133,7 +133,7 @@ def test_the_list_has_what_is_in_use(alice: User, mallory: User, alice_key: str)
     for status in ("active", "disabled", "candidate", "superseded", "archived"):
         make_memory(alice, status, status=status)
     binned = make_memory(alice, "binned")
-    curating.recycle(user=alice, memory=binned)
+    curation.recycle(user=alice, memory=binned)
     make_memory(mallory, "hers")
     assert listed(alice_key) == ["disabled", "active"]
     assert listed(alice_key, status="candidate") == ["candidate"]

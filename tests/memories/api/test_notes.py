@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from memories.models import DailyNote
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users
 from tests.memcenter.rest.client import Api, answer, error, refused
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from memories.models import Memory
+from ops.accounts import keys
 from ops.models import Operation, User
-from ops.services import keys
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
 

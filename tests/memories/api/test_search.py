@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from memories.models import Project
+from ops.accounts import keys, users
 from ops.models import User
-from ops.services import keys, users
 from tests.factories import make_conversation, make_episode, make_memory, make_summary, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 

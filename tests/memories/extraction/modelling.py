@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 from memcenter.providers.base import ModelUse
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
-from memories.extraction.arbitrate import BundledArbiter
-from memories.extraction.asking import Asker
+from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.model import ModelExtractor
-from memories.extraction.model_arbiter import ModelArbiter
-from memories.extraction.model_summarizer import ModelSummarizer
+from memories.extraction.chat_model.arbiter import ModelArbiter
+from memories.extraction.chat_model.extractor import ModelExtractor
+from memories.extraction.chat_model.questions import Asker
+from memories.extraction.chat_model.summarizer import ModelSummarizer
 from memories.extraction.types import Candidate, Decision, Extraction, Known, Said, TurnText
 from tests.chat_server import Answer, ChatServer, said
 from tests.memories.extraction.readings import FakeReader

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memories.extraction.arbitrate import LONGEST_MERGE, BundledArbiter, merge
-from memories.extraction.pairs import Thresholds
+from memories.extraction.arbitration.pairs import Thresholds
+from memories.extraction.arbitration.verdicts import LONGEST_MERGE, BundledArbiter, merge
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from tests.pair_reader import FakePairs, shares
 
@@ -171,6 +171,53 @@ def test_what_the_person_decided_replaces_what_it_contradicts(flag: str) -> None
     assert decide(new, LEEDS, reads="contradicts").verdict is Verdict.REPLACE
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "reads"),
+    [
+        ("Ships in May", "Ships in June", "unrelated"),
+        ("需要 3 台服务器", "需要 5 台服务器", "same"),
+        ("Deployed with Docker Compose", "Deployed with Kubernetes", "contradicts"),
+    ],
+)
+def test_of_a_project_the_latest_holds(old: str, new: str, reads: str) -> None:
+    page = candidate(new, kind="plan")
+    assert decide(page, known(old, kind="plan"), reads=reads).verdict is Verdict.REPLACE
+    assert decide(candidate(new), known(old), reads=reads).verdict is not Verdict.REPLACE
+
+
+@pytest.mark.parametrize("reads", ["same", "unrelated", "newer", "contradicts"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Milestone 1 is done", "Milestone 2 is done"),
+        ("Issue #41 is fixed", "Issue #42 is fixed"),
+        ("REQ-12: the form is accessible", "REQ-13: the form is accessible"),
+        ("第1阶段已完成", "第2阶段已完成"),
+        ("里程碑 1 已完成", "里程碑 2 已完成"),
+    ],
+)
+def test_pages_about_two_of_a_series_both_stand(old: str, new: str, reads: str) -> None:
+    page = candidate(new, kind="plan")
+    near = known(old, kind="plan", similarity=0.9)
+    assert decide(page, near, reads=reads).verdict is Verdict.KEEP_BOTH
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Frontend uses React", "Backend uses Django"), ("前端用 React", "后端用 Django")],
+)
+def test_a_page_about_another_subject_replaces_nothing_unasked(old: str, new: str) -> None:
+    page = candidate(new, kind="development")
+    decision = decide(page, known(old, kind="development"), reads="contradicts")
+    assert decision.verdict is Verdict.REVIEW
+
+
+@pytest.mark.parametrize("reads", ["same", "unrelated", "contradicts"])
+def test_what_a_correction_names_is_replaced_whatever_the_head_reads(reads: str) -> None:
+    decision = decide(candidate(YORK, corrects=True, overrules=LEEDS), LEEDS, reads=reads)
+    assert (decision.verdict, decision.reasons) == (Verdict.REPLACE, ("corrected",))
+
+
 @pytest.mark.parametrize("reads", ["newer", "ended"])
 def test_a_change_that_is_unsure_or_was_said_earlier_is_asked_about(reads: str) -> None:
     unsure = candidate(YORK, confidence=0.4)
@@ -239,3 +286,66 @@ def test_odd_texts_are_decided_without_an_error(odd: str) -> None:
     for reads in ("same", "refines", "newer", "unrelated"):
         assert decide(odd, LEEDS, reads=reads).verdict in Verdict
         assert decide(LEEDS, odd, reads=reads).verdict in Verdict
+
+
+FLAT, MOVES = "Looks for a flat in Lisbon", "Moves to Lisbon in spring"
+
+
+def supported(
+    *, forth: str = "unrelated", share: float = 0.6, back: str = "unrelated", **fields: Any
+) -> tuple[str, ...]:
+    """What supports the flat, where the head reads the move and the flat so in each direction."""
+    head = FakePairs()
+    head.says(MOVES, FLAT, forth, share)
+    head.says(FLAT, MOVES, back)
+    decision = BundledArbiter(head).arbitrate(candidate(FLAT), [known(MOVES, **fields)], now=NOW)
+    return decision.supports
+
+
+def test_what_holds_beside_it_and_may_have_to_do_with_it_supports_it() -> None:
+    assert supported() == (f"mem_{MOVES}",)
+    assert supported(similarity=0.6) == (f"mem_{MOVES}",)
+
+
+def test_what_is_surely_unrelated_or_hardly_alike_supports_nothing() -> None:
+    assert supported(share=0.95) == ()
+    assert supported(similarity=0.3) == ()
+
+
+@pytest.mark.parametrize("reads", ["same", "refines", "newer", "ended", "contradicts"])
+def test_neither_a_repeat_nor_a_contradiction_supports(reads: str) -> None:
+    assert supported(forth=reads) == ()
+
+
+@pytest.mark.parametrize("reads", ["newer", "ended", "contradicts"])
+def test_a_contradiction_from_the_other_side_is_no_support(reads: str) -> None:
+    assert supported(back=reads) == ()
+
+
+@pytest.mark.parametrize("status", ["disabled", "candidate", "superseded", "archived"])
+def test_only_what_is_in_use_supports(status: str) -> None:
+    assert supported(status=status) == ()
+
+
+def test_the_three_most_similar_support_and_no_more_are_read_again() -> None:
+    head = FakePairs(share=0.6)
+    near = [known(f"Likes song {number}", similarity=0.4 + number / 100) for number in range(5)]
+    decision = BundledArbiter(head).arbitrate(candidate(FLAT), near, now=NOW)
+    assert decision.supports == tuple(one.id for one in near[:1:-1])
+    assert len(head.asked) == 5 + 3
+
+
+@pytest.mark.parametrize("reads", ["ended", "newer", "contradicts"])
+def test_a_constraint_is_ended_by_nothing_about_another_matter(reads: str) -> None:
+    allergy = known("Allergic to penicillin", kind="constraint", similarity=0.3)
+    assert (
+        decide("Not vegetarian any more", allergy, reads=reads, share=0.99).verdict is Verdict.ADD
+    )
+
+
+def test_a_constraint_is_ended_by_what_is_about_the_same_matter() -> None:
+    allergy = known("Allergic to penicillin", kind="constraint", similarity=0.3)
+    decision = decide("Penicillin is fine after all", allergy, reads="ended")
+    assert decision.verdict is Verdict.REPLACE
+    milk = known("Lactose intolerant", kind="constraint", similarity=0.4)
+    assert decide("Can drink milk again", milk, reads="ended").verdict is Verdict.REPLACE

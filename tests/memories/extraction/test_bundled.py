@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.extraction import sensitive
+from memories.extraction import secret_masking
 from memories.extraction.types import Refused
 from tests.memories.extraction.bundled_reading import contents, extract, only
 from tests.memories.extraction.readings import FakeReader, statement
@@ -32,7 +32,7 @@ def test_a_chinese_memory_has_a_chinese_tag(told: FakeReader) -> None:
 
     one = only(extract("我对虾过敏", told=told))
 
-    assert (one.content, one.tags, one.language) == ("我对虾过敏", ("健康",), "zh")
+    assert (one.content, one.tags) == ("我对虾过敏", ("健康",))
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,24 @@ def test_what_is_asked_to_be_forgotten_is_not_learned(
     assert contents(extract(text, told=told)) == [kept]
 
 
+@pytest.mark.parametrize(
+    ("text", "in_words"),
+    [
+        ("Could my knee be struck from what you know?", False),
+        ("Please erase the thing about my knee", True),
+        ("我膝盖那件事删了吧", True),
+        ("我之前说过，我会拉大提琴。", False),
+        ("Borra lo de mi rodilla", True),
+    ],
+)
+def test_a_request_says_whether_a_word_of_forgetting_is_in_it(
+    told: FakeReader, text: str, in_words: bool
+) -> None:
+    told.hears(text, flags=["forget"])
+    (asked,) = extract(text, told=told).forget
+    assert asked.in_words == in_words
+
+
 def test_a_message_without_the_mark_asks_to_forget_nothing(told: FakeReader) -> None:
     assert extract("Forget it, I'll walk.", told=told).forget == ()
 
@@ -162,6 +180,40 @@ def test_beside_a_pasted_text_only_what_is_lived_is_the_persons(told: FakeReader
     assert extract(text, told=told).not_lived == ((13, len(text)),)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('Make it shorter: "I have two cats and live in a mill."', "I have two cats"),
+        ("帮我翻成英文:我有两只猫", "我有两只猫"),
+        ("Make this a list, please?\n\nI have two cats and a dog.", "I have two cats"),
+        ("From:\nI have two cats and a dog, come soon\nBob", "I have two cats"),
+    ],
+)
+def test_nothing_is_learned_from_a_text_to_work_on(told: FakeReader, text: str, said: str) -> None:
+    told.hears(text, statement(text, said), flags=["transform"])
+    assert contents(extract(text, told=told)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'I have two cats. Sum this up: "The tenant pays for the whole flat."',
+        "Sum this up\n\nThe tenant pays for the flat, all of it.\n\nI have two cats",
+    ],
+)
+def test_what_is_said_beside_the_text_is_learned(told: FakeReader, text: str) -> None:
+    told.hears(text, statement(text, "I have two cats"), flags=["pasted"])
+    assert contents(extract(text, told=told)) == ["I have two cats"]
+
+
+def test_nothing_is_learned_within_a_game_but_where_it_ends(told: FakeReader) -> None:
+    text = "I am Dame Catherine"
+    told.hears(text, statement(text, text), flags=["role"])
+    assert contents(extract(text, told=told)) == []
+    told.hears(text, statement(text, text), flags=["role", "role_ends"])
+    assert contents(extract(text, told=told)) == [text]
+
+
 def test_a_correction_overrules_what_was_known(told: FakeReader) -> None:
     told.hears("no, it's Ulm", statement("no, it's Ulm", "it's Ulm", change="corrects"))
 
@@ -178,7 +230,7 @@ def test_a_secret_is_never_a_part_of_a_memory(told: FakeReader) -> None:
 
     assert all("Tr0ub4dor" not in f"{one.content} {one.quote}" for one in found.candidates)
     assert found.refused == (Refused("password", redacted=True),)
-    assert sensitive.MARK_EN in only(found).content
+    assert secret_masking.MARK_EN in only(found).content
 
 
 def test_what_the_prompt_told_already_is_not_learned_again(told: FakeReader) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.extraction.dates import Dated, dates_in
+from memories.extraction.wording.calendar_days import Dated
+from memories.extraction.wording.dates import dates_in
 
 SPOKEN = datetime(2026, 11, 25, 10, tzinfo=UTC)
 LANGUAGES = ("en", "zh", "es", "de", "fr", "ja")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.extraction.digest import LONG, SUMMARY_CHARS, TAGS, digest
+from memories.extraction.wording.digest import LONG, SUMMARY_CHARS, TAGS, digest
 from tests.memories.extraction.test_editions import AUTH, STORAGE
 
 
@@ -26,3 +26,7 @@ def test_tags_are_the_words_a_text_turns_on() -> None:
 def test_what_says_little_is_taken_as_it_is(text: str) -> None:
     told = digest(text)
     assert len(told.summary) <= SUMMARY_CHARS and all(len(tag) <= 50 for tag in told.tags)
+
+
+def test_a_text_of_nothing_but_list_marks_has_no_summary() -> None:
+    assert digest(" \n" + "- \n" * 200).summary == ""

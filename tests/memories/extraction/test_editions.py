@@ -58,6 +58,21 @@ def test_a_page_written_anew_under_a_telling_title_is_a_newer_edition() -> None:
     assert found("# 设计决策：向量存储\n\n全部迁移到 Milvus，pgvector 不再使用。", STORAGE) == NEWER
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# Release\n\nShips in May.", "# Release\n\nShips in June."),
+        (
+            "# Deployment\n\nWe deploy with Docker Compose on one server.",
+            "# Deployment\n\nWe deploy with Kubernetes on three nodes.",
+        ),
+        ("# 发布\n\n五月上线。", "# 发布\n\n六月上线。"),
+    ],
+)
+def test_a_short_page_with_another_value_is_a_newer_edition(old: str, new: str) -> None:
+    assert found(new, old) == NEWER
+
+
 def test_a_title_that_many_pages_have_makes_no_editions() -> None:
     one = "# Weekly notes\n\nMet Bob about the invoice."
     assert found("# Weekly notes\n\nPlanned the party with Eve.", one) is None

@@ -8,12 +8,12 @@ import pytest
 
 _READ = """
 import json, math, resource, sys, time
-from memcenter.lib import segment
-from memories.extraction import sensitive
+from memcenter.lib.text import segment
+from memories.extraction import secret_masking
 text = json.load(sys.stdin)
 started = math.ceil(time.process_time())  # what loading the modules took
 resource.setrlimit(resource.RLIMIT_CPU, (started + 2, started + 2))
-sensitive.screen(text)
+secret_masking.screen(text)
 segment.terms(text)
 print("read")
 """

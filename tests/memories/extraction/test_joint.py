@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memories.extraction.joint.bundled import BundledJointReader
-from memories.extraction.joint.types import Gathered, Heard
+from memories.extraction.habits import BundledJointReader
+from memories.extraction.joint_types import Gathered, Heard
 from memories.extraction.types import Said, TurnText
 
 MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from memcenter.lib import tokens
 from memcenter.lib.errors import ProviderError
+from memcenter.lib.text import tokens
 from memcenter.providers.base import TooLong
-from memories.extraction.answers import Unreadable
+from memories.extraction.chat_model.answers import Unreadable
 from tests.chat_server import Answer, completion, refused, said
 from tests.memories.extraction.modelling import (
     SAYS_TEA,
@@ -23,7 +23,7 @@ from tests.memories.extraction.modelling import (
 def test_a_proposal_becomes_a_candidate_that_knows_its_words(model: Model) -> None:
     model.proposes(TEA)
     (found,) = model.hears(SAYS_TEA).candidates
-    assert (found.content, found.kind, found.language) == ("Adores oolong tea", "preference", "en")
+    assert (found.content, found.kind) == ("Adores oolong tea", "preference")
     assert SAYS_TEA[found.quote_start :].startswith("I really adore oolong tea")
     assert (found.importance, found.confidence, found.tags) == (0.5, 0.9, ("tea",))
     assert not found.explicit
@@ -50,7 +50,7 @@ def test_what_a_server_doesnt_count_is_counted_here(model: Model) -> None:
 def test_chinese_is_asked_about_and_remembered_in_chinese(model: Model) -> None:
     model.proposes(tea(quote="特别喜欢喝乌龙茶", content="特别喜欢喝乌龙茶"))
     (found,) = model.hears("我特别喜欢喝乌龙茶，你呢？").candidates
-    assert (found.content, found.language) == ("特别喜欢喝乌龙茶", "zh")
+    assert found.content == "特别喜欢喝乌龙茶"
     assert "中文" in model.server.asked[0]["messages"][0]["content"]
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from memories.extraction.answers import Unreadable
+from memories.extraction.chat_model.answers import Unreadable
 from memories.extraction.types import Candidate, Known, Verdict
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
@@ -185,3 +185,11 @@ def test_fewer_memories_are_shown_where_they_are_too_much(model: Model) -> None:
 def test_a_verdict_in_prose_may_be_asked_for_again(model: Model) -> None:
     with pytest.raises(Unreadable):
         model.decides("I would replace it.", YORK, LEEDS)
+
+
+@pytest.mark.parametrize(
+    "text", ["Mi hermana y yo vivimos en York con el perro", "Ich wohne mit meinem Hund in York"]
+)
+def test_what_is_neither_english_nor_chinese_is_asked_about_too(model: Model, text: str) -> None:
+    decision = model.decides({"verdict": "REPLACE", "id": "m1"}, candidate(text), LEEDS)
+    assert (decision.verdict, decision.target_id) == (Verdict.REPLACE, LEEDS.id)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from memcenter.lib.errors import ProviderError
-from memories.extraction.answers import Unreadable
-from memories.extraction.consolidate import Joined
-from memories.extraction.joint.model import ModelJointReader
-from memories.extraction.model_consolidator import ModelConsolidator, Ungrounded
+from memories.extraction.arbitration.consolidation import Joined
+from memories.extraction.chat_model.answers import Unreadable
+from memories.extraction.chat_model.consolidator import ModelConsolidator, Ungrounded
+from memories.extraction.chat_model.joint_reader import ModelJointReader
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving
 from tests.memories.extraction.modelling import Model
 from tests.memories.extraction.test_joint import hear, told

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from memcenter.lib import tokens
-from memories.extraction.answers import Unreadable
+from memcenter.lib.text import tokens
+from memories.extraction.chat_model.answers import Unreadable
 from tests.chat_server import Answer, refused, said
 from tests.memories.extraction.modelling import (
     Model,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.extraction.own_words import LONGEST, OwnWords, own_words
+from memories.extraction.wording.own_words import LONGEST, OwnWords, own_words
 
 SPOKEN = datetime(2026, 11, 25, 10, tzinfo=UTC)
 

@@ -3,10 +3,11 @@
 import pytest
 
 from bench import secret_screening
-from memories.extraction import sensitive
-from memories.screening.finding import find
-from memories.screening.folding import close_up, fold
+from memories.extraction import secret_masking
+from memories.screening import learned_secrets
 from memories.screening.numerals import spell_out
+from memories.screening.secret_search import find
+from memories.screening.spelling import close_up, fold
 
 # Shares of the sets in bench/data/secrets: kept out at least, touched at most.
 FLOORS = {
@@ -29,6 +30,24 @@ def test_secrets_stay_out_and_harmless_statements_stay(language: str, author: st
     assert found.harmless >= (60 if author == "blind2" else 200)
     assert found.share_kept_out >= least, found.failures
     assert found.share_touched <= most, found.failures
+
+
+@pytest.mark.parametrize("name", ["qzgorehotefu", "Bifedoka", "RIKUFILAHI", "quokkafern17"])
+@pytest.mark.parametrize(
+    "said",
+    ["Deploys {}", "I play the {}.", "My cat is called {}.", "Uses {} for notes", "{}", "喜欢{}"],
+)
+def test_an_unusual_name_is_no_secret(said: str, name: str) -> None:
+    assert not learned_secrets.find(said.format(name))
+
+
+@pytest.mark.parametrize("name", ["qzgorehotefu", "sunflowerhill", "quokkafern17"])
+@pytest.mark.parametrize(
+    "said",
+    ["Our wifi password is {}", "the alarm company asks the panic word, it is {}", "电脑密码：{}"],
+)
+def test_an_unusual_word_is_a_secret_where_its_sentence_says_so(said: str, name: str) -> None:
+    assert name not in secret_masking.masked_by_reading(said.format(name))
 
 
 @pytest.mark.parametrize(
@@ -62,19 +81,19 @@ def test_spellings_are_read_as_one(typed: str, read: str) -> None:
 )
 def test_no_part_of_a_secret_is_left(text: str) -> None:
     assert find(text)
-    masked = sensitive.masked(text)
+    masked = secret_masking.masked(text)
     for part in ("abc#", "def", "Ａｂｃ", "２３４５", "n-i-g", "lives", "Tom345"):
         assert part not in masked
 
 
 def test_masking_what_is_masked_changes_nothing() -> None:
     for text in ("my password is hunter2", "密码是 qwzt5813ab", "pin 9042, and I live in Porto"):
-        once = sensitive.masked(text)
-        assert sensitive.masked(once) == once
+        once = secret_masking.masked(text)
+        assert secret_masking.masked(once) == once
 
 
 def test_a_reply_that_repeats_the_secret_is_masked_as_well() -> None:
-    said, reply = sensitive.masked_together(
+    said, reply = secret_masking.masked_together(
         ["我的密码是 qwzt5813ab", "好的，qwzt5813ab 我记下了。"]
     )
 
@@ -82,7 +101,7 @@ def test_a_reply_that_repeats_the_secret_is_masked_as_well() -> None:
 
 
 def test_values_in_json_are_masked_by_what_they_are_called() -> None:
-    masked = sensitive.masked_values({"password": "Sunny42x", "city": "Porto", "n": [1, "ok"]})
+    masked = secret_masking.masked_values({"password": "Sunny42x", "city": "Porto", "n": [1, "ok"]})
 
     assert "Sunny42x" not in str(masked)
     assert masked["city"] == "Porto" and masked["n"] == [1, "ok"]

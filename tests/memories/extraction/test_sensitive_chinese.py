@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.screening import finding
+from memories.screening import secret_search
 from tests.memories.extraction.bundled_reading import contents, extract
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -105,7 +105,7 @@ def test_a_secret_in_chinese_is_refused_and_kept_nowhere(message: str, secret: s
 
 @pytest.mark.parametrize("message", HARMLESS)
 def test_what_only_looks_like_a_secret_is_left_alone(message: str) -> None:
-    assert finding.find(message) == ()
+    assert secret_search.find(message) == ()
 
 
 @pytest.mark.parametrize(("message", "category", "kept"), KEPT)

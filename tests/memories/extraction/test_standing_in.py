@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from memories.extraction.arbitrate import BundledArbiter
-from memories.extraction.standing_in import StandInArbiter, StandInExtractor, StandInSummarizer
-from memories.extraction.summarize import ExtractiveSummarizer
+from memories.extraction.arbitration.verdicts import BundledArbiter
+from memories.extraction.chat_model.fallback import (
+    StandInArbiter,
+    StandInExtractor,
+    StandInSummarizer,
+)
+from memories.extraction.summary import ExtractiveSummarizer
 from tests.chat_server import refused, said
 from tests.memories.extraction.modelling import (
     LEEDS,

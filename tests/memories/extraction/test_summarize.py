@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcenter.lib import tokens
-from memories.extraction.summarize import LONGEST_SENTENCE, ExtractiveSummarizer
+from memcenter.lib.text import tokens
+from memories.extraction.summary import LONGEST_SENTENCE, ExtractiveSummarizer
 
 TALK_EN = [
     ("user", "Hi there!"),

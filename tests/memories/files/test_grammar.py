@@ -4,8 +4,8 @@ import pytest
 from django.utils import translation
 from hypothesis import example, given
 
-from memories.files import grammar
-from memories.files.grammar import Line, Role
+from memories.files.text import grammar
+from memories.files.text.grammar import Line, Role
 from memories.models import Kind
 from tests.memories.files import hostile
 

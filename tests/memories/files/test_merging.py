@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.files.merging import Merged, compare, merge
+from memories.files.text.line_merge import Merged, compare, merge
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "- d <!-- mem_1 -->\n", "\n"]), max_size=8)
 BASE = "# Memory\n\n- one\n- two\n- three\n"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from hypothesis import example, given
 
-from memories.files.grammar import Role
-from memories.files.parse import parse
-from memories.files.render import Shown, render
+from memories.files.text.grammar import Role
+from memories.files.text.parse import parse
+from memories.files.text.render import Shown, render
 from tests.memories.files import hostile
 
 TEA = Shown("mem_1", "preference", "drinks tea")

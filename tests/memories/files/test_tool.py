@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memories.files import paths, tool
-from memories.files.paths import BadPath
-from memories.files.tool import ToolProblem
+from memories.files.text import paths, tool_answers
+from memories.files.text.paths import BadPath
+from memories.files.text.tool_answers import ToolProblem
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_a_path_that_leads_elsewhere_or_nowhere_is_refused(path: str) -> None:
 
 def test_a_replacement_must_be_of_one_place() -> None:
     with pytest.raises(ToolProblem, match=r"Multiple occurrences .* in lines: 1, 3") as found:
-        tool.replaced("/memories/a", "x\ny\nx", old="x", new="z")
+        tool_answers.replaced("/memories/a", "x\ny\nx", old="x", new="z")
     assert found.value.field == "old_str"
     with pytest.raises(ToolProblem, match="did not appear verbatim in /memories/a"):
-        tool.replaced("/memories/a", "x", old="q", new="z")
+        tool_answers.replaced("/memories/a", "x", old="q", new="z")
 
 
 @pytest.mark.parametrize(
     ("size", "written"), [(0, "0B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (5 << 20, "5M")]
 )
 def test_sizes_are_written_as_the_tool_does(size: int, written: str) -> None:
-    assert tool.listing("/memories", {"a": size}).splitlines()[1] == f"{written}\t/memories"
+    assert tool_answers.listing("/memories", {"a": size}).splitlines()[1] == f"{written}\t/memories"

@@ -1,5 +1,6 @@
 """The reader on real and on hostile texts: every place it names lies in what it was given."""
 
+import multiprocessing
 from itertools import pairwise
 
 import pytest
@@ -99,6 +100,21 @@ def _pieces(tokenizer: Tokenizer) -> dict[int, str]:
 def test_any_text_becomes_tokens_that_lie_in_it(text: str) -> None:
     for one in reader()._model.tokenizer.tokens(text):
         assert 0 <= one.start <= one.end <= max(1, len(text))
+
+
+# --- processes
+
+
+def test_a_process_forked_after_the_model_was_loaded_reads_the_same() -> None:
+    text = "My sister Zofia moved to Gdynia last year, and I can't eat nuts."
+    ours = reader().read(text)
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: sender.send(reader().read(text)))
+    child.start()
+    sender.close()
+    assert receiver.recv() == ours and ours.statements
+    child.join()
 
 
 # --- windows

@@ -1,6 +1,6 @@
 import pytest
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memories.retrieval.concepts import asked_about, matched
 from memories.retrieval.query import analyse
 

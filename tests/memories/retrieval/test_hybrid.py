@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from memcenter.lib import segment
+from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 from memcenter.providers.bundled import BundledEmbedder
 from memories.retrieval.dense import query_vector, towards_statements

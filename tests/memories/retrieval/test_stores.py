@@ -4,12 +4,13 @@ from functools import partial
 
 import pytest
 
-from memcenter.lib.statements import Sql
+from memcenter.lib.database.statements import Sql
+from memories.indexing import milvus_sync, search_index
 from memories.models import Memory, Origin, TargetKind, Vector
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
-from memories.services import indexing, remembering, vector_changes
-from memories.services.remembering import MemoryInput
+from memories.writing import direct_writes
+from memories.writing.direct_writes import MemoryInput
 from ops.models import User
 from tests.factories import make_conversation, make_turn
 from tests.milvus import milvus as milvus
@@ -26,12 +27,12 @@ def store(request: pytest.FixtureRequest) -> VectorStore:
         return PgVectorStore()
     request.getfixturevalue("milvus")
     moved()
-    return vector_changes.searched()
+    return milvus_sync.searched()
 
 
 def remember(user: User, content: str) -> Memory:
-    prepared = remembering.prepare(MemoryInput(content), origin=Origin.USER)
-    return remembering.remember(prepared, user=user).memory
+    prepared = direct_writes.prepare(MemoryInput(content), origin=Origin.USER)
+    return direct_writes.remember(prepared, user=user).memory
 
 
 def nearest(
@@ -45,16 +46,16 @@ def nearest(
     """Asked once as things were just written, and once when every store was told of them."""
     ask = partial(
         store.nearest,
-        indexing.embed(["a cat"])[0],
+        search_index.embed(["a cat"])[0],
         user_id=user.pk,
-        space_id=indexing.active_space().pk,
+        space_id=search_index.active_space().pk,
         kind=kind,
         eligible=eligible,
         limit=limit,
     )
     before = ask()
-    if vector_changes.are_written_down():
-        vector_changes.tell(user.pk)
+    if milvus_sync.are_written_down():
+        milvus_sync.tell(user.pk)
     after = ask()
     assert list(before.items()) == list(after.items())
     return dict(after)
@@ -95,8 +96,8 @@ def test_another_kind_is_another_matter(store: VectorStore, alice: User) -> None
 def test_a_changed_text_is_found_where_it_is_now(store: VectorStore, alice: User) -> None:
     changing, other = remember(alice, "Plays the cello"), remember(alice, "Is fond of pets")
     assert list(nearest(store, alice)) == [other.pk, changing.pk]
-    vectors, pieces = indexing.embed_memory("Has a cat")
-    indexing.store_memory(memory=changing, vectors=vectors, pieces=pieces)
+    vectors, pieces = search_index.embed_memory("Has a cat")
+    search_index.store_memory(memory=changing, vectors=vectors, pieces=pieces)
     assert list(nearest(store, alice)) == [changing.pk, other.pk]
 
 

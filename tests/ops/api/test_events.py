@@ -11,10 +11,10 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from rest_framework.exceptions import Throttled
 
-from memcenter.rest.sharing import Share
+from memcenter.rest.thread_limits import Share
 from ops.api import events, views_operations
 from ops.models import Kind, Operation, Status, User
-from ops.services import outbox
+from ops.queue import outbox
 from tests.memcenter.rest.client import Api, error
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from ops.accounts import keys
 from ops.models import ApiKey, AuditEvent, IdempotencyRecord, Scope, User
-from ops.services import keys
 from tests.conftest import key_row
 from tests.memcenter.rest.client import Api, answer, error, refused
 

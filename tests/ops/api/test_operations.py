@@ -7,8 +7,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memcenter.lib import ids
+from ops.accounts import keys
 from ops.models import Kind, Operation, Priority, Receipt, Status, User
-from ops.services import keys, outbox
+from ops.queue import outbox
 from tests.conftest import key_row
 from tests.memcenter.rest.client import Api, answer, error, refused
 

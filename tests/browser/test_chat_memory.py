@@ -1,0 +1,218 @@
+"""In the chat: have a message remembered, forget with a receipt, search, shortcuts."""
+
+from itertools import count
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.live import Person, Product
+
+pytestmark = pytest.mark.browser
+
+SOON = 60_000
+_numbers = count(1)
+_SAID = "Hello 👋 you two. I keep bees on the roof. My sister Marta lives in Lyon."
+_TALKS = """
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_conversation, make_memory, make_turn
+with as_system():
+    user = User.objects.get(username={name!r})
+    for number in range(45):
+        make_conversation(user, title=f"Talk {{number}}")
+    talk = make_conversation(user, title="Long")
+    for number in range(40):
+        make_turn(talk, f"Remark {{number}}.", f"Noted {{number}}.", extracted_at=talk.created_at)
+    said = make_turn(talk, {said!r}, extracted_at=talk.created_at)
+    make_memory(user, "Keeps bees on the roof", turns=[said])
+    print(talk.public_id)
+"""
+
+
+@pytest.fixture
+def person(product: Product) -> Person:
+    return product.person(f"rememberer-{next(_numbers)}")
+
+
+@pytest.fixture
+def talk(product: Product, person: Person) -> str:
+    """A long conversation, among many, whose last message says several things."""
+    return product.shell(_TALKS.format(name=person.username, said=_SAID)).split()[-1]
+
+
+@pytest.fixture
+def chat(page: Page, person: Person, talk: str) -> Page:
+    sign_in(page, person, then=f"/c/{talk}/")
+    return page
+
+
+def last_said(page: Page) -> Locator:
+    return page.locator(".bubble--user").last
+
+
+def select(page: Page, words: str) -> None:
+    """Select these words in the last message of the person, as with the mouse."""
+    last_said(page).locator(".bubble__text").evaluate(
+        """(text, words) => {
+          const node = text.firstChild, at = node.data.indexOf(words);
+          getSelection().setBaseAndExtent(node, at, node, at + words.length);
+        }""",
+        words,
+    )
+
+
+def ask_to_remember(page: Page) -> Locator:
+    bubble = last_said(page)
+    bubble.hover()
+    bubble.get_by_label("More for your message").click()
+    bubble.get_by_role("link", name="Remember this…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def test_a_selected_part_is_remembered_with_its_source(chat: Page) -> None:
+    select(chat, "My sister Marta lives in Lyon.")
+    dialog = ask_to_remember(chat)
+    field = dialog.get_by_label("What should be remembered?")
+    expect(field).to_have_value("My sister Marta lives in Lyon.")
+    expect(dialog).to_contain_text("The part that you selected")
+    dialog.get_by_role("button", name="Remember").click()
+    expect(dialog).to_have_count(0)
+    expect(chat.locator(".toast")).to_contain_text("Remembered.")
+    chip = chat.locator(".bubble--assistant").last.get_by_role("link", name="1 memory learned")
+    chip.click()
+    expect(chat.get_by_role("heading", level=1)).to_contain_text("My sister Marta lives in Lyon.")
+    expect(chat.locator("blockquote mark")).to_have_text("My sister Marta lives in Lyon.")
+
+
+def test_without_a_selection_it_is_the_whole_text_and_what_is_refused_is_said(chat: Page) -> None:
+    dialog = ask_to_remember(chat)
+    field = dialog.get_by_label("What should be remembered?")
+    expect(field).to_have_value(_SAID)
+    field.fill("My password is hunter2horse77.")
+    dialog.get_by_role("button", name="Remember").click()
+    expect(chat.get_by_role("dialog")).to_contain_text("looks like a secret")
+    chat.keyboard.press("Escape")
+    expect(chat.get_by_role("dialog")).to_have_count(0)
+
+
+def test_it_is_done_by_the_keyboard_alone(chat: Page) -> None:
+    select(chat, "I keep bees on the roof.")
+    last_said(chat).get_by_label("More for your message").focus()
+    for key in ("Enter", "ArrowDown", "Enter"):
+        chat.keyboard.press(key)
+    field = chat.get_by_role("dialog").get_by_label("What should be remembered?")
+    expect(field).to_have_value("I keep bees on the roof.")
+    field.focus()
+    for _ in range(6):
+        chat.keyboard.press("Tab")
+        if chat.evaluate("document.activeElement.textContent.trim()") == "Remember":
+            break
+    chat.keyboard.press("Enter")
+    expect(chat.locator(".toast")).to_contain_text("I already knew this")
+
+
+def test_on_a_phone_the_dialog_fits(chat: Page) -> None:
+    chat.set_viewport_size({"width": 390, "height": 780})
+    dialog = ask_to_remember(chat)
+    box = dialog.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    assert chat.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_without_javascript_the_whole_text_is_remembered(
+    browser: Browser, product: Product, person: Person, talk: str
+) -> None:
+    context = browser.new_context(
+        base_url=product.address, locale="en-GB", java_script_enabled=False
+    )
+    plain = context.new_page()
+    sign_in(plain, person, then=f"/c/{talk}/")
+    last_said(plain).get_by_label("More for your message").click()
+    last_said(plain).get_by_role("link", name="Remember this…").click()
+    field = plain.get_by_label("What should be remembered?")
+    expect(field).to_have_value(_SAID)
+    field.fill("My sister Marta lives in Lyon.")
+    plain.get_by_role("button", name="Remember").click()
+    expect(plain.locator(".toast")).to_contain_text("Remembered.")
+    expect(plain.get_by_role("link", name="1 memory learned")).to_be_visible()
+    context.close()
+
+
+def test_what_is_forgotten_leaves_its_receipt_there(chat: Page) -> None:
+    composer = chat.get_by_label("Your message", exact=True)
+    composer.fill("Forget that I keep bees on the roof.")
+    composer.press("Enter")
+    card = chat.locator(".card.forget")
+    expect(card).to_be_visible(timeout=SOON)
+    card.get_by_role("button", name="Forget all of these").click()
+    receipt = chat.locator(".receipt")
+    expect(receipt).to_contain_text("0 traces left", timeout=SOON)
+    expect(chat.locator("#bubbles")).not_to_contain_text("bees")
+    expect(chat.get_by_role("heading", level=1)).not_to_contain_text("bees")
+    chat.set_viewport_size({"width": 390, "height": 780})
+    assert chat.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_deleted_turn_leaves_its_receipt_too(chat: Page) -> None:
+    last_said(chat).hover()
+    last_said(chat).get_by_label("More for your message").click()
+    last_said(chat).get_by_role("link", name="Delete this turn and forget it…").click()
+    chat.get_by_role("dialog").get_by_role("button", name="Delete and forget").click()
+    expect(chat.get_by_role("dialog")).to_have_count(0)
+    expect(chat.locator(".receipt")).to_contain_text("0 traces left", timeout=SOON)
+
+
+def test_a_search_jumps_to_the_place(chat: Page) -> None:
+    chat.get_by_label("Search conversations").fill("Remark 7")
+    found = chat.locator(".conversation")
+    expect(found).to_have_count(1)
+    expect(found.locator("mark")).to_have_text("Remark 7")
+    found.get_by_role("link", name="Long").click()
+    place = chat.locator(".bubble:target")
+    expect(place).to_contain_text("Remark 7.")
+    expect(place).to_be_in_viewport()
+    expect(chat.get_by_label("Search conversations")).to_have_value("Remark 7")
+
+
+def test_the_list_and_the_messages_go_on_by_scrolling(chat: Page) -> None:
+    rows, messages = chat.locator(".conversation"), chat.locator(".bubble")
+    chat.set_viewport_size({"width": 1280, "height": 500})  # the list is longer than the window
+    chat.reload()
+    expect(rows).to_have_count(20)
+    chat.locator("#conversation-list .more").scroll_into_view_if_needed()
+    expect(rows).to_have_count(40)
+    before = messages.count()
+    chat.locator(".chat__scroll").evaluate("one => one.scrollTo(0, 0)")
+    expect(messages).not_to_have_count(before)
+    assert chat.locator(".chat__scroll").evaluate("one => one.scrollTop") > 0
+
+
+def test_the_help_shows_what_the_keyboard_does(chat: Page) -> None:
+    composer = chat.get_by_label("Your message", exact=True)
+    expect(composer).to_be_focused()
+    chat.keyboard.press("Control+/")
+    expect(chat.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("Escape")
+    expect(composer).not_to_be_focused()
+    chat.keyboard.press("?")
+    expect(chat.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    chat.keyboard.press("Escape")
+    chat.keyboard.press("i")
+    expect(composer).to_be_focused()
+    expect(composer).to_have_value("")
+    chat.keyboard.press("ArrowUp")
+    expect(chat.locator("[data-edit-field]")).to_have_value(_SAID)
+    expect(chat.locator("[data-edit-field]")).to_be_focused()
+
+
+def test_an_answer_is_copied_with_one_click(chat: Page) -> None:
+    chat.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer = chat.locator(".bubble--assistant").last
+    answer.hover()
+    answer.get_by_role("button", name="Copy").click()
+    expect(chat.locator(".toast")).to_contain_text("Copied.")
+    assert chat.evaluate("navigator.clipboard.readText()") == "I see."

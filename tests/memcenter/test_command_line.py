@@ -1,0 +1,108 @@
+"""The console command and `manage.py` share one command line; the places of code and data."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+from memcenter import command_line
+from memcenter.lib import env, places
+from tests.live import ROOT
+
+
+def memcenter(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memcenter", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "MEMCENTER_DATA_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]])
+def test_help_names_the_few_commands_that_people_need_and_makes_no_folder(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    done = memcenter(*arguments, folder=tmp_path / "data")
+    assert done.returncode == 0 and str(tmp_path / "data") in done.stdout
+    for name in ("up", "demo", "backup", "restore", "createkey", "mcp", "doctor"):
+        assert f"\n  {name} " in done.stdout
+        assert command_line.ALIASES.get(name, name) in get_commands()
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_short_name_runs_its_command(tmp_path: Path) -> None:
+    done = memcenter("createkey", "--help", folder=tmp_path / "data")
+    assert done.returncode == 0 and "--requires-user" in done.stdout
+
+
+def test_an_unknown_command_is_refused(tmp_path: Path) -> None:
+    done = memcenter("upp", "--help", folder=tmp_path / "data")
+    assert done.returncode == 1 and "Unknown command: 'upp'" in done.stderr
+
+
+def test_modules_of_the_current_folder_dont_take_the_place_of_ours(tmp_path: Path) -> None:
+    for name in ("ops", "memories", "requests", "memcenter"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')", encoding="utf-8")
+    command = [sys.executable, str(ROOT / "manage.py"), "check"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_checkout_keeps_its_data_beside_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMCENTER_DATA_DIR", raising=False)
+    assert places.data_folder() == ROOT / ".data"
+    assert places.assets() == ROOT
+    assert places.program() == "manage.py"
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A copy without `manage.py`, of a user with an empty home; gives the home."""
+    monkeypatch.setattr(places, "BASE_DIR", tmp_path / "site-packages")
+    monkeypatch.delenv("MEMCENTER_DATA_DIR", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_an_installed_copy_keeps_its_data_in_the_home(installed: Path) -> None:
+    assert places.data_folder() == installed / ".local/share/memcenter"
+    assert places.assets() == installed / "site-packages/memcenter/assets"
+    assert places.program() == "memcenter"
+
+
+def test_the_desktops_data_folder_is_respected_if_it_is_absolute(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
+    assert places.data_folder() == Path("/somewhere/memcenter")
+    monkeypatch.setenv("XDG_DATA_HOME", "here")
+    assert places.data_folder() == installed / ".local/share/memcenter"
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_named_data_folder_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
+    monkeypatch.setenv("MEMCENTER_DATA_DIR", "/named")
+    assert places.data_folder() == Path("/named")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_user_without_a_home_is_told_which_setting_helps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HOME")
+
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    with pytest.raises(env.BadSetting, match="MEMCENTER_DATA_DIR is missing"):
+        places.data_folder()

@@ -1,0 +1,154 @@
+"""About you: the portrait, its marks of what is new, and the sentence that corrects it."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from memories.learning import told_changes
+from memories.models import Kind, Memory, MemoryStatus
+from memories.portrait import MOST, SHOWN, group_of, portrait_of
+from memories.projects import find_or_create
+from ops.accounts import users
+from ops.models import User
+from tests.factories import make_memory
+from tests.memories.pages import address, htmx, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def portrait(user: User) -> dict[str, list[str]]:
+    groups = portrait_of(user)
+    return {one.key: [phrase.memory.content for phrase in one.phrases] for one in groups}
+
+
+@pytest.fixture
+def browser(alice: User) -> Client:
+    return signed_in(alice)
+
+
+@pytest.mark.parametrize(
+    ("tags", "kind", "group"),
+    [
+        (["family"], Kind.FACT, "family"),
+        (["宠物"], Kind.FACT, "family"),
+        (["work"], Kind.FACT, "work"),
+        (["学习"], Kind.SKILL, "work"),
+        (["food"], Kind.CONSTRAINT, "food"),
+        (["answers"], Kind.PREFERENCE, "answers"),
+        (["travel"], Kind.TASK, "plans"),
+        (["my own tag"], Kind.FACT, "more"),
+        ([], Kind.PREFERENCE, "more"),
+    ],
+)
+def test_a_memory_stands_in_the_group_of_its_topic(tags: list[str], kind: Kind, group: str) -> None:
+    assert group_of(tags=tags, kind=kind, standing=False) == group
+
+
+def test_limits_come_first_then_what_is_pinned_then_what_matters(alice: User) -> None:
+    make_memory(alice, "Likes soup", tags=["food"], importance=0.9)
+    make_memory(alice, "Likes bread", tags=["food"], importance=0.2, pinned=True)
+    make_memory(alice, "No nuts", tags=["food"], importance=0.1, kind=Kind.CONSTRAINT)
+    assert portrait(alice) == {"food": ["No nuts", "Likes bread", "Likes soup"]}
+
+
+def test_only_what_holds_about_the_person_is_in_it(alice: User, mallory: User) -> None:
+    now = timezone.now()
+    make_memory(alice, "Holds")
+    make_memory(alice, "Holds until spring", valid_until=now + timedelta(days=60))
+    make_memory(alice, "Expired", valid_until=now - timedelta(days=1))
+    make_memory(alice, "Disabled", status=MemoryStatus.DISABLED)
+    make_memory(alice, "Waits", status=MemoryStatus.CANDIDATE)
+    make_memory(alice, "In the bin", deleted_at=now, purge_at=now + timedelta(days=7))
+    make_memory(alice, "Being forgotten", hidden_at=now)
+    make_memory(alice, "Of a project", project=find_or_create(user=alice, key="atlas"))
+    make_memory(mallory, "Somebody else's")
+    assert set(portrait(alice)["more"]) == {"Holds", "Holds until spring"}
+
+
+def test_a_very_long_memory_shows_the_most_telling(alice: User) -> None:
+    for number in range(MOST + 5):
+        make_memory(alice, f"Fact {number}", importance=number / (MOST + 5))
+    (found,) = portrait(alice).values()
+    assert len(found) == MOST
+    assert found[0] == f"Fact {MOST + 4}"
+
+
+def test_the_page_links_each_phrase_and_folds_the_rest(alice: User, browser: Client) -> None:
+    rows = [make_memory(alice, f"Fact {number}") for number in range(SHOWN + 2)]
+    page = text_of(browser.get(address("memory_home")))
+    assert all(address("memory_page", row.public_id) in page for row in rows)
+    assert "2 more" in page
+
+
+def test_with_nothing_known_the_page_teaches_how_to_begin(browser: Client) -> None:
+    assert "Nothing is remembered yet" in text_of(browser.get(address("memory_home")))
+
+
+def test_what_came_since_the_last_visit_is_marked(alice: User, browser: Client) -> None:
+    make_memory(alice, "Known before")
+    assert "portrait__new" not in text_of(browser.get(address("memory_home")))
+    session = browser.session
+    seen = timezone.now() - timedelta(hours=5)
+    session["about_you_seen"] = (seen.isoformat(), "")
+    session.save()
+    Memory.objects.update(created_at=seen - timedelta(hours=1))
+    make_memory(alice, "Came since")
+    for _ in range(2):  # a look at it doesn't end the visit
+        page = text_of(browser.get(address("memory_home")))
+        assert page.count("portrait__new") == 1
+
+
+def test_a_sentence_is_shown_before_it_is_kept(alice: User, browser: Client) -> None:
+    make_memory(alice, "I live in Brno", tags=["home"])
+    page = text_of(
+        browser.post(
+            address("memory_tell"), {"said": "I moved to Vienna last month."}, headers=htmx("tell")
+        )
+    )
+    assert "Vienna" in page
+    assert list(Memory.objects.values_list("content", flat=True)) == ["I live in Brno"]
+
+
+def test_what_was_shown_is_kept_with_the_words_that_said_it(alice: User, browser: Client) -> None:
+    (change,) = told_changes.preview("I play the oboe.", user=alice)
+    answer = browser.post(address("memory_keep_told"), {"keep": [change.id]})
+    assert answer.status_code == 302
+    memory = Memory.objects.get(user=alice)
+    assert "oboe" in memory.content
+    assert "oboe" in memory.sources.get().quote
+
+
+def test_a_candidate_of_somebody_else_is_refused(
+    alice: User, mallory: User, browser: Client
+) -> None:
+    (change,) = told_changes.preview("I play the oboe.", user=mallory)
+    page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
+    assert not Memory.objects.exists()
+    assert "This candidate is somebody else" in page
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("", "Write what is right."),
+        ("x" * 1_001, "1,000"),
+        ("AKIAIOSFODNN7EXAMPLE", "This looks like a secret"),
+    ],
+)
+def test_what_can_not_be_kept_is_told_at_the_field(
+    browser: Client, alice: User, said: str, words: str
+) -> None:
+    make_memory(alice, "Keeps bees")
+    answer = browser.post(address("memory_tell"), {"said": said})
+    assert answer.status_code == 422
+    assert words in text_of(answer).replace("1000", "1,000")
+
+
+def test_while_memory_is_off_nothing_new_is_kept(alice: User, browser: Client) -> None:
+    make_memory(alice, "Keeps bees")
+    users.change_settings(user=alice, changes={"longterm_enabled": False})
+    answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
+    assert answer.status_code == 422
+    assert "Long-term memory is switched off" in text_of(answer)
