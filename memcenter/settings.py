@@ -459,4 +459,37 @@ LOGGING = {
     },
 }
 
-UNFOLD = {"SITE_TITLE": "Memory Center", "SITE_HEADER": "Memory Center", "SHOW_HISTORY": False}
+# The admin in the colours of static/css/tokens.css.
+UNFOLD = {
+    "SITE_TITLE": "Memory Center",
+    "SITE_HEADER": "Memory Center",
+    "SHOW_HISTORY": False,
+    "COLORS": {
+        "base": {
+            "50": "#f8f7f4",
+            "100": "#f0eeea",
+            "200": "#e0ded8",
+            "300": "#bab7b2",
+            "400": "#a19e98",
+            "500": "#5e6869",
+            "600": "#475253",
+            "700": "#323838",
+            "800": "#232929",
+            "900": "#1c2021",
+            "950": "#141818",
+        },
+        "primary": {
+            "50": "#def2ee",
+            "100": "#def2ee",
+            "200": "#8de0d0",
+            "300": "#8de0d0",
+            "400": "#6cccba",
+            "500": "#6cccba",
+            "600": "#00675e",
+            "700": "#00524c",
+            "800": "#00524c",
+            "900": "#163835",
+            "950": "#031a19",
+        },
+    },
+}

@@ -10,13 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memories.extraction.wording.topics import TOPICS
-from memories.models import Kind, Memory, MemoryStatus
+from memories.models import Kind, Memory, MemoryStatus, MemoryVersion
 from ops.models import User
 
 MOST = 150  # memories in a portrait, the most telling first
@@ -54,10 +64,11 @@ _GROUP_OF_TAG = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """One memory of the portrait; `is_new` tells that it changed since the last visit."""
+    """One memory of the portrait, and whether it came or changed since the last visit."""
 
     memory: Memory
     is_new: bool = False
+    is_changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,7 +98,7 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
     for memory in _most_telling(user):
         key = group_of(tags=memory.tags, kind=memory.kind, standing=memory.standing)
-        groups[key].append(Phrase(memory, _is_new(memory, since)))
+        groups[key].append(_phrase(memory, since))
     return [Group(key, phrases) for key, phrases in groups.items() if phrases]
 
 
@@ -114,8 +125,13 @@ def _most_telling(user: User) -> QuerySet[Memory]:
     rows = Memory.objects.filter(
         holds, user=user, project=None, status=MemoryStatus.ACTIVE, removal_asked_at=None
     )
+    newest = MemoryVersion.objects.filter(memory=OuterRef("pk"), number=OuterRef("current_version"))
+    rows = rows.annotate(changed_at=Subquery(newest.values("created_at")[:1]))
     return rows.order_by(limits_first, "-pinned", F("importance").desc(), "-created_at")[:MOST]
 
 
-def _is_new(memory: Memory, since: datetime | None) -> bool:
-    return since is not None and memory.created_at > since
+def _phrase(memory: Memory, since: datetime | None) -> Phrase:
+    is_new = since is not None and memory.created_at > since
+    changed_at = memory.changed_at  # type: ignore[attr-defined]
+    is_changed = since is not None and changed_at is not None and changed_at > since
+    return Phrase(memory, is_new, is_changed and not is_new)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import orjson
 import pytest
 from django.contrib import admin
@@ -9,6 +11,7 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from memories.models import VectorChange
 from ops.accounts import keys
@@ -211,3 +214,15 @@ def test_a_member_of_the_staff_is_made_by_the_command(
     made = User.objects.get(username="keeper")
     assert made.is_staff and made.is_superuser and made.external_id is None
     assert made.check_password("a-long-enough-password")
+
+
+@pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label)
+def test_the_plural_of_every_model_is_english(model: type[Model]) -> None:
+    plural = str(model._meta.verbose_name_plural)
+    assert not re.search(r"[^aeiou]ys$|ss$", plural), plural
+
+
+def test_the_admin_has_the_colours_of_the_pages(settings: Settings) -> None:
+    tokens = (settings.STATICFILES_DIRS[0] / "css" / "tokens.css").read_text()
+    for shades in settings.UNFOLD["COLORS"].values():
+        assert all(colour in tokens for colour in shades.values())

@@ -70,10 +70,14 @@ def keep(ids: Sequence[str], *, user: User) -> list[Decided]:
     Raises `Invalid` if an id isn't ours or is older than a day, and `Conflict` (`memory_off`). It
     decides again, since what is known may have changed in the meantime.
     """
-    drafts = [_draft(one.candidate) for one in memory_flush.taken_back(ids, user=user)]
+    met = [_met(one.candidate, user=user) for one in memory_flush.taken_back(ids, user=user)]
+    merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]
     with as_user(user, changing=True):
         direct_writes.check_on(user)
-        return [_write(candidate, draft, user=user) for candidate, draft in drafts]
+        return [
+            _write(meeting, draft, merging, user=user)
+            for (meeting, draft), merging in zip(met, merged, strict=True)
+        ]
 
 
 def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
@@ -98,9 +102,7 @@ def _as_it_stands(text: str) -> Candidate:
 
 
 def _change(candidate: Candidate, *, user: User) -> Change:
-    _, draft = _draft(candidate)
-    with as_user(user):
-        meeting = _meet(candidate, draft, user=user)
+    meeting, draft = _met(candidate, user=user)
     decision = meeting.decision
     new = (decision.content or draft.content) if meeting.met else draft.content
     return Change(Proposed(candidate).signed(user), decision.verdict, new, _met_text(meeting))
@@ -111,20 +113,22 @@ def _met_text(meeting: Meeting) -> str:
     return "" if beside or meeting.met is None else meeting.met.content
 
 
-def _meet(candidate: Candidate, draft: Draft, *, user: User) -> Meeting:
+def _met(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
+    """Hold a candidate against what is known, by the arbiter that the chat uses."""
+    draft = _draft(candidate)
     assert draft.vectors is not None
-    known = similar_memories.similar_to(draft.vectors[0], user=user, content=draft.content)
-    return verdicts.meet(candidate, known=known, arbiter=language_steps.bundled_arbiter())
+    with as_user(user):
+        known = similar_memories.similar_to(draft.vectors[0], user=user, content=draft.content)
+    return verdicts.meet(candidate, known=known, arbiter=language_steps.arbiter()), draft
 
 
-def _draft(candidate: Candidate) -> tuple[Candidate, Draft]:
+def _draft(candidate: Candidate) -> Draft:
     vectors, pieces = search_index.embed_memory(candidate.content)
     draft = ingest.draft_of(candidate, vectors, pieces, None)
     confidence = max(draft.confidence, _CONFIDENCE)
-    return candidate, replace(draft, origin=Origin.USER, confidence=confidence)
+    return replace(draft, origin=Origin.USER, confidence=confidence)
 
 
-def _write(candidate: Candidate, draft: Draft, *, user: User) -> Decided:
-    assert draft.vectors is not None
-    source = SourceInput(origin=Origin.USER, quote=candidate.quote)
-    return verdicts.at_once(candidate, draft, draft.vectors[0], user=user, source=source)
+def _write(meeting: Meeting, draft: Draft, merged: Draft | None, *, user: User) -> Decided:
+    source = SourceInput(origin=Origin.USER, quote=meeting.candidate.quote)
+    return verdicts.apply(meeting, draft, user=user, source=source, merged=merged)

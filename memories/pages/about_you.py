@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from memcenter.lib.errors import ApplicationError
+from memcenter.lib.errors import ApplicationError, ProviderError
 from memories.learning import told_changes
 from memories.models import MemoryStatus
 from memories.pages.forms import TellForm
-from memories.portrait import portrait_of
+from memories.portrait import Group, portrait_of
+from ops.accounts import users
+from ops.models import User
 from ops.pages.base import leave, own_transaction, person, personal_page, target
 
-_VISIT = timedelta(minutes=30)  # a longer pause begins a new visit
-_SEEN = "about_you_seen"  # in the session: when it was last looked at, and the visit before
+_NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
 
 
 @require_safe
@@ -42,6 +42,9 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, {"form": form}, status=422)
+    except ProviderError:
+        form.add_error(None, _NOT_READ)
+        return _show(request, {"form": form}, status=422)
     return _show(request, {"form": form, "changes": changes, "is_told": True})
 
 
@@ -54,6 +57,9 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return leave(request, reverse("memory_home"))
+    except ProviderError:
+        messages.error(request, _NOT_READ)
+        return leave(request, reverse("memory_home"))
     waiting = [one for one in kept if one.memory.status == MemoryStatus.CANDIDATE]
     if waiting:
         messages.warning(request, _("This contradicts something I knew. Please decide."))
@@ -63,18 +69,13 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     return leave(request, reverse("memory_home"))
 
 
+def _portrait(user: User) -> list[Group]:
+    return portrait_of(user, since=users.visit_portrait(user))
+
+
 def _show(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     part = "#tell" if target(request) == "tell" else ""
     with own_transaction(request):
-        groups = [] if part else portrait_of(person(request), since=_last_visit(request))
+        groups = [] if part else _portrait(person(request))
         page = {"groups": groups, **context}
         return render(request, f"memories/about_you.html{part}", page, status=status)
-
-
-def _last_visit(request: HttpRequest) -> datetime | None:
-    """Return the end of the visit before this one; None on the first visit."""
-    now, (seen, before) = timezone.now(), request.session.get(_SEEN, ("", ""))
-    if not seen or now - datetime.fromisoformat(seen) > _VISIT:
-        before = seen
-    request.session[_SEEN] = (now.isoformat(), before)
-    return datetime.fromisoformat(before) if before else None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import zoneinfo
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
@@ -18,6 +20,8 @@ from ops.audit import audit_log
 from ops.models import ApiKey, Theme, User, UserSettings
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_VISIT = timedelta(minutes=30)  # a longer pause begins a new visit of About you
+_LOOK = timedelta(minutes=1)  # looks within a visit are noted at most this often
 SWITCHES = (
     "summary_enabled",
     "episodic_enabled",
@@ -192,6 +196,20 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
         details={"names": sorted(changes), **switched},
     )
     return row
+
+
+def visit_portrait(user: User) -> datetime | None:
+    """Note a look at About you and return the end of the visit before this one, if any."""
+    row, _ = UserSettings.objects.get_or_create(
+        user=user, defaults={"longterm_enabled": settings.LONGTERM_DEFAULT}
+    )
+    now, seen = timezone.now(), row.portrait_seen_at
+    if seen is None or now - seen > _LOOK:
+        if seen is not None and now - seen > _VISIT:
+            row.portrait_visited_at = seen
+        row.portrait_seen_at = now
+        row.save(update_fields=["portrait_seen_at", "portrait_visited_at"])
+    return row.portrait_visited_at
 
 
 def _problem_with_setting(name: str, value: object) -> str:

@@ -66,6 +66,7 @@ class Identity(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name_plural = "identities"
         constraints = [
             models.UniqueConstraint(fields=["sub", "issuer"], name="identity_once"),
             models.UniqueConstraint(fields=["user", "issuer"], name="identity_of_user"),

@@ -116,10 +116,14 @@ class UserSettings(models.Model):
     language = models.CharField(max_length=16, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     theme = models.CharField(max_length=8, choices=Theme, default=Theme.AUTO)
+    # When About you was last looked at, and the end of the visit before that one.
+    portrait_seen_at = models.DateTimeField(null=True, blank=True)
+    portrait_visited_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name_plural = "user settings"
         constraints = [one_of("theme", Theme, name="settings_theme_known")]
 
     def __str__(self) -> str:

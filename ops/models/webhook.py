@@ -56,5 +56,8 @@ class Delivery(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     delivered_at = models.DateTimeField(null=True, blank=True)
 
+    class Meta:
+        verbose_name_plural = "deliveries"
+
     def __str__(self) -> str:
         return f"delivery {self.pk}"

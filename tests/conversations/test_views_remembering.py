@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from conversations.models import Conversation, Message, Turn, Withheld
 from conversations.recording import temporary
@@ -149,6 +150,7 @@ def test_with_memory_off_it_is_refused_with_the_reason(
         users.change_settings(user=alice, changes={"longterm_enabled": False})
     page = text_of(client.get(url_of(turn.user_message)))
     assert "Memory is off" in page and "<textarea" not in page
+    assert f'href="{reverse("settings_page")}">Go to the switches' in page
     response = client.post(url_of(turn.user_message), form_of("Keeps bees"))
     assert response.status_code == 422
     assert "Long-term memory is switched off" in text_of(response)

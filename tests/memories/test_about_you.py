@@ -1,17 +1,22 @@
 """About you: the portrait, its marks of what is new, and the sentence that corrects it."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from memcenter.lib.errors import ProviderError
+from memories import language_steps
+from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.learning import told_changes
-from memories.models import Kind, Memory, MemoryStatus
+from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Origin
 from memories.portrait import MOST, SHOWN, group_of, portrait_of
 from memories.projects import find_or_create
+from memories.writing import curation
 from ops.accounts import users
-from ops.models import User
+from ops.models import User, UserSettings
 from tests.factories import make_memory
 from tests.memories.pages import address, htmx, signed_in, text_of
 
@@ -86,18 +91,75 @@ def test_with_nothing_known_the_page_teaches_how_to_begin(browser: Client) -> No
     assert "Nothing is remembered yet" in text_of(browser.get(address("memory_home")))
 
 
+def came_back(user: User) -> None:
+    """As if the portrait had been looked at five hours ago, and what is known a day before."""
+    seen = timezone.now() - timedelta(hours=5)
+    UserSettings.objects.filter(user=user).update(portrait_seen_at=seen)
+    Memory.objects.update(created_at=seen - timedelta(days=1))
+    MemoryVersion.objects.update(created_at=seen - timedelta(days=1))
+
+
 def test_what_came_since_the_last_visit_is_marked(alice: User, browser: Client) -> None:
     make_memory(alice, "Known before")
     assert "portrait__new" not in text_of(browser.get(address("memory_home")))
-    session = browser.session
-    seen = timezone.now() - timedelta(hours=5)
-    session["about_you_seen"] = (seen.isoformat(), "")
-    session.save()
-    Memory.objects.update(created_at=seen - timedelta(hours=1))
+    came_back(alice)
     make_memory(alice, "Came since")
     for _ in range(2):  # a look at it doesn't end the visit
         page = text_of(browser.get(address("memory_home")))
         assert page.count("portrait__new") == 1
+
+
+def test_the_last_visit_outlives_a_sign_in(alice: User, browser: Client) -> None:
+    make_memory(alice, "Known before")
+    browser.get(address("memory_home"))
+    came_back(alice)
+    make_memory(alice, "Came since")
+    assert text_of(signed_in(alice).get(address("memory_home"))).count("portrait__new") == 1
+
+
+def test_what_changed_since_the_last_visit_is_marked_too(alice: User, browser: Client) -> None:
+    memory = make_memory(alice, "Lives in Brno")
+    make_memory(alice, "Keeps bees")
+    browser.get(address("memory_home"))
+    came_back(alice)
+    edit = curation.prepare_edit({"content": "Lives in Vienna"}, memory=memory, actor=Origin.USER)
+    curation.edit(edit, user=alice, memory=memory)
+    page = text_of(browser.get(address("memory_home")))
+    assert page.count("portrait__new") == 1
+    assert '<span class="chip chip--accent portrait__new">Changed</span>' in page
+
+
+def test_the_preview_asks_the_arbiter_that_the_chat_asks(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Merging:
+        name = "model"
+
+        def arbitrate(
+            self, candidate: Candidate, known: Sequence[Known], *, now: datetime
+        ) -> Decision:
+            return Decision(Verdict.MERGE, known[0].id, content="Lives in Brno and Vienna")
+
+    make_memory(alice, "I live in Brno", tags=["home"])
+    monkeypatch.setattr(language_steps, "arbiter", Merging)
+    page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
+    assert "Lives in Brno and Vienna" in page
+    (change,) = told_changes.preview("I live in Vienna.", user=alice)
+    browser.post(address("memory_keep_told"), {"keep": [change.id]})
+    assert Memory.objects.get(user=alice).content == "Lives in Brno and Vienna"
+
+
+def test_a_model_that_does_not_answer_is_told_at_the_field(
+    alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(text: str, *, user: User) -> list[told_changes.Change]:
+        raise ProviderError("no answer", retryable=True)
+
+    make_memory(alice, "Keeps bees")
+    monkeypatch.setattr(told_changes, "preview", unreachable)
+    answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
+    assert answer.status_code == 422
+    assert "The model didn’t answer" in text_of(answer)
 
 
 def test_a_sentence_is_shown_before_it_is_kept(alice: User, browser: Client) -> None:
