@@ -55,7 +55,7 @@ def request(
     Raises `Invalid` for an unknown format or an empty file, `too_large`, `NoRoom`, and `Conflict`
     (`being_forgotten`).
     """
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     if format and format not in list(Format):
         raise Invalid.field("format", f"Must be one of {', '.join(Format)}.")
     check_size(size)
@@ -121,7 +121,7 @@ def apply(
 
     Nothing is learned from a file about several people, since the speakers can't be told apart.
     """
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     own = users.settings_of(user)
     loading = Loading(
         user,

@@ -211,7 +211,7 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
         [conversation.pk, user.pk],
     )
     if not found:
-        users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+        users.check_still_here(user)
         raise NotFound("There is no such conversation.")
     hidden_at, learns, *columns = found[0]
     users.check_not_being_forgotten(User(hidden_at=hidden_at))

@@ -206,14 +206,16 @@ class _Work:
             return
         if memory is None and is_forgotten(one.id, user=self.user):
             return
-        kind = one.kind or (memory.kind if memory else Kind.FACT)
         waiting = Memory.objects.filter(
             user=self.user, status=MemoryStatus.CANDIDATE, content=one.content
         )
         if waiting.exists():
             return
+        draft = self.edit.texts[one.content, _kind_of(one, self.known)].draft
+        if memory is not None and not one.kind:
+            draft = replace(draft, kind=memory.kind)
         made = memory_writes.create(
-            self.edit.texts[one.content, kind].draft,
+            draft,
             user=self.user,
             source=SourceInput(origin=Origin.FILE, reference=self.edit.typed.path),
             status=MemoryStatus.CANDIDATE,
@@ -243,15 +245,21 @@ def _plan(typed: Typed, edited: Document, known: Sequence[Known]) -> Changes:
 
 def _said(plan: Changes, known: Sequence[Known]) -> Iterator[_Text]:
     """Yield the texts to embed, with the kind each will have."""
-    kinds = {one.id: one.kind for one in known}
+    by_id = {one.id: one for one in known}
     for edited in plan.edited:
         if edited.content is not None:
-            yield edited.content, edited.kind or kinds[edited.id]
+            yield edited.content, edited.kind or by_id[edited.id].kind
     for created in plan.created:
         yield created.content, created.kind or Kind.FACT
     for disputed in plan.disputed:
         if disputed.content is not None:
-            yield disputed.content, disputed.kind or kinds.get(disputed.id, Kind.FACT)
+            yield disputed.content, _kind_of(disputed, by_id)
+
+
+def _kind_of(disputed: Disputed, known: Mapping[str, Known]) -> str:
+    """Return the kind that the text of a disputed line is prepared with."""
+    memory = known.get(disputed.id)
+    return disputed.kind or (memory.kind if memory else Kind.FACT)
 
 
 def _screened(

@@ -157,7 +157,7 @@ def apply(ready: Ready, *, user: User) -> Applied:
     Raises `Stale` if the file or its memories have changed since `prepare`, and `Conflict`
     (`memory_off`, `being_forgotten`).
     """
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     if ready.edit is not None:
         file_edits.lock(ready.edit, user=user)
     file_copies.hold(user.pk)

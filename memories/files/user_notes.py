@@ -103,7 +103,7 @@ def binned(user: User) -> QuerySet[MemoryFile]:
 
 
 def _hold(user: User) -> None:
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     file_copies.hold(user.pk)
 
 

@@ -170,7 +170,7 @@ def store(prepared: Prepared, *, user: User) -> Memory:
 
 def check_on(user: User) -> None:
     """Raise `Conflict` while long-term memory is off or everything is being forgotten."""
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     if not users.settings_held(user).longterm_enabled:
         raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
 

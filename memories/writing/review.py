@@ -51,7 +51,7 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
         raise Invalid.field("decisions", f"{unknown[0]!r} is not one of {', '.join(DECISIONS)}.")
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     if any(one.decision not in _REFUSING for one in decisions):
         check_on(user)
     reviewed = [_decide(user, one) for one in decisions]

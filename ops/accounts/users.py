@@ -63,8 +63,13 @@ def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> Use
     return user
 
 
-def check_not_being_forgotten(user: User) -> None:
-    if user.hidden_at is not None:
+def check_still_here(user: User) -> None:
+    """Read the row again; raises `Conflict` (`being_forgotten`) also where it is gone."""
+    check_not_being_forgotten(User.objects.filter(pk=user.pk).first())
+
+
+def check_not_being_forgotten(user: User | None) -> None:
+    if user is None or user.hidden_at is not None:
         raise Conflict(
             "Everything of this user is being forgotten; try again when that is done.",
             code="being_forgotten",

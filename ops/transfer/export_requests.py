@@ -37,7 +37,7 @@ def request(
 
     Audited. Raises `Invalid` for an unknown format and `Conflict` (`being_forgotten`).
     """
-    users.check_not_being_forgotten(User.objects.get(pk=user.pk))
+    users.check_still_here(user)
     if format not in FORMATS:
         raise Invalid.field("format", f"Must be one of {', '.join(FORMATS)}.")
     key, public_id = conversation or (None, "")

@@ -65,6 +65,20 @@ def test_files_show_the_active_memories_of_the_person(alice: User, mallory: User
     assert shown(mallory).startswith("# 记忆\n\n## 事实\n")
 
 
+def test_an_edited_line_of_a_disabled_memory_keeps_its_kind_without_a_section(
+    alice: User,
+) -> None:
+    tea = make_memory(alice, "Drinks oolong tea", kind=Kind.PREFERENCE)
+    text = shown(alice).replace("## preference\n\n", "").replace("oolong", "green")
+    Memory.objects.filter(pk=tea.pk).update(status=MemoryStatus.DISABLED)
+
+    done = put(alice, text)
+
+    asked = Memory.objects.get(content="Drinks green tea")
+    assert done.to_review == [asked.public_id]
+    assert (asked.kind, asked.status) == (Kind.PREFERENCE, MemoryStatus.CANDIDATE)
+
+
 def test_an_edit_changes_creates_and_recycles(alice: User) -> None:
     lisbon, oboe = make_memory(alice, "Lives in Lisbon"), make_memory(alice, "Plays the oboe")
     text = shown(alice)
