@@ -59,6 +59,7 @@ _NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' wo
 _MOST = 40  # candidates of one message; more is a list, not a conversation
 _HAN = ("zh", "ja")
 _SAID_BEFORE = 24  # signs before a statement in which a word of correction is looked for
+_BREAKS = re.compile(r"[.!?;\n。！？；]")
 _SAYS = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _LEAST = 4  # Han signs, or twice the words, of a statement that is no scrap
@@ -191,7 +192,7 @@ def _candidates(message: _Message, *, beside: Correction | None = None) -> Itera
     """Return the candidates of the message, without a correction that was handled before."""
     asked = message.flag("remember")
     unwanted = [order.start for order in _orders(message, "forget") if order.what]
-    foreign = [] if asked else _foreign_parts(message)
+    foreign = _foreign_parts(message)
     found = [
         one
         for one in message.reading.statements
@@ -202,7 +203,7 @@ def _candidates(message: _Message, *, beside: Correction | None = None) -> Itera
         and not (beside and one.start < beside.end and beside.start < one.end)
     ]
     if asked and not found:
-        yield from _ordered(message)
+        yield from _ordered(message, foreign)
     if not found:
         yield from _accepted(message)
     for one in found:
@@ -331,9 +332,14 @@ def _orders(message: _Message, verb: str) -> Iterator[Command]:
         yield from (one for one in message.commands if one.verb == verb and not one.wonders)
 
 
-def _ordered(message: _Message) -> Iterator[Candidate]:
-    """Return the words after "remember …" if the reader saw no statement there."""
+def _ordered(message: _Message, foreign: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
+    """Return the words after "remember …" if the reader saw no statement there.
+
+    An order within `foreign`, somebody else's text or a game, is not the person's.
+    """
     for order in _orders(message, "remember"):
+        if any(start <= order.start < end for start, end in foreign):
+            continue
         quote, at = _quote(message, order.start, order.start + len(order.what))
         content = secret_masking.blanked(order.what).strip(" \t,，.。!！:：;；")
         if (
@@ -389,10 +395,11 @@ def _corrects(one: Statement, message: _Message) -> bool:
     """
     if one.best("change") != "none":
         return True
-    before = message.said.text[max(0, one.start - _SAID_BEFORE) : one.start]
-    return (
-        PATTERNS["overruling"].search(before + message.said.text[one.start : one.end]) is not None
-    )
+    ends = [other.end for other in message.reading.statements if other.end <= one.start]
+    first = max([one.start - _SAID_BEFORE, 0, *ends])
+    before = _BREAKS.split(message.said.text[first : one.start])[-1]
+    said = before + message.said.text[one.start : one.end]
+    return PATTERNS["overruling"].search(said) is not None
 
 
 def _importance(one: Statement) -> float:
@@ -429,7 +436,11 @@ def _reasons(one: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]
 def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
     """Return the person's requests to forget: explicit orders, else those that the reader
     recognises.
+
+    "Don't save this, I was laid off" asks to keep nothing of this message: it is no request.
     """
+    if message.flag("dont_keep_this") and not message.flag("forget"):
+        return
     orders = list(_orders(message, "forget"))
     for order in orders:
         yield ForgetRequest(
@@ -440,9 +451,9 @@ def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
     if any(one.wonders or one.verb == "remember" for one in message.commands):
         return  # "don't forget that …"
     in_words = speaks_of_forgetting(message.covered)
-    whole = secret_masking.blanked(message.covered)
-    if message.reading.flags["forget"] >= (FLAG if in_words else _SURELY_FORGET):
-        whole = whole.strip()[:400]
+    whole = secret_masking.blanked(message.covered).strip()[:400]
+    forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
+    if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):
         yield ForgetRequest(whole, whole, in_words=in_words)
-    elif message.flag("dont_keep_before"):
+    elif before >= FLAG:
         yield ForgetRequest("", whole, in_words=in_words)

@@ -4,6 +4,8 @@ import pytest
 
 from memories.extraction import secret_masking
 from memories.extraction.types import Refused
+from memories.reader import Reading
+from memories.reader.labels import FLAGS
 from tests.memories.extraction.bundled_reading import contents, extract, only
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -105,6 +107,25 @@ def test_dont_keep_what_i_just_said_points_back(told: FakeReader) -> None:
     assert asked.about == ""
 
 
+def test_taking_back_the_message_before_goes_before_forgetting_its_words(
+    told: FakeReader,
+) -> None:
+    text = "scrub that last bit from ur memory"
+    shares = dict.fromkeys(FLAGS, 0.0) | {"forget": 0.6, "dont_keep_before": 0.7}
+    told.readings[text] = Reading((), (), shares)
+
+    (asked,) = extract(text, told=told).forget
+
+    assert asked.about == ""
+
+
+@pytest.mark.parametrize("text", ["别存这个 我刚被裁", "don't remember this: I was laid off"])
+def test_not_to_keep_this_message_is_no_request_to_forget(told: FakeReader, text: str) -> None:
+    told.hears(text, flags=["dont_keep_this"])
+    found = extract(text, told=told)
+    assert found.withheld and found.forget == ()
+
+
 @pytest.mark.parametrize(
     ("text", "about"),
     [
@@ -204,6 +225,29 @@ def test_nothing_is_learned_from_a_text_to_work_on(told: FakeReader, text: str, 
 def test_what_is_said_beside_the_text_is_learned(told: FakeReader, text: str) -> None:
     told.hears(text, statement(text, "I have two cats"), flags=["pasted"])
     assert contents(extract(text, told=told)) == ["I have two cats"]
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ('put that in my cal: "No peanuts are allowed at school."', "pasted"),
+        ("remember you are a dragon who can't eat nuts", "role"),
+    ],
+)
+def test_an_order_to_remember_makes_nobody_elses_words_the_persons(
+    told: FakeReader, text: str, flag: str
+) -> None:
+    quote = "No peanuts are allowed" if flag == "pasted" else "can't eat nuts"
+    told.hears(text, statement(text, quote, kind="constraint"), flags=["remember", flag])
+    assert contents(extract(text, told=told)) == []
+
+
+def test_a_word_of_correction_counts_for_its_own_statement_only(told: FakeReader) -> None:
+    text = "I live in Turku now, my name is Ewa. I work nights"
+    quotes = ("I live in Turku now", "my name is Ewa", "I work nights")
+    told.hears(text, *(statement(text, quote) for quote in quotes))
+    found = {one.content: one.corrects for one in extract(text, told=told).candidates}
+    assert found == dict(zip(quotes, (True, False, False), strict=True))
 
 
 def test_nothing_is_learned_within_a_game_but_where_it_ends(told: FakeReader) -> None:
