@@ -7,12 +7,12 @@ from zlib import crc32
 import torch
 
 from memories.reader.tokenizer import Tokenizer
-from training import export, teachers
+from training import export, shipped, teachers
 from training.base import load
 from training.besides import unrelated
 from training.encoding import encode_pair, encode_row
 from training.evaluation import report_messages, report_pairs
-from training.fitting import FINISH, FIT, REFRESH, Plan, fit
+from training.fitting import FINISH, FIT, REFRESH, fit
 from training.labels import Pair, Row, read_clauses, read_messages, read_pairs, read_secrets
 from training.model import Reader
 
@@ -31,15 +31,17 @@ def main() -> None:
     reader = Reader(base, layers=arguments.layers)
     rows, pairs = read_messages(DATA / "messages"), read_pairs(DATA / "pairs")
     held = held_out([r.voice for r in rows]), held_out([p.group for p in pairs])
+    if arguments.all:
+        held = set(), set()
     unseen = [r for r in rows if r.voice in held[0]], [p for p in pairs if p.group in held[1]]
     if arguments.step == "fit":
         train = [r for r in rows if r.voice not in held[0]] + read_clauses(BENCH / "clauses")
         plan = FIT
     else:
         train = [r for r in rows if r.voice not in held[0]] + read_secrets(BENCH / "secrets")
+        train += [r for r in train if r.voice.split(":")[0] in arguments.twice]
         plan = REFRESH if arguments.step == "refresh" else FINISH
-        begun = arguments.folder / f"{_begun(arguments).name}.pt"
-        reader.load_state_dict(torch.load(begun, weights_only=True)["model"])
+        _begin(reader, arguments)
     if arguments.step == "export":
         export.write(reader, base, arguments.folder / "reader")
         return
@@ -63,12 +65,17 @@ def main() -> None:
     )
 
 
-def _begun(arguments: argparse.Namespace) -> Plan:
-    """Whose checkpoint the step begins with; a report or an export takes the latest there is."""
-    if arguments.step == "finish":
-        return FIT
-    refreshed = (arguments.folder / f"{REFRESH.name}.pt").exists()
-    return REFRESH if refreshed and arguments.step != "refresh" else FINISH
+def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
+    """Load what the step goes on from: `refresh` from the shipped reader, others from a checkpoint.
+
+    A report or an export takes the latest checkpoint there is.
+    """
+    if arguments.step == "refresh":
+        shipped.copy_shipped(reader)
+        return
+    names = [FIT.name] if arguments.step == "finish" else [REFRESH.name, FINISH.name]
+    found = [path for name in names if (path := arguments.folder / f"{name}.pt").exists()]
+    reader.load_state_dict(torch.load(found[0], weights_only=True)["model"])
 
 
 def held_out(groups: list[str], *, share: int = 8) -> set[str]:
@@ -90,6 +97,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=Path(".training"))
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--all", action="store_true", help="hold no voice out of training")
+    parser.add_argument("--twice", nargs="*", default=[], help="files whose rows count twice")
     return parser.parse_args()
 
 
