@@ -1,5 +1,6 @@
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from memcenter import health, prometheus
 from memcenter.mcp import views as mcp
@@ -24,6 +25,7 @@ urlpatterns = [
     path("", include("memcenter.compat.mem0.urls")),
     path("", include("conversations.urls")),
     path("admin/login/", sign_in.staff_sign_in),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="session_list")),
     path("admin/", admin.site.urls),
     path("memory/", include("memories.urls")),
     path("", include("ops.urls")),

@@ -16,6 +16,7 @@ from memories.files import line_index
 from memories.forgetting import tombstones
 from memories.learning import learnability
 from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
+from memories.transfer import recycling_decisions
 from memories.writing.memory_writes import content_hash
 from ops.models import User
 from ops.registry import Rows
@@ -168,6 +169,7 @@ def _rename_in(loading: Loading, model: Any) -> None:
 def _complete(loading: Loading) -> None:
     """Add the missing current versions and sources of imported memories."""
     ours = Memory.everything.filter(pk__in=loading.added[Memory])
+    recycling_decisions.record_return(ours)
     shown = MemoryVersion.everything.filter(
         memory=OuterRef("pk"), number=OuterRef("current_version")
     )

@@ -6,9 +6,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from memories.files import user_notes
 from memories.models import Memory, MemoryFile
+from ops.accounts import access_ledger
 from ops.accounts.access_ledger import Decision, applies
 from ops.models import User
 
@@ -21,6 +23,15 @@ def _memory(decision: Decision) -> bool:
     purge_at = decision.at + timedelta(days=settings.RECYCLE_DAYS)
     rows = Memory.visible.filter(public_id=decision.target, deleted_at__isnull=True)
     return bool(rows.update(deleted_at=decision.at, purge_at=purge_at, removal_asked_at=None))
+
+
+def record_return(rows: QuerySet[Memory]) -> None:
+    """Record that imported memories are in use whose ids were in the recycle bin once."""
+    binned = {one.target for one in access_ledger.latest() if one.kind == "memory"}
+    for public_id in rows.filter(public_id__in=binned, deleted_at=None).values_list(
+        "public_id", flat=True
+    ):
+        access_ledger.record("memory", public_id, recycled=False)
 
 
 @applies("file")

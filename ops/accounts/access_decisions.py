@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.contrib.sessions.models import Session
+from django.db.models import QuerySet
 
 from ops.accounts import identities, roles, web_sessions
 from ops.accounts.access_ledger import Decision, applies
@@ -13,16 +16,31 @@ from ops.models import ApiKey, Identity, SecondFactor, SignIn, User, UserSetting
 
 @applies("key")
 def _key(decision: Decision) -> bool:
-    """The target is the key's digest: numbers are given out again after a restore."""
-    state = decision.state
+    """The target is the key's digest: numbers are given out again after a restore.
+
+    Lines written before 2026-11-24 don't have `requires_user`.
+    """
+    state = dict(decision.state)
     known = ApiKey.objects.filter(digest=decision.target)
-    if state["revoked"]:
+    if state.pop("revoked"):
         return bool(known.filter(revoked_at__isnull=True).update(revoked_at=decision.at))
-    expires = datetime.fromisoformat(state["expires_at"]) if state["expires_at"] else None
-    row = known.first()
-    if row is None or (row.scopes, row.expires_at) == (state["scopes"], expires):
+    if state["expires_at"]:
+        state["expires_at"] = datetime.fromisoformat(state["expires_at"])
+    return _changed(known, state)
+
+
+@applies("active")
+def _active(decision: Decision) -> bool:
+    """The person was switched off, or on again."""
+    return _changed(User.objects.filter(subject=decision.subject), decision.state)
+
+
+def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
+    """Give the row this state; tell whether it had another."""
+    row = rows.first()
+    if row is None or all(getattr(row, name) == value for name, value in state.items()):
         return False
-    return bool(known.update(scopes=state["scopes"], expires_at=expires))
+    return bool(rows.update(**state))
 
 
 @applies("password")
@@ -102,10 +120,7 @@ def _role(decision: Decision) -> bool:
 @applies("switches")
 def _switches(decision: Decision) -> bool:
     rows = UserSettings.objects.filter(user__subject=decision.subject)
-    row = rows.first()
-    if row is None or all(getattr(row, n) == v for n, v in decision.state.items()):
-        return False
-    return bool(rows.update(**decision.state))
+    return _changed(rows, decision.state)
 
 
 @applies("webhook")

@@ -156,5 +156,11 @@ def revoke(key: ApiKey) -> None:
 
 def _decided(key: ApiKey, *, revoked: bool = False) -> None:
     expires = key.expires_at.isoformat() if key.expires_at else None
-    state = {"revoked": revoked, "scopes": key.scopes, "expires_at": expires}
-    access_ledger.record("key", key.digest, **state)
+    access_ledger.record(
+        "key",
+        key.digest,
+        revoked=revoked,
+        scopes=key.scopes,
+        expires_at=expires,
+        requires_user=key.requires_user,
+    )

@@ -74,9 +74,8 @@ def give(user: User, role: Role | None) -> None:
     Raises `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
     if nobody else would be an owner.
     """
-    owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
-    if role is not Role.OWNER and list(owners) == [user]:
-        raise Conflict("This is the last owner. Make somebody else an owner first.")
+    if role is not Role.OWNER:
+        check_not_last_owner(user)
     if user.external_id is not None and role is not None:
         raise Invalid("Who has an external id can't be staff; register a login of its own.")
     assign(user, role)
@@ -84,6 +83,13 @@ def give(user: User, role: Role | None) -> None:
     audit_log.record(
         "staff.role", subject=user.subject, details={"role": role.value if role else ""}
     )
+
+
+def check_not_last_owner(user: User) -> None:
+    """Raise `Conflict` if nobody else could look after the instance."""
+    owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
+    if list(owners) == [user]:
+        raise Conflict("This is the last owner. Make somebody else an owner first.")
 
 
 def assign(user: User, role: Role | None) -> None:

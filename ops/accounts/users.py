@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from ops.accounts import access_ledger
+from ops.accounts import access_ledger, roles
 from ops.audit import audit_log
 from ops.models import ApiKey, Theme, User, UserSettings
 
@@ -133,6 +133,22 @@ def choose_login(*, user: User, username: str, password: str) -> User:
     _decided_password(user)
     audit_log.record("password.chosen", subject=user.subject)
     return user
+
+
+def set_active(*, user: User, is_active: bool) -> None:
+    """Switch a person off or on again: neither sign-in nor key reaches somebody who is off.
+
+    Raises `Conflict` for the last active owner, who can't be switched off.
+    """
+    if user.is_active == is_active:
+        return
+    if not is_active:
+        roles.check_not_last_owner(user)
+    user.is_active = is_active
+    user.save(update_fields=["is_active", "updated_at"])
+    access_ledger.record("active", user.subject, is_active=is_active)
+    action = "user.unlock" if is_active else "user.lock"
+    audit_log.record(action, subject=user.subject, target=f"user {user.pk}")
 
 
 def _set_password(user: User, password: str) -> None:

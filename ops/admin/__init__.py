@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from memcenter.lib.errors import Conflict
 from ops import selectors
 from ops.access import as_system
-from ops.accounts import keys
+from ops.accounts import keys, users
 from ops.admin import overview
 from ops.admin.audit_events import AuditEventAdmin
 from ops.admin.base import ReadOnlyAdmin
@@ -72,13 +72,13 @@ class UserAdmin(ReadOnlyAdmin):
         self._set_active(request, rows, is_active=True)
 
     def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
-        changed = list(rows.exclude(is_active=is_active))
-        for user in changed:
-            user.is_active = is_active
-            user.save(update_fields=["is_active", "updated_at"])
-            action = "user.unlock" if is_active else "user.lock"
-            _note(request, action, target=f"user {user.pk}", subject=user.subject)
-        _say_how_many(request, len(changed))
+        """The last active owner is left out."""
+        changed = 0
+        for user in rows.exclude(is_active=is_active):
+            with suppress(Conflict):
+                users.set_active(user=user, is_active=is_active)
+                changed += 1
+        _say_how_many(request, changed)
 
 
 @admin.register(UserSettings)

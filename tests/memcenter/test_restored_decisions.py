@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from unittest import mock
 
 import pyotp
 import pytest
@@ -130,11 +132,40 @@ def a_key_that_may_do_less_since_may_do_no_more(maya: User) -> Case:
     assert found is not None and found.scopes == ["read"]
 
 
+def a_key_that_must_name_the_person_since_must_do_so_again(maya: User) -> Case:
+    key, text = key_of(maya)
+    yield
+    keys.change(key, changes={"requires_user": True})
+    yield
+    found = keys.authenticate(text)
+    assert found is not None and found.requires_user
+
+
+def somebody_who_was_switched_off_stays_so(maya: User) -> Case:
+    _key, text = key_of(maya)
+    yield
+    users.set_active(user=maya, is_active=False)
+    yield
+    assert not User.objects.get(pk=maya.pk).is_active
+    ask = Client(headers={"Authorization": f"Bearer {text}"})
+    assert ask.get("/api/v1/conversations").status_code == 401
+
+
 def an_old_password_opens_nothing(maya: User) -> Case:
     yield
     users.change_password(user=maya, password=NEW)
     yield
     assert not User.objects.get(subject=maya.subject).has_usable_password()
+
+
+def a_password_that_the_command_replaced_opens_nothing(maya: User) -> Case:
+    yield
+    terminal = mock.patch("getpass.getpass", return_value=NEW)
+    with terminal:
+        call_command("changepassword", maya.username)
+    assert User.objects.get(pk=maya.pk).check_password(NEW)
+    yield
+    assert not User.objects.get(pk=maya.pk).has_usable_password()
 
 
 def a_session_that_was_ended_stays_ended(maya: User) -> Case:
@@ -245,7 +276,10 @@ def a_webhook_that_leads_elsewhere_since_is_switched_off(maya: User) -> Case:
 CASES: tuple[Callable[[User], Case], ...] = (
     a_revoked_key_stays_revoked,
     a_key_that_may_do_less_since_may_do_no_more,
+    a_key_that_must_name_the_person_since_must_do_so_again,
+    somebody_who_was_switched_off_stays_so,
     an_old_password_opens_nothing,
+    a_password_that_the_command_replaced_opens_nothing,
     a_session_that_was_ended_stays_ended,
     sessions_that_were_ended_at_once_stay_ended,
     a_second_step_that_was_taken_off_shuts_nobody_out,
@@ -259,6 +293,8 @@ CASES: tuple[Callable[[User], Case], ...] = (
     a_removed_webhook_stays_removed,
     a_webhook_that_leads_elsewhere_since_is_switched_off,
 )
+# A command opens its own transaction.
+COMMANDS = (a_password_that_the_command_replaced_opens_nothing,)
 
 
 def test_what_was_decided_since_the_backup_holds_after_a_restore(maya: User, drill: Drill) -> None:
@@ -277,9 +313,9 @@ def test_what_was_decided_since_the_backup_holds_after_a_restore(maya: User, dri
 
 
 def decide(people: list[User], running: list[Case]) -> None:
-    for person, case in zip(people, running, strict=True):
-        with as_user(person):
-            next(case)
+    for person, case, one in zip(people, CASES, running, strict=True):
+        with nullcontext() if case in COMMANDS else as_user(person):
+            next(one)
 
 
 def test_a_restored_instance_sends_nothing_until_it_may(
@@ -340,13 +376,56 @@ def test_a_copied_data_folder_is_noticed_at_the_next_start(maya: User) -> None:
     assert key.revoked_at is not None
 
 
+def revoke_a_key(maya: User) -> None:
+    keys.revoke(ApiKey.objects.get(user=maya))
+
+
+def change_the_password(maya: User) -> None:
+    users.change_password(user=maya, password=NEW)
+
+
+def remove_a_webhook(maya: User) -> None:
+    webhooks.remove(Webhook.objects.get(user=maya))
+
+
+@pytest.mark.parametrize(
+    "decide_since",
+    [revoke_a_key, change_the_password, remove_a_webhook],
+    ids=lambda one: one.__name__,
+)
+def test_a_copied_data_folder_is_noticed_where_nothing_was_forgotten_since(
+    maya: User, decide_since: Callable[[User], None]
+) -> None:
+    """The database is put back as it was; the ledger beside it is not."""
+    listen(maya)
+    key_of(maya)
+    before = {one: list(one.objects.all()) for one in (User, Webhook, ApiKey)}
+    with as_user(maya):
+        decide_since(maya)
+    for model, rows in before.items():
+        for row in rows:
+            row.save(force_insert=not model.objects.filter(pk=row.pk).exists())
+    assert not reapplied_forgets.is_older_than_ledger()
+    call_command("reapply_forgets", at_start=True)
+    assert held_deliveries.held_since() is not None
+    assert access_ledger.reapply() == 0
+    holds = {
+        revoke_a_key: ApiKey.objects.get().revoked_at is not None,
+        change_the_password: not User.objects.get().has_usable_password(),
+        remove_a_webhook: not Webhook.objects.exists(),
+    }
+    assert [one for one, is_so in holds.items() if is_so] == [decide_since]
+
+
 def test_nothing_is_applied_to_an_instance_that_was_not_restored(maya: User) -> None:
     key, _text = key_of(maya)
     hook = listen(maya)
     with as_user(maya):
         users.change_password(user=maya, password=NEW)
         turn_on(maya)
-        keys.change(key, changes={"scopes": ["read"]})
+        keys.change(key, changes={"scopes": ["read"], "requires_user": True})
+        users.set_active(user=maya, is_active=False)
+        users.set_active(user=maya, is_active=True)
         webhooks.change(hook, changes={"events": ["memory.deleted"]})
         web_sessions.end_all(maya)
         users.change_settings(user=maya, changes={"summary_enabled": False})

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from memcenter.lib.errors import NotFound
+from memcenter.lib.errors import Conflict, NotFound
 from memcenter.rest.requests import people
 from memories.forgetting import memory_forgets
 from ops.access import as_user
-from ops.accounts import keys, users
+from ops.accounts import keys, roles, users
 from ops.admin import overview
 from ops.models import ApiKey, AuditEvent, Kind, ModelCall, Operation, Status, User
 from ops.queue import outbox, worker
@@ -58,6 +58,42 @@ def test_an_auditor_changes_nothing(failed: Operation) -> None:
     auditor.post(QUEUE, {"action": "retry", "_selected_action": [failed.pk]})
     failed.refresh_from_db()
     assert failed.status == Status.FAILED
+
+
+def test_the_last_active_owner_can_not_be_switched_off(alice: User) -> None:
+    member("owner")
+    operator = member("operator")
+    owner = User.objects.get(username="owner")
+    lock = {"action": "lock", "_selected_action": [owner.pk, alice.pk]}
+    operator.post(reverse("admin:ops_user_changelist"), lock)
+    on = set(User.objects.filter(is_active=True).values_list("username", flat=True))
+    assert on == {"owner", "operator"}
+    with pytest.raises(Conflict):
+        users.set_active(user=owner, is_active=False)
+
+
+def test_one_of_two_owners_is_switched_off_and_on_again() -> None:
+    member("owner")
+    users.register(username="second", password="a-long-enough-password")
+    second = User.objects.get(username="second")
+    roles.give(second, roles.Role.OWNER)
+    users.set_active(user=second, is_active=False)
+    assert not User.objects.get(pk=second.pk).is_active
+    users.set_active(user=second, is_active=True)
+    assert User.objects.get(pk=second.pk).is_active
+    told = AuditEvent.objects.filter(subject=second.subject, target=f"user {second.pk}")
+    assert [one.action for one in told.order_by("pk")] == ["user.lock", "user.unlock"]
+
+
+def test_the_admin_has_no_way_of_its_own_to_a_new_password() -> None:
+    """It would end no session elsewhere, leave no event and no line in the ledger."""
+    owner = member("owner")
+    new = {"old_password": "a-long-enough-password"} | dict.fromkeys(
+        ("new_password1", "new_password2"), "another-long-password"
+    )
+    answer = owner.post(reverse("admin:password_change"), new)
+    assert (answer.status_code, answer["Location"]) == (302, reverse("session_list"))
+    assert User.objects.get(username="owner").check_password("a-long-enough-password")
 
 
 def test_an_operator_tries_all_that_failed_again_by_one_click(failed: Operation) -> None:

@@ -19,8 +19,9 @@ from conversations.forgetting import message_forgets
 from conversations.importing import file_import
 from conversations.models import Conversation, Message, Turn
 from memories.models import Memory, MemoryVersion, Source
+from memories.writing import curation
 from ops.access import as_user
-from ops.accounts import users
+from ops.accounts import access_ledger, users
 from ops.models import Import, Kind, Operation, Status, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_turn
@@ -428,3 +429,17 @@ def test_what_is_there_is_kept_and_what_was_lost_comes_back(alice: User) -> None
     assert told["memories"] == 1 and told["messages"] == 0
     assert Memory.everything.filter(user=alice).count() == before + 1
     assert Memory.everything.get(public_id=lost.public_id).content == lost.content
+
+
+def test_a_memory_that_came_back_is_not_deleted_by_the_next_start(alice: User) -> None:
+    """It was in the recycle bin once, which the ledger of decisions still says."""
+    give_everything(alice)
+    raw = content_of(export(alice))
+    back = Memory.objects.filter(user=alice).first()
+    assert back is not None
+    with as_user(alice):
+        curation.recycle(user=alice, memory=back)
+    Memory.everything.filter(pk=back.pk).delete()
+    bring_in(alice, raw)
+    access_ledger.reapply()
+    assert Memory.objects.filter(user=alice, public_id=back.public_id).exists()

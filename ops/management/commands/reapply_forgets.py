@@ -17,15 +17,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--at-start",
             action="store_true",
-            help="only where the database is older than the ledger; the worker erases",
+            help="forget again only where the database lacks a forget; the worker erases",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_older = reapplied_forgets.is_older_than_ledger()
-        if options["at_start"] and not is_older:
-            return
         decided = access_ledger.reapply()
-        operations = list(reapplied_forgets.reapply())
+        forgets_again = is_older or not options["at_start"]
+        operations = list(reapplied_forgets.reapply()) if forgets_again else []
         if is_older or decided or operations:
             with as_system():
                 held_deliveries.hold()

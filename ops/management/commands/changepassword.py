@@ -1,0 +1,35 @@
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memcenter.lib.errors import Invalid
+from ops.access import as_system
+from ops.accounts import users
+from ops.audit import acting_user
+from ops.models import User
+
+
+class Command(BaseCommand):
+    """In place of Django's command, which neither audits nor writes the ledger."""
+
+    help = "Change the password of a login and end the sessions of the old one."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        username = options["username"]
+        with as_system():
+            user = User.objects.filter(username=username).first()
+        if user is None:
+            raise CommandError(f"There is no login {username}.")
+        password = getpass.getpass(f"New password of {username}: ")
+        if password != getpass.getpass("The same again: "):
+            raise CommandError("The two are not the same; nothing was changed.")
+        try:
+            with as_system(), acting_user.acting("operator", "command"):
+                users.change_password(user=user, password=password)
+        except Invalid as error:
+            raise CommandError(" ".join(error.fields["password"])) from error
+        self.stdout.write(f"{username}: the new password opens from now on")
