@@ -42,6 +42,7 @@ _NUMBERS, _STEPS, _DAY_WORDS = (_numbered(name) for name in ("numbers", "steps",
 _CJK_DAYS, _CJK_STEPS, _CJK_WEEKDAYS = (
     _numbered(name) for name in ("cjk_days", "cjk_steps", "cjk_weekdays")
 )
+_FEASTS = {linear.compile(f"^(?:{row})$"): int(day) for day, row in _WORDS["cjk_feasts"].items()}
 _P = {
     name: linear.compile(one)
     for name, one in patterns(
@@ -49,10 +50,12 @@ _P = {
         number_words="|".join(sorted(_NUMBERS, reverse=True)),
         day_words="|".join(_DAY_WORDS),
         cjk_day_words="|".join(_CJK_DAYS),
+        cjk_feasts="|".join(_WORDS["cjk_feasts"].values()),
     ).items()
 }
 _CJK_NUMERALS = tuple("一二三四五六七八九十")
 _NOT_TOMORROW, _SHORT = (tuple(_WORDS[name].split("|")) for name in ("not_tomorrow", "short"))
+_NO_FEAST = tuple("路村街中小校广廣公厂")  # 五一路
 _NO_DAY = tuple(f"{word} " for word in _WORDS["no_day"].split("|"))
 
 # --- calendar
@@ -194,7 +197,7 @@ def _named_month(match: linear.Match, said: Sentence, step: int | None) -> Dated
     if step is not None:
         said = replace(said, past=step < 0, habit=False, yearly=False)
     days = month_of(int(year or said.year_of(month, 28)), month, edge)
-    return _at(match, days, relative=step is not None)
+    return _at(match, days, relative=not year)
 
 
 def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
@@ -205,7 +208,8 @@ def _day_of_month(match: linear.Match, said: Sentence) -> Dated | None:
 
 
 def _bare_year(match: linear.Match, said: Sentence) -> Dated | None:
-    return _at(match, year_days(int(match["year"])), relative=False) if said.lead else None
+    counts = not said.lead or said.before.lower().endswith("for ")  # for 2000 people
+    return None if counts else _at(match, year_days(int(match["year"])), relative=False)
 
 
 _LATIN: dict[str, _Reader] = {
@@ -241,7 +245,18 @@ def _cjk_date(match: linear.Match, said: Sentence) -> Dated | None:
         first = last = first.replace(day=_number(match["day"]))
     if match["to"]:
         last = last.replace(day=_number(match["to"]))
-    return _at(match, (first, last), relative=bool(step) or (bool(year) and not year[0].isdigit()))
+    inferred = bool(step) or not (year[:1].isdigit() or (match["day"] and not year))
+    return _at(match, (first, last), relative=inferred)
+
+
+def _cjk_feast(match: linear.Match, said: Sentence) -> Dated | None:
+    """Parse 五一, 明年国庆, but not 五一路."""
+    year, feast = _part(match, "year"), match["feast"]
+    if said.after.startswith(_NO_FEAST) or said.before.endswith(_CJK_NUMERALS):
+        return None
+    month, day = divmod(next(day for form, day in _FEASTS.items() if form.search(feast)), 100)
+    number = _cjk_year(year, said.today) if year else said.year_of(month, day)
+    return _at(match, (date(number, month, day),) * 2, relative=not year[:1].isdigit())
 
 
 def _cjk_year(word: str, today: date) -> int:
@@ -316,6 +331,7 @@ def _cjk_slash(match: linear.Match, said: Sentence) -> Dated | None:
 
 _CJK: dict[str, _Reader] = {
     "cjk_month": _cjk_date,
+    "cjk_feast": _cjk_feast,
     "numeric": _numeric,
     "cjk_year_alone": _cjk_year_alone,
     "cjk_week": _cjk_week,
@@ -362,7 +378,8 @@ def _all(said: Sentence) -> Iterator[Dated]:
             if latin and (told.before[-1:].isalnum() or told.after[:1].isalnum()):
                 continue  # RE2's \b knows ASCII only
             lead = (_latin_lead if latin else _cjk_lead)(told)
-            told = replace(told, lead=lead, past=said.past or lead == "since")
+            since = lead == "since"  # which gives a date even to what recurs
+            told = replace(told, lead=lead, past=said.past or since, habit=said.habit and not since)
             try:
                 dated = reader(match, told) if lead != "every" else None
             except (ValueError, OverflowError, KeyError):  # February 30, in 999 years

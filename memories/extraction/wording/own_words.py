@@ -7,17 +7,21 @@ reworded, and no negation, hedge or condition is lost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from memories.extraction.word_tables import patterns, table
-from memories.extraction.wording.calendar_days import Dated
+from memories.extraction.wording.calendar_days import Dated, month_of, year_days
 from memories.extraction.wording.dates import dates_in
 from memories.screening import linear
 
 LONGEST = 400  # characters of a memory
+_CLAUSE = 60  # characters of a clause that is put before a part of it
+_NEAR = 12  # characters between the two
+_SCRAP = 4  # words of a statement about "it" that says nothing alone
 _READ = 2_000  # characters that are read of a statement, before it, and of an earlier message
 
 
@@ -35,8 +39,10 @@ class OwnWords:
 
 _P = {name: linear.compile(one) for name, one in patterns("own_words").items()}
 _LANGUAGES = ("en", "de", "es", "fr", "zh", "ja")
+_SENTENCE_END = re.compile(r"[.!?\n]")
 _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
+_PRONOUNS = ("i", "he", "she", "it", "they", "we", "you", "ich", "er", "sie", "wir", "je", "yo")
 _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
 
 
@@ -64,7 +70,8 @@ def own_words(
     whose: str,
     holds: str = "",
 ) -> OwnWords:
-    """Return the statement `message[start:end]` as a memory that stands alone.
+    """Return the statement `message[start:end]` as a memory that stands alone; its text is empty if
+    nothing tells what it is about ("three times a week").
 
     `others` are the other statements of the message, `before` the person's earlier messages, oldest
     first, `assistant` the assistant's last message, `whose` is self, related or others, and `holds`
@@ -75,20 +82,26 @@ def own_words(
     start, end = _widened(message, start, end, others=others, language=language)
     start, end = _trimmed(message, start, end, language=language)
     text = message[start:end][:_READ]
+    gap = "" if language in ("zh", "ja") else " "
     asked = _P["last_question"].search(assistant[-200:])
     earlier = [message[max(0, start - _READ) : start], asked[0] if asked else ""]
     earlier += [one[-_READ:] for one in reversed(before)]
     opens = message[:start].rstrip()[-1:] in ("", *".!?…:\n-")
     named = text[:1].isupper() and not opens and language != "de"
+    dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
     added = [] if named else _meant(text, earlier, language=language, whose=whose)
     if not added:
-        lead = _matter(text, message[:start], assistant, language) or _subject(
-            text, message[:start], others, language=language, whose=whose
+        lead = (
+            _matter(text, message[:start], assistant, language)
+            or _carried(text, message[:start], others, before, language=language)
+            or _subject(text, message[:start], others, language=language, whose=whose)
         )
         added = [(0, lead)] if lead else []
-    dates = dates_in(text, spoken_at=spoken_at, language=language, holds=holds)
-    gap = "" if language in ("zh", "ja") else " "
-    added += [(one.end, f"{gap}[{_written(one)}]") for one in dates if one.relative]
+    if _is_fragment(text, dates, lead="".join(words for _, words in added), language=language):
+        if not asked:
+            return OwnWords("")
+        added = [(0, f"[{asked[0].strip()}]{gap}")]
+    added += [(one.end, f"{gap}[{_written(one)}]") for one in dates if _is_told(one)]
     whole = text
     for at, words in sorted(added, reverse=True):  # so that places stay true
         whole = whole[:at] + words + whole[at:]
@@ -146,6 +159,7 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
         end = start + asked.start()
     first, last = _P[f"first_filler_{language}"], _P[f"last_filler_{language}"]
     for _ in range(6):
+        start += _stuttered(message[start:end])
         while start < end and message[start] in _EDGE + ")）]":
             start += 1
         while start < end and message[end - 1] in _EDGE + "(（[":
@@ -159,6 +173,17 @@ def _trimmed(message: str, start: int, end: int, *, language: str) -> tuple[int,
         else:
             break
     return (start, end) if start < end else whole
+
+
+def _stuttered(text: str) -> int:
+    """Return the length of a pronoun that is said twice: she um she's, 我我."""
+    if len(text) > 2 and text[0] == text[1] and text[0] in "我你他她它俺":
+        return 1
+    words = text[:40].split(" ")
+    again = 2 if words[1:2] and words[1].lower().strip(",.…") in ("um", "uh", "er") else 1
+    said = [one.replace("’", "'").partition("'")[0].strip(",.…-").lower() for one in words]
+    is_twice = said[again : again + 1] == said[:1] and said[0] in _PRONOUNS
+    return len(" ".join(words[:again])) + 1 if is_twice else 0
 
 
 # --- who is meant
@@ -248,11 +273,25 @@ def _meant(
     start, end, gender = _pronoun(text, language)
     if gender:
         who = "" if any(at < start for at in named) else _antecedent(earlier, gender, language)
+        if gender == "p" and not who and (done := _P["done_with_it"].search(text)):
+            end, who = _end(done, "it"), _thing(earlier)
         return [(end, f"{'' if cjk else ' '}[{who}]")] if who else []
     if whose != "related" or named or _P["starts_anew"].search(text) or _P["ours"].search(text):
         return []
     who = _antecedent([earlier[0].rpartition("\n")[2], *earlier[1:]], "", language)
     return [(0, f"[{who}]" if cjk else f"[{who}:] ")] if who else []
+
+
+def _thing(earlier: Sequence[str]) -> str:
+    """Return the only thing ("my gym membership") in the nearest sentence that names any."""
+    sentences = (one for text in earlier for one in reversed(_SENTENCE_END.split(text)))
+    for sentence in sentences:
+        parts = _P["ends_a_thing"].split(f" {sentence} ")
+        things = {found["thing"] for part in parts for found in _P["thing"].finditer(part)}
+        own = {one for one in things if one.lower().startswith(("my ", "our "))} or things
+        if things:
+            return own.pop() if len(own) == 1 else ""
+    return ""
 
 
 def _pronoun(text: str, language: str) -> tuple[int, int, str]:
@@ -281,6 +320,46 @@ def _matter(text: str, before: str, assistant: str, language: str) -> str:
     if not matter or len(matter.split()) > 4 or any(one in matter for one in "做想要您你请"):
         return ""
     return f"[{matter}:]" if cjk else f"[{matter}:] "
+
+
+def _carried(
+    text: str,
+    before: str,
+    others: Sequence[tuple[int, int]],
+    earlier: Sequence[str],
+    *,
+    language: str,
+) -> str:
+    """Return the statement or clause that a part like "three times a week" belongs to."""
+    form = _P.get(f"fragment_{language}")
+    if form is None or not form.search(text):
+        return ""
+    run = [one for one in others if one[1] <= len(before)]
+    last = max(run, key=lambda one: one[1], default=None)
+    if last and len(before) - last[1] < _NEAR:
+        matter = before[slice(*last)]
+    else:
+        said = before.rstrip(_EDGE) or (earlier[-1] if earlier else "").rstrip(_EDGE)
+        clause = _P["clause"].search(said[-_CLAUSE:])
+        matter = clause[0] if clause and len(clause[0]) < _CLAUSE else ""
+    matter = matter.strip(_EDGE + "[]")[:_CLAUSE]
+    if language == "zh":
+        return f"[{matter}]" if len(matter) > 1 else ""
+    return f"[{matter}] " if " " in matter else ""
+
+
+def _is_fragment(text: str, dates: Sequence[Dated], *, lead: str, language: str) -> bool:
+    """Tell whether a text is only a number, a date or "it", and nothing says of what."""
+    if lead.strip(" []:") not in ("", "我", "I"):
+        return False
+    if language == "zh":
+        return _P["fragment_zh"].search(text) is not None
+    done = _P["done_with_it"].search(text)
+    if done and len(text.split()) <= _SCRAP:
+        return True
+    for one in reversed(dates):
+        text = text[: one.start] + text[one.end :]
+    return bool(dates) and _P["only_when"].search(text.strip(_EDGE)) is not None
 
 
 def _subject(
@@ -313,13 +392,20 @@ def _subject(
 # --- dates and data
 
 
+def _is_told(dated: Dated) -> bool:
+    """Tell whether a date is put in brackets, all but a month since when something holds."""
+    return dated.relative and (dated.kind != "since" or dated.first == dated.last)
+
+
 def _written(dated: Dated) -> str:
     """Return the date or range: 2026-12-04, 2026-12, 2026-12-07 – 2026-12-13."""
     first, last = dated.first, dated.last
     if first == last or dated.kind == "since":
         return first.isoformat()
-    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
+    if (first, last) == year_days(first.year):
         return str(first.year)
+    if (first, last) == month_of(first.year, first.month):
+        return f"{first:%Y-%m}"
     return f"{first.isoformat()} – {last.isoformat()}"
 
 

@@ -1,6 +1,9 @@
 """A statement becomes a memory in the person's own words, spoken on 25 November 2026."""
 
+import json
+import re
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -120,6 +123,56 @@ def test_who_is_meant_is_added(language: str, message: str, quote: str, text: st
     assert kept(message, quote, language=language, whose="related").text == text
 
 
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "text"),
+    [
+        ("en", "saw my mum. she she's got a cat", "she she's got a cat",
+         "she's [my mum] got a cat"),
+        ("en", "saw my mum. she um she has a cat", "she um she has a cat",
+         "she [my mum] has a cat"),
+        ("zh", "我我不吃香菜", "我我不吃香菜", "我不吃香菜"),
+        ("en", "I I don't eat meat", "I I don't eat meat", "I don't eat meat"),
+        ("en", "im on 3.8 at work so no match statement", "im on 3.8 at work so",
+         "im on 3.8 at work"),
+        ("zh", "我对芒果过敏所以别放", "我对芒果过敏所以", "我对芒果过敏"),
+        ("en", "the gym membership, i cancelled it", "i cancelled it",
+         "i cancelled it [the gym membership]"),
+        ("en", "about the mot for my skoda, we sold it", "we sold it", "we sold it [my skoda]"),
+        ("en", "the cake and the pie. i finally sold it", "i finally sold it", ""),
+    ],
+)  # fmt: skip
+def test_a_slip_of_the_tongue_comes_off_and_it_is_named(
+    language: str, message: str, quote: str, text: str
+) -> None:
+    assert kept(message, quote, language=language, whose="related").text == text
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "quote", "others", "text"),
+    [
+        ("zh", "我在学游泳，一周三次", "一周三次", ("我在学游泳",), "[我在学游泳]一周三次"),
+        ("zh", "我租房子呢一个月四千五", "一个月四千五", ("我租房子",), "[我租房子]一个月四千五"),
+        ("zh", "一个月四千五", "一个月四千五", (), ""),
+        ("en", "I do yoga now, three times a week", "three times a week", ("I do yoga now",),
+         "[I do yoga now] three times a week"),
+        ("en", "we are off to Rome for august", "for august", (),
+         "[we are off to Rome] for august [2027-08]"),
+        ("en", "for august", "for august", (), ""),
+        ("en", "at Lidl", "at Lidl", (), "at Lidl"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_statement_carries_what_it_is_about(
+    language: str, message: str, quote: str, others: tuple[str, ...], text: str
+) -> None:
+    assert kept(message, quote, language=language, others=others).text == text
+
+
+def test_a_part_without_a_matter_carries_what_was_said_or_asked_before() -> None:
+    assert kept("一周三次", language="zh", before=("我在学游泳",)).text == "[我在学游泳]一周三次"
+    asked = "两个问题：在哪里挖的？挖了多久？"
+    assert kept("十一年", language="zh", assistant=asked).text == "[挖了多久？]十一年"
+
+
 def test_who_is_meant_is_looked_for_in_the_latest_message_first() -> None:
     before = ("my wife Ana is a nurse", "my boss Vera moved")
     own = kept("she hates mornings", whose="related", before=before)
@@ -167,6 +220,11 @@ def test_a_short_answer_gets_the_matter_of_the_question(
         ("en", "I moved last year", "I moved last year [2025]", "2025-01-01"),
         ("en", "I swim every Monday", "I swim every Monday", None),
         ("en", "vegan since March", "vegan since March", None),
+        ("en", "in march we go to Rome", "in march [2027-03] we go to Rome", "2027-03-01"),
+        ("zh", "我9月开学", "我9月[2027-09]开学", "2027-09-01"),
+        ("zh", "我明年五一结婚", "我明年五一[2027-05-01]结婚", "2027-05-01"),
+        ("zh", "我住五一路", "我住五一路", None),
+        ("de", "ich bin seit montag krank", "ich bin seit montag [2026-11-23] krank", None),
         ("zh", "我下周三考试", "我下周三[2026-12-02]考试", "2026-12-02"),
         ("de", "ich ziehe übermorgen um", "ich ziehe übermorgen [2026-11-27] um", "2026-11-27"),
         ("fr", "je pars demain", "je pars demain [2026-11-26]", "2026-11-26"),
@@ -255,6 +313,42 @@ def test_no_negation_is_ever_lost(
     for word in _NEGATIONS:
         if f" {word} " in padded:
             assert word in own.text
+
+
+_BORDER = {
+    "en": re.compile(r"(?i)\b(?:not|used to|if|never)\s+"),
+    "zh": re.compile(r"不(?![过错])|以前|从前|如果"),
+}
+_ROWS = [
+    (row["lang"], row["text"], span["quote"], span["whose"])
+    for file in sorted((Path(__file__).parents[3] / "training/data/messages").glob("*.jsonl"))
+    for row in map(json.loads, file.read_text("utf-8").splitlines())
+    for span in row["spans"]
+    if row["lang"] in _BORDER and span["keep"] == "yes"
+    if row["text"].count(span["quote"]) == 1 and _BORDER[row["lang"]].search(span["quote"])
+]
+
+
+@given(row=st.sampled_from(_ROWS), data=st.data())
+def test_a_span_that_begins_behind_a_negation_takes_it_in(
+    row: tuple[str, str, str, str], data: st.DataObject
+) -> None:
+    language, message, quote, whose = row
+    found = data.draw(st.sampled_from(list(_BORDER[language].finditer(quote))))
+    start, end = message.index(quote), message.index(quote) + len(quote)
+    for begin in {start, start + found.end()} - {end}:
+        own = own_words(
+            message,
+            begin,
+            end,
+            others=[],
+            before=[],
+            assistant="",
+            spoken_at=SPOKEN,
+            language=language,
+            whose=whose,
+        )
+        assert found[0].strip().lower() in own.text.lower()
 
 
 @given(message=st.text(max_size=60), before=st.lists(st.text(max_size=30), max_size=2))
