@@ -6,15 +6,16 @@ lines never become part of it, and text that only repeats our own prompt is drop
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from typing import Protocol
 
 from memories.extraction import accepted_claims, dont_keep, masking, own_prompts, secret_masking
+from memories.extraction.arbitration.pairs import CONFLICTS
 from memories.extraction.commands import Command, commands, speaks_of_forgetting
-from memories.extraction.corrections import PATTERNS, Correction, correction
+from memories.extraction.corrections import PATTERNS, Correction, correction, slip
 from memories.extraction.types import (
     OWNER_UNSURE,
     Candidate,
@@ -69,6 +70,8 @@ class MessageReader(Protocol):
     """The part of `memories.reader.Reader` that the extractor needs."""
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Mapping[str, float]]: ...
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class BundledExtractor:
         earlier = list(reversed(turn.before))
         found = correction(turn.user.text, [one.text for one in earlier])
         if found is None:
-            return [], None
+            return self._unplaced(turn)
         told = []
         for text in (earlier[found.place].text, found.text):
             said = replace(earlier[found.place], text=text)
@@ -150,19 +153,49 @@ class BundledExtractor:
             told.append({one.content: one for one in _candidates(self._heard(said, "user", again))})
         wrong, right = told
         gone = wrong.keys() - right.keys()
+        news = [one for one in right if one not in wrong]
+        sure = not found.is_noun or self._conflict([*gone], news)
         candidates = [
             replace(
                 right[content],
+                confidence=right[content].confidence if sure else _DOUBTFUL,
                 quote=turn.user.text[found.start : found.end],
                 quote_start=found.start,
                 corrects=True,
                 overrules=next(iter(get_close_matches(content, gone, 1)), ""),
                 reasons=tuple(dict.fromkeys((*right[content].reasons, "corrects"))),
             )
-            for content in right
-            if content not in wrong
+            for content in news
         ]
         return candidates, found if candidates else None
+
+    def _conflict(self, wrong: Sequence[str], right: Sequence[str]) -> bool:
+        """Tell whether the pair head reads the new statements as other values of the old ones."""
+        shares = self._reader.relations([(old, new) for old in wrong for new in right])
+        return any(sum(one[name] for name in CONFLICTS) >= FLAG for one in shares)
+
+    def _unplaced(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
+        """Ask the person about a slip that fits nothing in the only statement before it."""
+        right = slip(turn.user.text)
+        if not right or not turn.before:
+            return [], None
+        said = turn.before[-1]
+        again = TurnText(said, Said("", said.spoken_at), turn.before[:-1])
+        known = list(_candidates(self._heard(said, "user", again)))
+        if len(known) != 1:
+            return [], None
+        text, end = turn.user.text, len(turn.user.text)
+        doubtful = replace(
+            known[0],
+            content=f"[{known[0].content}:] {right}",
+            confidence=_DOUBTFUL,
+            quote=text,
+            quote_start=0,
+            corrects=True,
+            overrules=known[0].content,
+            reasons=(*known[0].reasons, "corrects"),
+        )
+        return [doubtful], Correction(0, said.text, 0, end)
 
     def is_about_people(self, text: str) -> bool:
         """Tell whether any statement of a text is about somebody besides the person."""

@@ -3,7 +3,7 @@
 Such a message means little alone. The earlier message is read again with the right words in place
 of the wrong ones. The wrong ones are named ("my cousin, not my sister"), or they are the only words
 of the same type in the latest message with any: a weekday, a month, an amount of the same unit, a
-name.
+name, a pet, a relative. What fits nothing of before is left to the person.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from memories.extraction.word_tables import compiled
+from memories.extraction.word_tables import compiled, table
 
-PATTERNS = compiled("corrections")
+_PEOPLE = table("own_words")
+PATTERNS = compiled(
+    "corrections",
+    people="|".join(_PEOPLE["relations"][one] for one in ("f", "m", "either")),
+    cjk_people=_PEOPLE["cjk_relation"].removesuffix("|猫|貓|狗"),
+)
 _CUE, _AMOUNT, _PARTICLES = (PATTERNS[name] for name in ("cue", "amount", "particles"))
 _SORTS = (PATTERNS["day"], PATTERNS["month"])
+_NOUNS = (PATTERNS["pet"], PATTERNS["relative"])
+_ALONE = (PATTERNS["day_of_month"], PATTERNS["school_year"], *_NOUNS)  # with hardly another word
 _CONTRASTS = tuple(
     PATTERNS[name]
     for name in (
@@ -26,11 +33,13 @@ _CONTRASTS = tuple(
     )
 )
 _MOST = 160  # signs of a sentence in which a correction is looked for
+_SHORT = 24  # signs of the right words alone, or twice the Han signs
 _ALIKE = 0.6  # how alike a slip of the pen and the right word are
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
 _NUMBERS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _EDGE = " \t*\"'“”‘’「」,，;；:：.。!！)）("
 
 
@@ -48,12 +57,16 @@ def numbers_of_series(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Correction:
-    """`text` is `before[place]` with the right words; the correction is at `start:end`."""
+    """`text` is `before[place]` with the right words; the correction is at `start:end`.
+
+    `is_noun` means that the only noun of a type was replaced, which the pair head must confirm.
+    """
 
     place: int
     text: str
     start: int
     end: int
+    is_noun: bool = False
 
 
 def correction(said: str, before: Sequence[str]) -> Correction | None:
@@ -63,10 +76,19 @@ def correction(said: str, before: Sequence[str]) -> Correction | None:
             continue
         for right, wrong in _told(sentence[0]):
             for place, earlier in enumerate(before):
-                text = _said_again(earlier, right, wrong)
+                text, is_noun = _said_again(earlier, right, wrong)
                 if text and text != earlier:
-                    return Correction(place, text, sentence.start(), sentence.end())
+                    return Correction(place, text, sentence.start(), sentence.end(), is_noun)
     return None
+
+
+def slip(said: str) -> str:
+    """Return the few right words of a message that only puts a slip right: "dog, typo"."""
+    found = _SENTENCE.findall(said)
+    if len(found) != 1 or not PATTERNS["slip"].search(said):
+        return ""
+    right = next((right for right, wrong in _told(said) if right and not wrong), "")
+    return right if len(right) + len(_HAN.findall(right)) * 3 <= _SHORT else ""
 
 
 def _told(sentence: str) -> Iterator[tuple[str, str]]:
@@ -75,6 +97,8 @@ def _told(sentence: str) -> Iterator[tuple[str, str]]:
         for found in form.finditer(_without_cue(sentence)):
             yield _bare(found["right"]), _bare(found["wrong"])
     yield _bare(_without_cue(sentence)), ""
+    parts = (_bare(one) for one in _CUE.split(sentence))
+    yield next((one for one in parts if len(one) > 1 or _HAN.match(one)), ""), ""
 
 
 def _without_cue(sentence: str) -> str:
@@ -88,18 +112,30 @@ def _bare(words: str) -> str:
     return _PARTICLES.sub("", words.strip(_EDGE)).strip(_EDGE)
 
 
-def _said_again(earlier: str, right: str, wrong: str) -> str:
+def _said_again(earlier: str, right: str, wrong: str) -> tuple[str, bool]:
+    """Return the earlier message with the right words, and whether a mere noun was replaced."""
     if not right:
-        return ""
+        return "", False
     if wrong:
-        return _replaced(earlier, right, wrong)
-    for sort in _SORTS:
-        if value := _only(sort, right):
-            return _with(earlier, value, _only(sort, earlier))
+        return _replaced(earlier, right, wrong), False
+    for sort in (*_SORTS, *_ALONE):
+        value = _only(sort, right)
+        rest = "" if sort in _SORTS else right.replace(value, "", 1)
+        if value and PATTERNS["around_value"].search(rest):
+            return _with(earlier, value, _only(sort, earlier)), sort in _NOUNS
     if amount := _AMOUNT.search(right):
-        return _amount_again(earlier, amount)
+        return _amount_again(earlier, amount), False
+    if " " in right and (text := _of_same_head(earlier, right)):
+        return text, True
     name = _NAME.fullmatch(re.sub(r"(?i)^(?:its|it's|is|是)\s*", "", right))
-    return _name_again(earlier, name[0]) if name else ""
+    return _name_again(earlier, name[0]) if name else "", False
+
+
+def _of_same_head(earlier: str, right: str) -> str:
+    """Return the message with "oat milk" in place of the only "… milk"."""
+    *_, kind, thing = right.split(" ")
+    found = re.findall(rf"(?i)\b[a-z]+ {re.escape(thing)}\b", earlier)
+    return _with(earlier, f"{kind} {thing}", found[0] if len(found) == 1 else "")
 
 
 def _only(sort: re.Pattern[str], text: str) -> str:

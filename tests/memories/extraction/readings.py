@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memories.reader import Reading, Secret, Statement
-from memories.reader.labels import FLAGS, SPAN_HEADS
+from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS
 
 USUAL = {
     "keep": "yes",
@@ -33,6 +33,7 @@ class FakeReader:
     """Gives what it was told for a text, and nothing for any other."""
 
     readings: dict[str, Reading] = field(default_factory=dict)
+    conflict: float = 0.9
 
     def hears(
         self,
@@ -46,3 +47,8 @@ class FakeReader:
 
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading:
         return self.readings.get(text, Reading((), (), dict.fromkeys(FLAGS, 0.0)))
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
+        """Each two texts contradict each other, unless the test says otherwise."""
+        given = {"contradicts": self.conflict, "unrelated": 1 - self.conflict}
+        return [{**dict.fromkeys(PAIRS, 0.0), **given} for _ in pairs]

@@ -2,7 +2,9 @@
 
 import pytest
 
-from memories.extraction.corrections import correction
+from memories.extraction.corrections import correction, slip
+from tests.memories.extraction.bundled_reading import extract
+from tests.memories.extraction.readings import FakeReader, statement
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,13 @@ from memories.extraction.corrections import correction
         ("不对 不是周四是周五", "周四下午要去看牙", "周五下午要去看牙"),
         ("其实是我表姐，不是我姐", "我姐小敏对花生过敏", "我表姐小敏对花生过敏"),
         ("我记错了，是三月", "我四月要去日本", "我三月要去日本"),
+        ("不对 初三 我记错了", "我女儿今年上初二，数学不太好", "我女儿今年上初三，数学不太好"),
+        ("是狗 打错字了", "我养了一只猫", "我养了一只狗"),
+        ("sorry, 42 not 24", "my shoe size is 24", "my shoe size is 42"),
+        ("oops fridays i mean", "football is on thursdays", "football is on fridays"),
+        ("错了 十八", "闺女十七 学电焊", "闺女十八 学电焊"),
+        ("啊 是14号 说错了", "我13号去上海", "我14号去上海"),
+        ("sorry, i meant oat milk", "i only drink soy milk", "i only drink oat milk"),
     ],
 )
 def test_the_earlier_message_is_said_again_rightly(said: str, earlier: str, again: str) -> None:
@@ -47,7 +56,36 @@ def test_the_latest_message_that_has_the_wrong_words_is_meant() -> None:
         ("actually can you make it shorter, not longer", "write a poem about Mars"),
         ("I meant Friday", "Monday or Tuesday is fine"),
         ("我不是说错了吗", "我姐小敏"),
+        ("是狗 打错字了", "我养了一只猫和一只兔子，还有一只狗"),
+        ("oops fridays i mean", "swim on mondays and yoga tuesdays"),
+        ("sorry about my brother, he is loud", "my sister lives in Rome"),
     ],
 )
 def test_what_names_nothing_of_before_corrects_nothing(said: str, earlier: str) -> None:
     assert correction(said, [earlier]) is None
+
+
+@pytest.mark.parametrize(("conflict", "confidence"), [(0.9, 0.9), (0.2, 0.4)])
+def test_a_noun_takes_the_place_of_another_where_the_pair_head_sees_a_conflict(
+    conflict: float, confidence: float
+) -> None:
+    told = FakeReader(conflict=conflict)
+    for text in ("i have a cat called Momo", "i have a dog called Momo"):
+        told.hears(text, statement(text, text))
+    (one,) = extract("correction: dog", before=("i have a cat called Momo",), told=told).candidates
+    assert one.content == "i have a dog called Momo"
+    assert one.overrules == "i have a cat called Momo"
+    assert one.confidence == confidence
+
+
+def test_a_slip_that_fits_nothing_waits_for_the_person() -> None:
+    told = FakeReader()
+    told.hears("i keep goats", statement("i keep goats", "i keep goats"))
+    (one,) = extract("typo, boats", before=("i keep goats",), told=told).candidates
+    assert one.content == "[i keep goats:] boats"
+    assert (one.overrules, one.confidence, one.quote) == ("i keep goats", 0.4, "typo, boats")
+
+
+@pytest.mark.parametrize("said", ["sorry, late", "actually boats", "oops I forgot the eggs there"])
+def test_what_is_no_slip_of_a_word_or_two_is_none(said: str) -> None:
+    assert slip(said) == ""
