@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -61,6 +61,19 @@ def test_metrics_tell_what_waits_what_failed_and_what_models_cost(token: None) -
     assert found[f"memcenter_model_cost{labels}"] == 0.5
     assert found['memcenter_ready{part="database"}'] == 1
     assert 0 <= found["memcenter_cache_hit_rate"] <= 1
+
+
+def test_metrics_say_so_while_the_database_is_away(
+    token: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> None:
+        raise OperationalError("gone")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(connection, "cursor", gone)
+        found = figures()
+    assert found['memcenter_ready{part="database"}'] == 0
+    assert {name.partition("{")[0] for name in found} == {"memcenter_ready"}
 
 
 def test_metrics_cost_as_many_statements_for_much_as_for_little(token: None, alice: User) -> None:
