@@ -35,6 +35,7 @@ from ops.models import Receipt
 from ops.forgetting import person_forgets
 from ops.accounts import users
 from ops.queue import worker
+from ops.queue.run import Run
 from ops.disk import disk_erasure, raw_scan
 
 COUNT, PEOPLE = {count}, 20
@@ -90,11 +91,11 @@ def mark(name):
     if last[0]:
         took[last[0]] += now - last[1]
     last[:] = [name, now]
-real = worker.Run.step
+real = Run.step
 def step(self, name, **given):
     mark(name)
     return real(self, name, **given)
-worker.Run.step = step
+Run.step = step
 waits, over = [], threading.Event()
 def read():
     while not over.is_set():

@@ -37,6 +37,7 @@ from ops.models import User
 from ops.forgetting import person_forgets
 from ops.accounts import users
 from ops.queue import worker
+from ops.queue.run import Run
 
 COUNT, OTHERS = {count}, {others}
 def fill(name, COUNT=COUNT):
@@ -72,11 +73,11 @@ def mark(name):
     if last[0]:
         took[last[0]] += now - last[1]
     last[:] = [name, now]
-real = worker.Run.step
+real = Run.step
 def step(self, name, **given):
     mark(name)
     return real(self, name, **given)
-worker.Run.step = step
+Run.step = step
 with as_user(one):
     began = time.perf_counter()
     operation, _ = person_forgets.forget_user(user=one)

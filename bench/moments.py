@@ -56,6 +56,7 @@ class Place:
 def watch_worker(passing: Pass) -> None:
     """Tell every moment that this process passes while it runs operations."""
     from ops.queue import outbox, worker
+    from ops.queue.run import Run
 
     place = Place(passing)
     _watch_commits(place)
@@ -76,7 +77,7 @@ def watch_worker(passing: Pass) -> None:
         return real(operation, **given)
 
     _around(worker, "_attempt", attempt)
-    _around(worker.Run, "step", step)
+    _around(Run, "step", step)
     _around(outbox, "succeed", succeed)
 
 

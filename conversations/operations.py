@@ -12,7 +12,7 @@ from memories.learning import quiet_conversations
 from ops.access import as_user
 from ops.models import Kind
 from ops.queue import joint_runs
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import handles
 
 _TOGETHER = 15  # operations beside the one that runs

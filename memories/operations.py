@@ -25,7 +25,7 @@ from memories.writing import archive, consolidation, model_revision
 from ops.access import as_user
 from ops.forgetting import expired_rows
 from ops.models import Kind, User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import handles
 
 

@@ -70,8 +70,6 @@ def as_user(user: User, *, durable: bool = True, changing: bool = False) -> Iter
         finally:
             _whose.reset(whose)
             _locked.reset(locked)
-        if connection.savepoint_ids:  # inside a test's transaction: it would outlive the block
-            statements.rows("SELECT set_config('memcenter.user', '', true)")
 
 
 def lock_person(user: User) -> None:
@@ -102,8 +100,6 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
         statements.begin(_entering("role", settings.SYSTEM_ROLE, durable=durable))
         with _ending():
             yield
-        if connection.savepoint_ids:
-            statements.rows("SET LOCAL ROLE NONE")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from ops.audit import receipts
 from ops.disk import disk_traces
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import UserData, handles
 from ops.residue import erased_hashes, known_places
 from ops.residue.known_places import Cached

@@ -13,7 +13,7 @@ from ops.transfer import import_rows, portable_rows
 from ops.transfer.import_rows import Loading
 
 if TYPE_CHECKING:
-    from ops.queue.worker import Run
+    from ops.queue.run import Run
 
 Handler = Callable[["Run"], Mapping[str, Any] | None]
 

@@ -2,18 +2,21 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, connections
+from django.db import close_old_connections, connection, connections
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from memcenter.lib import afterwards
+from memcenter.lib.database import statements
 from memories import language_steps
+from ops import access
 from ops.access import as_system
 from ops.accounts import keys, users
 from ops.audit import acting_user
@@ -38,6 +41,27 @@ def django_db_setup(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     yield
     with django_db_blocker.unblock():
         connections.close_all()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_block_outlives_itself() -> Iterator[None]:
+    """Leave the person and the role of a block where its transaction is a part of the test's.
+
+    They are local to the transaction, and that of the test goes on.
+    """
+    within_the_block = access._ending
+
+    @contextmanager
+    def ending() -> Iterator[None]:
+        with within_the_block():
+            yield
+        if connection.savepoint_ids:
+            left = "SELECT set_config('memcenter.user', '', true), set_config('role', 'none', true)"
+            statements.rows(left)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(access, "_ending", ending)
+        yield
 
 
 @pytest.fixture

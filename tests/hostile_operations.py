@@ -14,7 +14,7 @@ import time
 from ops import registry
 from ops.models import Kind
 from ops.queue import joint_runs
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 SHORT, LONG, TOGETHER = Kind.REVISE_MEMORY, Kind.REINDEX, Kind.INDEX_MEMORY
 _CATASTROPHIC = re.compile(r"(a|a)+$")

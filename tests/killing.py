@@ -12,6 +12,7 @@ from django.utils import timezone
 from ops.access import as_system
 from ops.audit import receipts
 from ops.queue import outbox, worker
+from ops.queue.run import Run
 
 
 class Kill(BaseException):
@@ -26,7 +27,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, *, step: str, moment: str) -> None:
     if step == "receipt":
         _patch(monkeypatch, receipts, "issue", lambda *_, **__: True, moment=moment)
     elif moment == "before":
-        _patch(monkeypatch, worker.Run, "step", lambda _, name, **__: name == step, moment=moment)
+        _patch(monkeypatch, Run, "step", lambda _, name, **__: name == step, moment=moment)
     else:
         _patch(
             monkeypatch, receipts, "note", lambda _, **given: given["step"] == step, moment="after"

@@ -30,7 +30,7 @@ from ops.audit import audit_log
 from ops.forgetting import expired_rows
 from ops.models import Import, Kind, Priority, User
 from ops.queue import outbox
-from ops.queue.worker import GiveWay
+from ops.queue.run import GiveWay
 from ops.transfer import stored_files
 from ops.transfer.import_rows import LISTED, Loading
 from ops.transfer.stored_files import IMPORTS

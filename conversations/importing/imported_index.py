@@ -16,7 +16,7 @@ from memories.models import DailyNote, LexicalEntry, Memory, TargetKind
 from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_message
 from ops.access import as_user
 from ops.models import User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.transfer.export_requests import give_way
 
 _AT_ONCE = 100

@@ -15,7 +15,7 @@ from memcenter.lib.errors import ApplicationError
 from ops.access import as_user
 from ops.models import Import, Kind, User
 from ops.queue import outbox
-from ops.queue.worker import LeaseLost, Run
+from ops.queue.run import LeaseLost, Run
 from ops.registry import handles
 from ops.transfer.export_requests import give_way
 

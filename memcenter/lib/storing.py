@@ -1,12 +1,18 @@
-"""List a storage recursively."""
+"""Storage of files: what is in a folder, and a disk that is full."""
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 
 from django.core.files.storage import Storage
+from django.utils.translation import gettext_noop
 
 DEEPEST = 12  # folders; more is a link that leads in a circle
+DISK_FULL = gettext_noop(
+    "There isn’t enough disk space. Nothing was left half done. Please try again later."
+)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def names_below(storage: Storage, folder: str, *, deepest: int = DEEPEST) -> Iterator[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from memcenter.lib.text import segment
 from memories.extraction import masking
 from memories.extraction.word_tables import compiled
 
@@ -49,7 +50,7 @@ def commands(covered: str) -> Iterator[Command]:
     """Return all sentences in the form of an order, even if they aren't meant as one."""
     for sentence in _SENTENCE.finditer(covered):
         text = sentence[0].strip()
-        plain = masking.simplified(masking.plain(text[:_LONGEST]))
+        plain = segment.simplified(masking.plain(text[:_LONGEST]))
         asks = text.endswith(("?", "？"))
         for verb, question in (("remember", asks), ("forget", False)):
             order = command(plain, question=question)

@@ -5,8 +5,6 @@ Covering keeps all offsets. The reader decides whether a text is pasted, played 
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import Protocol, cast
 
 SECRET = "\ue000"  # a private-use sign nobody types: a secret stood here
 COVER = "\ue001"  # code, a quoted line, an address: not the person's own statement
@@ -28,25 +26,6 @@ _PLAIN = str.maketrans(
 _LONG_QUOTE = re.compile(r'“[^“”]{12,}”|"[^"]{12,}"|「[^「」]{12,}」|『[^『』]{12,}』|«[^«»]{12,}»')
 _LINE_BREAKS = re.compile(r"\n\s*")
 _AFTER_COLON = re.compile(r"[:：]\s*(?=\S)")
-
-
-class _Converter(Protocol):
-    def convert(self, text: str) -> str: ...
-
-
-@lru_cache(maxsize=1)
-def _simplified_signs() -> dict[int, str]:
-    import opencc  # 20 ms, and only a process that reads Chinese pays it
-
-    converter = cast(_Converter, opencc.OpenCC("t2s"))
-    signs = [chr(code) for code in range(0x4E00, 0xA000)]
-    plain = converter.convert("\n".join(signs)).split("\n")
-    return {ord(a): b for a, b in zip(signs, plain, strict=True) if a != b and len(b) == 1}
-
-
-def simplified(text: str) -> str:
-    """Convert traditional to simplified characters one by one, so offsets stay valid."""
-    return text.translate(_simplified_signs()).replace("妳", "你").replace("牠", "它")
 
 
 def plain(text: str) -> str:

@@ -27,7 +27,7 @@ from ops.accounts import users
 from ops.audit import audit_log
 from ops.models import Kind, Priority, User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 FOLDER = "memory"  # the folder of the days' notes among the memory files
 MAX_SOURCE = 200

@@ -18,7 +18,7 @@ from memories.models import DailyNote, MemoryFile, TargetKind, Vector
 from ops.access import as_user
 from ops.models import Kind, Priority, User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 _MOST = 2_000  # characters per line; a longer line is split
 _AT_ONCE = 200

@@ -13,7 +13,7 @@ from memories.models import Memory, MemoryFile, RecallTrace
 from ops.access import as_system, as_user
 from ops.models import IdempotencyRecord, Operation, SignInLink, User
 from ops.queue.batching import AT_ONCE, delete, work_in_batches
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 
 def forget_binned(run: Run) -> int:

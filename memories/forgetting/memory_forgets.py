@@ -18,7 +18,7 @@ from memories.writing import facet_cache
 from ops.audit import receipts
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 
 def forget_memory(

@@ -21,7 +21,7 @@ from ops.audit.receipts import Counts
 from ops.forgetting import erasure
 from ops.forgetting.reapplied_forgets import again
 from ops.models import Kind, Operation, User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import handles
 from ops.residue import erased_hashes, known_places
 from ops.residue.known_places import Cached

@@ -34,7 +34,7 @@ from memories.writing import similar_memories
 from memories.writing.similar_memories import Meant
 from ops.access import as_user
 from ops.models import User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
 ONLY_MATCH = "only_match"  # in payload and receipt, for who chose: nobody was asked

@@ -18,7 +18,7 @@ from memories.models import EmbeddingSpace, SearchedIn, Vector, VectorChange
 from ops.access import as_system
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.transfer.export_requests import give_way
 
 _SEED = """

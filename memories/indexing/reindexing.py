@@ -33,7 +33,7 @@ from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_mes
 from ops.access import as_system, as_user
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.transfer.export_requests import give_way
 
 CHUNK = 64

@@ -10,7 +10,7 @@ from memories.retrieval.stores import own_index
 from ops.access import as_system
 from ops.models import Kind, Operation, Priority
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 
 def request() -> Operation | None:

@@ -29,7 +29,7 @@ from memories.writing.verdicts import Decided, Meeting
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 ACCEPTED_CHARS = 200
 _ONE_BREATH = 12  # characters between two statements that belong together

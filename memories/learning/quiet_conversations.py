@@ -29,7 +29,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 _AT_ONCE = 200  # turns per examination; the next continues
 _EARLIER = 12  # preceding turns that are read as context

@@ -19,7 +19,7 @@ from memories.writing.verdicts import Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 _LOOKED_AT = 100  # latest turns with tools
 _ALIKE = 0.4  # cosine of two requests that ask for the same thing

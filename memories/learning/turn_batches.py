@@ -23,7 +23,7 @@ from memories.writing.verdicts import Decided
 from ops.models import User
 from ops.queue import joint_runs
 from ops.queue.joint_runs import Beside
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 TOGETHER = 15  # operations in addition to the running one
 # Shorter than PostgreSQL's deadlock_timeout, so that a deadlock never cancels the user's own

@@ -24,7 +24,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 
 def waiting(*, user: User, conversation: Conversation, through: int) -> list[Message]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from confusable_homoglyphs import confusables
 
-from memories.extraction.masking import simplified
+from memcenter.lib.text.segment import simplified
 
 # Scripts whose letters are used to imitate Latin ones. Han, Kana and Hangul are left alone.
 _LOOK_ALIKE = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "LATIN")

@@ -17,7 +17,7 @@ from memories.writing.memory_writes import Draft
 from ops.accounts import users
 from ops.models import Kind, Priority, User
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 _KEPT_BESIDE = (Verdict.ADD, Verdict.KEEP_BOTH)
 _FOLDED = (Verdict.SKIP, Verdict.REPLACE, Verdict.MERGE)

@@ -19,7 +19,7 @@ from ops.disk.raw_scan import Looked
 from ops.disk.vacuum import UNTIL
 from ops.models import AuditEvent, AuditSeal, DiskTrace, Kind, Operation, Priority, Receipt
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.residue import places
 
 logger = logging.getLogger(__name__)

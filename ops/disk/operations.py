@@ -7,7 +7,7 @@ from typing import Any
 
 from ops.disk import disk_erasure
 from ops.models import Kind
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import handles
 
 

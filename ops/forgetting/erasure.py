@@ -28,7 +28,7 @@ from ops.models import (
     User,
 )
 from ops.queue import outbox
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.residue import erased_hashes, known_places, residue_scan
 from ops.residue.known_places import Elsewhere
 from ops.residue.residue_scan import Scan, Whose

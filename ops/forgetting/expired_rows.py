@@ -17,7 +17,7 @@ from memcenter.lib.database import statements
 from ops.access import as_system
 from ops.models import Delivery, Export, Import, SignIn, Status, User
 from ops.queue.batching import delete, work_in_batches
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.transfer import export_requests, stored_files
 from ops.transfer.stored_files import EXPORTS, IMPORTS, PARTS
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 AT_ONCE = 1_000
 

@@ -2,12 +2,14 @@
 
 import logging
 
+from celery import current_app
 from django.core.cache import cache
 from kombu.exceptions import KombuError, OperationalError
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 _ASKED = "worker-asked"
+_DRAIN = "ops.tasks.drain_outbox"  # by name: the task imports the worker and so this module
 _ASKED_SECONDS = 5  # a message that was lost holds back no more than this
 
 
@@ -17,11 +19,9 @@ def wake() -> None:
     A thousand turns at once therefore make one message. If Redis is down this does nothing; the
     periodic sweep catches up.
     """
-    from ops.tasks import drain_outbox  # the task imports the worker, which imports the outbox
-
     try:
         if cache.add(_ASKED, 1, timeout=_ASKED_SECONDS):
-            drain_outbox.apply_async(retry=False, ignore_result=True)
+            current_app.send_task(_DRAIN, retry=False, ignore_result=True)
     except (OperationalError, KombuError, RedisError, OSError):
         logger.warning("The broker can't be reached; the sweep will find what is due.")
 

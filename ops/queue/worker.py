@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -17,96 +15,21 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from memcenter import logs, tracing
+from memcenter.lib import storing
 from memcenter.lib.errors import ApplicationError, ProviderError, TryAgain
 from ops import registry
-from ops.access import as_system, as_user
+from ops.access import as_system
 from ops.audit import acting_user
-from ops.models import Kind, Operation, User
-from ops.queue import joint_runs, leases, model_calls, outbox, watchdog
-from ops.queue.joint_runs import Beside
+from ops.models import Operation
+from ops.queue import leases, model_calls, outbox, watchdog
 from ops.queue.outbox import Claimed
-from ops.transfer import stored_files
+from ops.queue.run import GiveWay, LeaseLost, Run
 
 logger = logging.getLogger(__name__)
 _NOBODY = UUID(int=0)
 _ROUND_ROBIN_EVERY = 4
 _MOST_RACES = 10
-_FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
 Ending = Callable[[], bool]
-
-
-class LeaseLost(Exception):
-    """Another worker owns the operation now; this attempt must not write."""
-
-
-class GiveWay(Exception):
-    """Raised by a long handler if a forget of the same person is queued."""
-
-
-class Run:
-    """One attempt at an operation, as its handler sees it."""
-
-    def __init__(self, operation: Operation, *, user: User | None) -> None:
-        self.operation = operation
-        self.payload: dict[str, Any] = operation.payload
-        self._user = user
-        self._steps = 0  # named without numbers
-
-    def user(self) -> User | None:
-        """Return the operation's person as of the claim, even during a forget.
-
-        None if the account was deleted.
-        """
-        return self._user
-
-    @contextmanager
-    def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
-        """Open the person's transaction with lock, under this attempt's lease. Raises `LeaseLost`.
-
-        Derived rows don't wait for the disk. The write-ahead log is ordered, so after a crash the
-        recorded end never exists without the operation's rows.
-        """
-        watchdog.own.go_on()
-        durable = durable or self.operation.kind not in _FOLLOWING
-        with as_user(user, durable=durable, changing=True):
-            self._check()
-            yield
-
-    @contextmanager
-    def applying_as_system(self) -> Iterator[None]:
-        watchdog.own.go_on()
-        with as_system():
-            self._check()
-            yield
-
-    def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
-        """Store the progress and check the lease. Raises `LeaseLost`.
-
-        Without numbers, steps are counted: done, and done plus one as the total. Doesn't wait for
-        the disk. Starts the limit of processor time again.
-        """
-        watchdog.own.go_on()
-        if not total:
-            done, self._steps = self._steps, self._steps + 1
-            total = self._steps
-        with as_system(durable=False):
-            if not outbox.note_progress(self.operation, step=name, done=done, total=total):
-                raise LeaseLost(self.operation.public_id)
-
-    def beside(self, *, limit: int) -> list[Beside]:
-        """Return queued operations of the same person and kind that may run with this one."""
-        return joint_runs.waiting(self.operation, limit=limit)
-
-    def turn_to(self, waiting: int | None) -> None:
-        """Switch to the work of a queued operation, or back to this one (None).
-
-        Each has its own processor time and is only blamed for its own work.
-        """
-        watchdog.own.go_on(with_pk=waiting)
-
-    def _check(self) -> None:
-        if not outbox.holds(self.operation):
-            raise LeaseLost(self.operation.public_id)
 
 
 def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
@@ -240,8 +163,8 @@ def _seconds_for(operation: Operation) -> int:
 def _broke_off(operation: Operation, error: Exception) -> Ending:
     """Record only the class of a database error, since its message may quote rows."""
     logger.error("operation %s broke off at %s", operation.public_id, _where(error))
-    if isinstance(error, OSError) and error.errno in stored_files.NO_ROOM:
-        return _failed(operation, stored_files.DISK_FULL, permanent=False)
+    if isinstance(error, OSError) and error.errno in storing.NO_ROOM:
+        return _failed(operation, storing.DISK_FULL, permanent=False)
     return _failed(operation, f"It broke off ({type(error).__name__}).", permanent=False)
 
 

@@ -18,7 +18,7 @@ from ops import registry
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import Operation, Priority, Status, User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.transfer import export_requests
 from ops.transfer.portable_rows import CHUNK
 

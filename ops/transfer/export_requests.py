@@ -15,7 +15,7 @@ from ops.accounts import users
 from ops.audit import audit_log
 from ops.models import Export, Kind, Operation, Priority, Status, User
 from ops.queue import outbox
-from ops.queue.worker import GiveWay, Run
+from ops.queue.run import GiveWay, Run
 from ops.transfer import stored_files
 from ops.transfer.stored_files import EXPORTS
 

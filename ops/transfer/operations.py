@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ops.models import Kind
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import handles
 from ops.transfer import export_requests, stored_files
 from ops.transfer.export_file import Writer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import secrets
@@ -13,15 +12,11 @@ from typing import IO
 
 from django.core.files import File
 from django.core.files.storage import Storage, storages
-from django.utils.translation import gettext_noop
 
 from memcenter.lib.errors import ApplicationError
+from memcenter.lib.storing import DISK_FULL, NO_ROOM
 
 EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"
-DISK_FULL = gettext_noop(
-    "There isn’t enough disk space. Nothing was left half done. Please try again later."
-)
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class NoRoom(ApplicationError):

@@ -15,7 +15,7 @@ from memcenter import logs
 from memcenter.lib.errors import ProviderError
 from ops.access import as_system
 from ops.models import Delivery, Kind, User
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.registry import handles
 from ops.webhooks import public_addresses
 from ops.webhooks.public_addresses import TooSlow, Unreachable

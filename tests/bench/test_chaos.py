@@ -17,7 +17,7 @@ from ops import registry
 from ops.access import as_user
 from ops.models import Kind, User
 from ops.queue import outbox, worker
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from tests.databases import folder
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.processes import fork

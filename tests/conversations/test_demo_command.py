@@ -25,6 +25,7 @@ from ops import registry
 from ops.accounts import users
 from ops.models import Kind, Operation, Status, User
 from ops.queue import outbox, worker
+from ops.queue.run import Run
 from ops.tasks import HEARTBEAT_KEY
 from tests.factories import make_memory
 
@@ -230,7 +231,7 @@ def test_what_will_be_tried_again_is_waited_for(
 ) -> None:
     calls: list[int] = []
 
-    def busy_at_first(run: worker.Run) -> None:
+    def busy_at_first(run: Run) -> None:
         calls.append(run.operation.pk)
         if len(calls) == 1:
             raise ProviderError("The model is busy.", retryable=True)
@@ -246,7 +247,7 @@ def test_what_will_be_tried_again_is_waited_for(
 
 
 def test_failed_operations_are_named_and_end_it_with_an_error(talk: Path, handle: Handle) -> None:
-    def broken(run: worker.Run) -> None:
+    def broken(run: Run) -> None:
         raise Invalid("The model answers nonsense.")
 
     handle(broken)
@@ -263,7 +264,7 @@ def test_failed_operations_are_named_and_end_it_with_an_error(talk: Path, handle
 def test_failed_operations_are_tried_again_when_asked(
     talk: Path, handle: Handle, alice: User
 ) -> None:
-    def broken(run: worker.Run) -> None:
+    def broken(run: Run) -> None:
         raise Invalid("The model answers nonsense.")
 
     handle(broken)
@@ -289,7 +290,7 @@ def test_other_peoples_failures_are_not_this_files(talk: Path, alice: User) -> N
 def test_the_summary_counts_the_memories_of_these_people(talk: Path, handle: Handle) -> None:
     make_memory(users.find_or_create("alice"), "Something")
 
-    def learn(run: worker.Run) -> None:
+    def learn(run: Run) -> None:
         user = run.user()
         assert user is not None
         status = MemoryStatus.CANDIDATE if user.external_id == "bo" else MemoryStatus.ACTIVE

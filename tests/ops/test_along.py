@@ -9,7 +9,7 @@ import pytest
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
 from ops.queue import joint_runs, outbox, worker
-from ops.queue.worker import Run
+from ops.queue.run import Run
 
 pytestmark = pytest.mark.django_db
 

@@ -22,6 +22,7 @@ from ops.accounts import keys, users
 from ops.api import events
 from ops.models import Export, Operation, Receipt, Status, User
 from ops.queue import worker
+from ops.queue.run import Run
 from ops.transfer import export_requests
 from tests.factories import (
     make_conversation,
@@ -326,7 +327,7 @@ def test_nothing_shows_it_whoever_reads_between_the_steps(
     scope: str, brief_events: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world, order = make_world(), random.Random(scope)
-    step = worker.Run.step
+    step = Run.step
     shown: dict[str, dict[str, set[str]]] = {}
 
     def look(at: str) -> None:
@@ -334,13 +335,13 @@ def test_nothing_shows_it_whoever_reads_between_the_steps(
         # Asking about somebody of that name makes somebody new appear.
         shown[at] = shown_by(world, names, gone=GONE[scope] - {"person"})
 
-    def watched(self: worker.Run, name: str, **given: Any) -> None:
+    def watched(self: Run, name: str, **given: Any) -> None:
         step(self, name, **given)
         look(name)
 
     op_id = request(world, scope)
     look("request")
-    monkeypatch.setattr(worker.Run, "step", watched)
+    monkeypatch.setattr(Run, "step", watched)
     worker.drain()
     assert len(shown) > 4 and {at: found for at, found in shown.items() if found} == {}
     operation = Operation.objects.get(public_id=op_id)

@@ -11,6 +11,7 @@ from memcenter.lib.errors import Conflict, Invalid, ProviderError
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.queue import outbox, worker
+from ops.queue.run import Run
 
 pytestmark = pytest.mark.django_db
 
@@ -187,7 +188,7 @@ def test_a_handler_runs_and_its_result_is_kept(handle: Callable[[Any], None]) ->
 def test_what_a_handler_raises_decides_whether_it_is_tried_again(
     handle: Callable[[Any], None], error: Exception, status: Status
 ) -> None:
-    def broken(run: worker.Run) -> None:
+    def broken(run: Run) -> None:
         raise error
 
     handle(broken)
@@ -201,7 +202,7 @@ def test_what_a_handler_raises_decides_whether_it_is_tried_again(
 def test_a_handler_that_lost_its_lease_applies_nothing(handle: Callable[[Any], None]) -> None:
     applied: Calls = []
 
-    def slow(run: worker.Run) -> None:
+    def slow(run: Run) -> None:
         outbox.expire(now=timezone.now() + timedelta(hours=1))
         with run.applying_as_system():
             applied.append("late")
@@ -222,7 +223,7 @@ def _fail_all_day(operation: Operation) -> None:
 
 
 def test_a_server_that_is_down_uses_up_no_attempt(handle: Callable[[Any], None]) -> None:
-    def down(run: worker.Run) -> None:
+    def down(run: Run) -> None:
         raise ProviderError("The server can't be reached.", retryable=True)
 
     handle(down)
@@ -239,7 +240,7 @@ def test_a_server_that_is_down_uses_up_no_attempt(handle: Callable[[Any], None])
 
 
 def test_patience_with_a_server_ends(handle: Callable[[Any], None]) -> None:
-    def down(run: worker.Run) -> None:
+    def down(run: Run) -> None:
         raise ProviderError("The server can't be reached.", retryable=True)
 
     handle(down)
@@ -255,7 +256,7 @@ def test_an_answer_that_is_nonsense_uses_up_attempts(handle: Callable[[Any], Non
     class Nonsense(ProviderError):
         uses_up = True
 
-    def answered(run: worker.Run) -> None:
+    def answered(run: Run) -> None:
         raise Nonsense("The answer could not be read.", retryable=True)
 
     handle(answered)

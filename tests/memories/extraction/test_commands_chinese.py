@@ -2,7 +2,8 @@
 
 import pytest
 
-from memories.extraction import commands, masking
+from memcenter.lib.text import segment
+from memories.extraction import commands
 from memories.extraction.types import Extraction
 from tests.memories.extraction.bundled_reading import contents, extract
 from tests.memories.extraction.readings import FakeReader
@@ -55,7 +56,7 @@ def asked(message: str, flag: str) -> Extraction:
 
 
 def command(message: str) -> commands.Command | None:
-    return commands.command(masking.simplified(message))
+    return commands.command(segment.simplified(message))
 
 
 @pytest.mark.parametrize(("message", "content"), REMEMBERED)
