@@ -1,13 +1,21 @@
-"""Compile patterns for users' text with RE2, whose time grows linearly with the text."""
+"""Patterns for users' text, compiled with RE2, whose time grows linearly with the text.
+
+Long ones and lists of words are in `data/<name>.toml`.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TypeAlias
 
 import re2
 
+from memcenter.lib.text.word_tables import WordTables
+
 Pattern: TypeAlias = "re2._Regexp[str]"
 Match: TypeAlias = "re2._Match[str]"
+_TABLES = WordTables(Path(__file__).parent / "data")
+rows = _TABLES.rows
 
 
 def compile(pattern: str) -> Pattern:
@@ -15,3 +23,14 @@ def compile(pattern: str) -> Pattern:
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)
+
+
+def compiled(name: str) -> dict[str, Pattern]:
+    """Return the compiled patterns of a file."""
+    return {key: compile(one) for key, one in _TABLES.patterns(name).items()}
+
+
+def sets(name: str) -> dict[str, frozenset[str]]:
+    """Return the sets of words of a file."""
+    found = _TABLES.table(name)["sets"]
+    return {key: frozenset(one.split("|")) for key, one in found.items()}

@@ -19,6 +19,8 @@ from memories.screening import linear
 from memories.screening.labelled.values import is_key_by_itself, is_password_by_itself
 from memories.screening.linear import Pattern
 
+_P = linear.compiled("forms")
+
 
 @dataclass(frozen=True)
 class Found:
@@ -34,6 +36,10 @@ def is_chunked_key(text: str) -> bool:
     chunks = text.replace("-", " ").split()
     mixed = sum(any(map(str.isdigit, one)) and any(map(str.isalpha, one)) for one in chunks)
     return 3 * mixed >= len(chunks)
+
+
+def has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
 
 
 def always(text: str) -> bool:
@@ -97,93 +103,18 @@ def _form(category: str, pattern: str, check: Callable[[str], bool] = always) ->
     return Form(category, linear.compile(pattern), check)
 
 
-_KEY_BODY = r"[A-Za-z0-9_.\-]"
-_OWN: tuple[Form, ...] = (
-    _form(
-        "api_key",
-        r"-----BEGIN [A-Z0-9 ]{0,30}(?:PRIVATE KEY|CERTIFICATE)[A-Z ]{0,10}-----[\s\S]*?"
-        r"(?:-----END [A-Z0-9 ]{0,30}-----|\z)",
-    ),
-    _form("api_key", rf"\b(?P<s>(?:sk|pk|rk)[-_](?:[a-z]{{2,10}}[-_])?{_KEY_BODY}{{16,}})"),
-    _form(
-        "api_key",
-        r"\b(?P<s>(?:gh[pousr]_|github_pat_|gl(?:pat|dt|ft|rt|soat|cbt|ptt|imt|oas|agent)-|"
-        r"xox[a-z]-|"
-        r"xapp-|hf_|npm_|pypi-|shp(?:at|ss|ca|pa)_|dop_v1_|mc_|r8_|gsk_|tvly-|whsec_|SG\.|EAA[A-Z]|"
-        r"ya29\.|lin_api_|figd_|nvapi-|xai-|AKC|dckr_pat_|sntrys_|rubygems_|pat-|secret_|ntn_|"
-        r"sbp_|sb_secret_|vercel_|fly_|do[ort]_v1_|AGE-SECRET-KEY-|1//0|PMAK-|rnd_|key-|ATATT|"
-        r"glsa_)"
-        rf"{_KEY_BODY}{{14,}})",
-        lambda text: any(sign.isdigit() for sign in text),
-    ),
-    _form(
-        "api_key",
-        r"\b(?P<s>(?:AKIA|ASIA|AGPA|AIDA|AROA|ABIA|ACCA)[A-Z0-9]{12,20}|AIza[A-Za-z0-9_-]{30,40}|"
-        r"LTAI[A-Za-z0-9]{12,24}|AKID[A-Za-z0-9]{13,40}|[xt]prv[A-Za-z0-9]{50,115})\b",
-    ),
-    _form("api_key", r"\b(?P<s>eyJ[A-Za-z0-9_\-.=+/]{12,})"),
-    _form(
-        "api_key",
-        r"(?i)\b(?:bearer|authorization: ?basic|basic auth:?)\s+(?P<s>[A-Za-z0-9_.~+/=\-]{12,})",
-    ),
-    _form("api_key", r"(?i)otpauth://\S{4,}|WIFI:\S{0,200}P:[^\n;]{1,80};"),
-    _form(
-        "api_key",
-        r"https://(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks|"
-        r"[\w.]+\.webhook\.office\.com|"
-        r"oapi\.dingtalk\.com/robot/send|qyapi\.weixin\.qq\.com/cgi-bin/webhook|"
-        r"open\.feishu\.cn/open-apis/bot)\S{8,}",
-    ),
-    _form(
-        "api_key",
-        r"(?i)[?&#;](?:[a-z_\-]{0,24})(?:token|key|secret|signature|sig|password|passwd|pwd|pass|"
-        r"auth|code|session|sid|otp)"
-        r"=(?P<s>[^\s&#\"'<>，。]{6,})",
-        lambda text: any(sign.isdigit() for sign in text),
-    ),
-    _form(
-        "password",
-        r"(?i)(?P<s>\b[a-z][a-z0-9+.\-]{1,20}://[^\s:@/，。]{0,80}:[^\s@，。]{1,120}@?[^\s@/，。]{0,60}@"
-        r"[^\s\"'<>`，。；、（）()]*[\w/=&%\-])",
-    ),
-    _form(
-        "password",
-        r"(?i)(?:AccountKey|SharedAccessKey|Password|Pwd|User ?Id|Uid|"
-        r"PASSWD)=(?P<s>[^;\s\"'，。]{3,})",
-    ),
-    _form(
-        "password",
-        r"(?i)\b(?:curl|wget|http)\b[^\n]{0,120}?(?:-u|--user|--password)[ =](?P<s>\S{3,120})",
-    ),
-    _form(
-        "password",
-        r"(?i)\b(?:mysql|mysqldump|mariadb|sshpass)\b[^\n]{0,80}? -p ?(?P<s>[^\s\-]\S{2,80})",
-    ),
-    _form("api_key", r"(?:^|[^A-Za-z0-9])(?P<s>[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})\b"),
-    _form("api_key", r"\b(?P<s>0x[0-9a-fA-F]{64})\b"),
-    _form("api_key", r"\b(?P<s>(?:\d{6}-){5,}\d{6})\b"),
-    _form("api_key", r"(?i)\b(?P<s>(?:[a-z0-9]{4}[ \-]){5,}[a-z0-9]{4})\b", is_chunked_key),
-    _form("api_key", r"(?i)\b(?P<s>(?:[a-z0-9]{5}-){3,}[a-z0-9]{5})\b", is_chunked_key),
-    _form("api_key", r"\bSEC(?P<s>[0-9a-f]{32,})\b"),
-    _form(
-        "identity_number",
-        r"(?:^|[^\dA-Za-z])(?P<s>[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])\d{3}[\dXx])"
-        r"(?:$|[^\dA-Za-z])",
-    ),
-    _form("password", r"\bG-(?P<s>\d{6})\b"),
-    _form("card", r"\b(?P<s>[3-6]\d{3}[ \-]\d{4}[ \-]\d{4}[ \-]\d{4}(?:[ \-]\d{1,3})?)\b"),
-    _form("card", r"(?:^|[^\d.\-])(?P<s>[2-6]\d(?:[ \-.]?\d){11,17})\b", is_card),
-    _form(
-        "identity_number",
-        r"(?:^|[^\d])(?P<s>[1-9]\d{5}[ \-]?\d{4}[ \-]?\d{4}[ \-]?\d{3}[\dXx])(?:$|[^\dA-Za-z])",
-        is_chinese_identity,
-    ),
-    _form(
-        "identity_number",
-        r"(?:^|[^\d\-])(?P<s>\d{3}[\- ]\d{2}[\- ]\d{4})(?:$|[^\d\-])",
-        is_social_security,
-    ),
-    _form("bank_account", r"\b(?P<s>[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8})\b", is_iban),
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "": always,
+    "has_digit": has_digit,
+    "is_card": is_card,
+    "is_chinese_identity": is_chinese_identity,
+    "is_chunked_key": is_chunked_key,
+    "is_iban": is_iban,
+    "is_social_security": is_social_security,
+}
+_OWN = tuple(
+    Form(row["category"], linear.compile(row["pattern"]), _CHECKS[row.get("check", "")])
+    for row in linear.rows("forms")
 )
 # Plugins that match users' own numbers or addresses, or far too much.
 _NOT_SECRETS = (
@@ -261,12 +192,7 @@ _MONEY = linear.compile(r"^[\w.\-+]+@[\w.\-]+$")
 
 
 _HEX = linear.compile(r"(?:^|[^0-9A-Za-z])(?P<s>[0-9a-f]{32})(?:$|[^0-9A-Za-z])")
-_DIGEST = linear.compile(
-    r"(?i)\b(?:md5|sha|sha\d+|sha\d*sum|hash|hashes|checksum|digest|commit|etag|revision|uuid|fingerprint|torrent|"
-    r"trace|trace-?id|span-?id|"
-    r"request id|build|image|blob|cache|tx|txid|block)\b|提交|哈希|散列|校验和|摘要|指纹|种子|"
-    r"镜像|md5"
-)
+_DIGEST = _P["digest"]
 
 
 def by_looks(text: str) -> Iterator[Found]:
@@ -288,10 +214,7 @@ def by_looks(text: str) -> Iterator[Found]:
 
 
 _FEWEST_WORDS = 12
-_SEED = linear.compile(
-    r"(?:(?:\d{1,2}[.):]? ?)?\b[A-Za-z]{3,8}\b[ ,，、]*[ \n,，、](?:\d{1,2}[.):]? ?)?)"
-    r"{11,}[A-Za-z]{3,8}\b"
-)
+_SEED = _P["seed"]
 _HAN_SEED = linear.compile(r"(?:[\x{4e00}-\x{9fff}][ ,，、]+){11,}[\x{4e00}-\x{9fff}]")
 _WALLET = linear.compile(r"(?i)助记|钱包|恢复|备份|种子|wallet|token|ledger|seed|mnemonic")
 _LETTERS = linear.compile(r"[A-Za-z]+")

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 from memories.screening import linear
 
+_P = linear.compiled("values")
+
 
 class Look(IntEnum):
     """How much a token looks like a secret; the higher, the weaker the evidence it needs."""
@@ -21,60 +23,20 @@ class Look(IntEnum):
 
 
 TRAILING = ".,;:)]}>\"'”’」』`…"
-_URL = linear.compile(
-    r"(?i)^(?:[a-z][a-z0-9+.\-]*://|www\.)|^[\w.\-]+\.(?:com|org|net|io|cn|dev|de|uk|app|edu|gov|"
-    r"html?|md|py|js|ts|json|ya?ml|pdf|docx?|xlsx?|png|jpe?g|txt|csv|zip|local|exe|"
-    r"mp[34])(?:/\S*)?$"
-)
+_URL = _P["url"]
 _EMAIL = linear.compile(r"^[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+$")
 _HANDLE = linear.compile(r"^[@#][A-Za-z_][\w\-]*$|^~?/[\w./\-]+$|^[A-Za-z]:\\")
-_DATE = linear.compile(
-    r"^(?:(?:19|20)\d\d[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
-    r"|\d{1,2}/\d{1,2}(?:/\d{2})?|\d{1,2}:\d{2}(?::\d{2})?(?:[ap]m)?(?:-\d{1,2}:\d{2})?)$"
-)
-_MEASURE = linear.compile(
-    r"(?i)^[~<>≤≥±]?[$€£¥]?\d[\d.,]*[-–]?\d*(?:x\d+s?|st|nd|rd|th|s|x|k|m|g|b|kg|mg|lb|lbs|oz|km|cm|mm|"
-    r"ft|mi|in|ml|l|"
-    r"am|pm|h|hr|hrs|min|mins|sec|ms|d|w|y|yr|yrs|gb|mb|tb|kb|kbps|mbps|gbps|ghz|mhz|hz|kwh|kw|w|"
-    r"v|mah|"
-    r"mp|px|pt|em|rem|dpi|fps|rpm|mph|kmh|bit|bits|byte|bytes|usd|eur|gbp|rmb|cny|yuan|%|°|°c|°f|"
-    r"c|f|"
-    r"bn|mm|cal|kcal|ish|year-old|day|week|month|hour|minute|[-–](?:year|day|week|month|hour|"
-    r"minute|"
-    r"digit|character|char|letter|word|step|factor|bit|page|mile|point|star|person|inch|foot|way|"
-    r"part|piece|bedroom)s?(?:-\w+)?)$"
-)
+_DATE = _P["date"]
+_MEASURE = _P["measure"]
 _VERSION = linear.compile(r"(?i)^v?\d+(?:\.\d+){1,4}(?:[-+][a-z0-9.]+)?$|^v\d+$")
-_PRODUCT = linear.compile(
-    r"(?i)^(?:1password\S*|bitwarden|[23]fa|mfa|u2f|fido2?|web[23](?:\.0)?|mp[34]|h26[45]|[3456]g|"
-    r"wi-?fi[567]?|wpa[23]?(?:-\w+)?|"
-    r"wep|sha-?\d+|md5|hmac(?:-\w+)?|aes-?\d*(?:-\w+)?|rsa-?\d*|ed25519|bcrypt|argon2\w*|scrypt|"
-    r"base(?:32|58|64)|utf-?(?:8|16)|"
-    r"oauth\d?(?:\.0)?|saml2?|ipv[46]|b2[bc]|c2c|p2p|o2o|covid-?19|i?phone-?\d+\w*|ipad\d*|"
-    r"galaxys?\d+|pixel\d+\w*|"
-    r"mate\d+\w*|ps[2345]|win(?:dows)?-?\d+|macos\d+|ios\d+|android\d+|office-?365|microsoft365|"
-    r"365|"
-    r"k8s|i18n|l10n|s3|ec2|route53|gpt-?\d\w*|o[134](?:-mini)?|claude-?\d\S*|python-?\d\S*|"
-    r"java-?\d+|es\d+|c\+\+\d*|c#|f#|"
-    r"node(?:js)?-?\d+|vue\d|html5|css3|log4j2?|x86(?:_64)?|x64|arm64|amd64|rtx-?\d+\w*|"
-    r"gtx-?\d+\w*|i[3579](?:-\w+)?|m[1234]|"
-    r"a[345]|b12|b6|d3|k2|h2o|co2|n95|ffp2|area51|catch-?22|usb-?[23c]\S*|type-?c|hdmi\d*|rj-?45|"
-    r"cat[567]e?|http/?[123]\S*|"
-    r"7-?eleven|boeing-?\d+|a3[0-9]0\w*|b7[0-9]7\S*|x-\w+|t-shirt|e-?mail|24/7|50/50|9/11|n/a|24h|"
-    r"7z|qr|u-?turn|"
-    r"[a-z]+-free|post-?it|non-\w+|pre-\w+|co-\w+|self-\w+|anti-\w+|re-\w+|multi-\w+)$"
-)
-_PHONE = linear.compile(
-    r"^\+\d[\d\-]{6,15}$|^\(?\d{3}\)?-\d{3}-\d{4}$|^1[3-9]\d{9}$|^\d{3}-555-?\d{4}$"
-)
+_PRODUCT = _P["product"]
+_PHONE = _P["phone"]
 _DIGITS = linear.compile(r"^[#*]?\d(?:[-./ ]?\d){2,18}[#*]{0,2}$|^[#*]?\d{3,19}[#*]{0,2}$")
 _UUID = linear.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _SHORT = linear.compile(r"(?i)^[a-z]{0,3}\d{1,2}[a-z]{0,2}$")
 _PROSE = linear.compile(r"^[A-Za-z]+(?:['’\-/&][A-Za-z]+)*$")
 _STRONG_SIGNS = frozenset("!#$%^&*?~@+=")
-_PROGRAM = linear.compile(
-    r"environ|getenv|process\.env|input\(|config|\($|\[$|^\$\{?[A-Z_]+\}?$|^<[\w-]+>$|^%[A-Z_]+%$"
-)
+_PROGRAM = _P["program"]
 _CONTROL = ("\ue000", "\ue001")
 
 

@@ -1,0 +1,57 @@
+"""Word lists and patterns in TOML files, beside the code that uses them."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
+
+
+class WordTables:
+    """The files of one folder, by their names without `.toml`.
+
+    Lines of a text are alternatives; items of a list follow each other.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Return the tables of a file."""
+        found = tomllib.loads((self._folder / f"{name}.toml").read_text("utf-8"))
+        return {key: _joined(value) for key, value in found.items()}
+
+    def patterns(self, name: str, **more: str) -> dict[str, str]:
+        """Return the patterns of a file.
+
+        `{word}` or `{table.word}` in a pattern stands for words of the file, for an earlier
+        pattern, or for one of `more`.
+        """
+        found = self.table(name)
+        known = {**found, **more}
+        for key, value in found["patterns"].items():
+            known[key] = _filled(known, value)
+        return {key: known[key] for key in found["patterns"]}
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """Return the rows of a file, with words instead of references."""
+        found = self.table(name)
+        return [{key: _filled(found, one) for key, one in row.items()} for row in found["rows"]]
+
+
+def _joined(value: Any) -> Any:
+    if isinstance(value, str):
+        return "|".join(value.strip("\n").split("\n"))
+    if isinstance(value, list):
+        return [_joined(one) for one in value] if isinstance(value[0], dict) else "".join(value)
+    return {key: _joined(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def _filled(known: dict[str, Any], text: str) -> str:
+    return _REFERENCE.sub(lambda one: _named(known, one[1]), text)
+
+
+def _named(known: dict[str, Any], name: str) -> str:
+    first, _, second = name.partition(".")
+    return str(known[first][second] if second else known[first])
