@@ -1,27 +1,26 @@
-"""The one place that opens a transaction around services and says for whom.
+"""Open transactions for one person or for the system. Only this module opens them.
 
-The policies of `memcenter.lib.database.row_security` compare rows with `memcenter.user`; work
+The policies of `memcenter.lib.database.row_security` compare rows with `memcenter.user`. Work
 across users (claiming, sweeps, administration) takes a role of its own inside its transaction.
 
-The order of locks. Transactions that lock what others lock too take it in this order, so that they
-never wait for each other in a circle:
+Transactions that lock shared rows take their locks in this order, so that no deadlock is possible:
 
-1. the person: `lock_person`, which `as_user(changing=True)` takes with the transaction. Whoever
-   changes or erases rows of a person that are there already takes it before any of them, so one
-   person's changes come one after the other. Recording what is said, recalling and reading don't
-   take it: they wait for no forget and no worker;
-2. the row of the person in `ops_user`: a forget counts itself there (`erasing.start`), and what was
-   read before a forget is written only while that row is held (`STILL_THERE`);
-3. the operation under whose lease the work is done (`Run.applying`);
-4. other advisory locks: an idempotency key, a person's notes, files and projects, a vector space;
-5. a conversation, then its messages and turns, then memories and all that hangs on them. Recording
-   holds the person's settings, the conversation and what was said in it, and nothing else. A recall
-   counts its accesses where nobody holds the memory;
-6. last the head of the audit log's chain (`audit_chain.hold`).
+1. The person: `lock_person`, or `as_user(changing=True)` at the start of the transaction. A
+   transaction that changes or erases a person's existing rows takes this lock before it locks any
+   of them, so changes of one person run one after the other. Recording, recalling and reading
+   don't take it; they wait for no forget and no worker.
+2. The person's row in `ops_user`. A forget counts itself there (`erasure.start`), and data that was
+   read before a forget is written only while that row is held (`STILL_THERE`).
+3. The operation under whose lease the work is done (`Run.applying`).
+4. Other advisory locks: an idempotency key, a person's notes, files and projects, a vector space.
+5. A conversation, then its messages and turns, then memories and the rows that belong to them.
+   Recording locks the person's settings, the conversation and its messages, and nothing else. A
+   recall counts an access only if nobody holds the memory.
+6. The head of the audit log's chain (`audit_chain.hold`).
 
-An import is too long to hold the person. It takes no lock of an earlier step that it would have to
-wait for (`bringing_in.check_still_wanted`). `tests/rules/test_lock_order.py` looks at what every
-call, form, tool and operation locks.
+An import takes too long to hold the person. It takes no lock of an earlier step that it would have
+to wait for. `tests/rules/test_lock_order.py` checks the locks of every call, form, tool and
+operation.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,13 +34,12 @@ from psycopg.pq import TransactionStatus
 from memcenter.lib.database import statements
 from ops.models import User
 
-# A process that stands still in the middle of a transaction would hold its rows for ever: the
-# database ends that transaction, and others go on.
+# PostgreSQL ends a transaction whose process hangs, so that its row locks are released.
 _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
-# Holds a person of this key whom nothing was asked to be forgotten for since they had asked for so
-# many forgets: what was read of them then may be written down, and a forget that begins waits.
+# Locks the row of this person if no further forget was requested since `forgets` was read. Data
+# read then may be written, and a new forget waits.
 STILL_THERE = """
 SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
@@ -53,12 +51,12 @@ _SOFTLY = "set_config('synchronous_commit', 'off', true)"
 
 @contextmanager
 def as_user(user: User, *, durable: bool = True, changing: bool = False) -> Iterator[None]:
-    """Open one person's transaction; leave it before any model call.
+    """Open a transaction of one person. Leave it before any model call.
 
-    `changing` takes the person's lock with it: for whatever changes rows that are there already.
-    With `durable=False` the commit doesn't wait for the disk: for what may be missing after the
-    machine itself broke down, as the trace of a recall. Nothing is lost when a process ends.
-    Raises `RuntimeError` when a transaction is already open: that would hide whose it is.
+    `changing` also takes the person's lock, for changes of existing rows. With `durable=False` the
+    commit doesn't wait for the disk, for rows that a crash of the machine may lose, such as the
+    trace of a recall; a crash of the process loses nothing. Raises `RuntimeError` if a transaction
+    is already open, since its person would be unclear.
     """
     with transaction.atomic(durable=True):
         lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
@@ -73,9 +71,9 @@ def as_user(user: User, *, durable: bool = True, changing: bool = False) -> Iter
 
 
 def lock_person(user: User) -> None:
-    """Let nobody else change rows of this person until the transaction ends.
+    """Lock the person's rows against other changes until the transaction ends.
 
-    Call it before any of them is locked. It costs nothing where the transaction holds it already.
+    Call it before any of the rows is locked. A second call in one transaction is free.
     """
     if _locked.get() != user.pk:
         statements.rows(f"SELECT {_LOCK_PERSON.format(int(user.pk))}")
@@ -85,7 +83,7 @@ def lock_person(user: User) -> None:
 
 @contextmanager
 def within(user: User, *, durable: bool = True) -> Iterator[None]:
-    """As `as_user`, or a part of the transaction that is open already for this person."""
+    """Join the person's open transaction, or open one like `as_user`."""
     if _whose.get() == user.pk:
         yield
         return
@@ -95,7 +93,7 @@ def within(user: User, *, durable: bool = True) -> Iterator[None]:
 
 @contextmanager
 def as_system(*, durable: bool = True) -> Iterator[None]:
-    """Open a transaction that may touch everybody's rows; `durable` as above."""
+    """Open a transaction that may access every person's rows; `durable` as in `as_user`."""
     with transaction.atomic(durable=True):
         statements.begin(_entering("role", settings.SYSTEM_ROLE, durable=durable))
         with _ending():
@@ -104,9 +102,9 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 @contextmanager
 def among_everybody() -> Iterator[None]:
-    """Within a person's transaction: look at everybody's rows, where a name must be nobody else's.
+    """Read every person's rows inside a person's transaction, to check that a name is unique.
 
-    What is read here is never shown and nothing is written.
+    The rows are never shown, and nothing is written.
     """
     statements.rows(f"SET LOCAL ROLE {settings.SYSTEM_ROLE}")
     try:
@@ -123,12 +121,12 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
 
 
 def last_acts() -> Sequence[Callable[[], object]]:
-    """What waits for the end of the transaction that is open; nothing where none of ours is."""
+    """Return the actions that wait for the end of the open transaction, if one of ours is open."""
     return _last_acts.get() or ()
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Do it as the last thing of the transaction that is open, or at once where none of ours is."""
+    """Call `act` at the end of the open transaction, or at once if none of ours is open."""
     waiting = _last_acts.get()
     if waiting is not None:
         waiting.append(act)

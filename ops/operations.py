@@ -1,4 +1,4 @@
-"""Handlers of what concerns a whole person."""
+"""Operation handlers for all data of a person."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ops.residue.known_places import Cached
 def forget_user(run: Run) -> Mapping[str, Any]:
     """Erase every kind of data of a person in the registry's order, the account last.
 
-    Safe to run twice: each step erases what it still finds; where there is no account any more
-    only the scan, the disk and the receipt are left to do.
+    Safe to run twice: each step erases the rows that are left. If the account is gone, only the
+    scan, the disk and the receipt remain.
     """
     user = run.user()
     if user is None:
@@ -42,7 +42,7 @@ def forget_user(run: Run) -> Mapping[str, Any]:
 
 
 def _remember(run: Run, user: User, everything: list[UserData]) -> None:
-    """What every column says that holds words, and every row's id, before any of it goes."""
+    """Remember the texts and ids of all rows before any is erased."""
     tables = [model for one in everything for model in one.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [one for one in rows if _has_public_id(one.model)]
@@ -60,7 +60,7 @@ def _has_public_id(model: type[Model]) -> bool:
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """And what earlier forgets of theirs that had failed still looked for."""
+    """Erase the account, and the texts that its failed forgets still looked for."""
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""How other apps reach `ops`: handlers of operations, and the places where personal data lives."""
+"""Registration of other apps in `ops`: operation handlers and kinds of personal data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Handler = Callable[["Run"], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Page:
-    """A page of an export that is there to be read: Markdown, line by line."""
+    """A readable page of an export: Markdown, line by line."""
 
     path: str
     lines: Iterator[str]
@@ -36,7 +36,7 @@ _readable: list[Readable] = []
 def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:
     """Register the handler of one kind of operation. It must be safe to run twice.
 
-    `is_long`: a step of it goes over much data, and may take more processor time.
+    `is_long`: a single step handles much data and gets more processor time.
     """
 
     def register(handler: Handler) -> Handler:
@@ -63,10 +63,10 @@ def is_long(kind: str) -> bool:
 
 
 class UserData(Protocol):
-    """One kind of personal data: how it leaves, comes back and is erased, side by side.
+    """One kind of personal data, with its export, import and erasure.
 
-    `order` says when it is erased, low first: what points at others goes before them. It comes
-    back in the opposite order.
+    Kinds are erased by `order`, lowest first: rows that reference others come before those. Imports
+    use the reverse order.
     """
 
     @property
@@ -79,28 +79,28 @@ class UserData(Protocol):
     def models(self) -> tuple[type[Model], ...]: ...
 
     def export(self, user: User) -> Iterator[Mapping[str, Any]]:
-        """Everything of the person that is not being forgotten, one JSON-ready row at a time.
+        """Yield the person's visible rows as values for JSON, one at a time.
 
-        No transaction need stay open between two rows.
+        No transaction needs to stay open between two rows.
         """
 
     def export_conversation(self, user: User, conversation: int) -> Iterator[Mapping[str, Any]]:
-        """The same of one conversation; nothing where the kind has no part in one."""
+        """Yield the rows of one conversation; nothing if the kind has none."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take in rows that `export` gave, here or elsewhere; what isn't taken is reported."""
+        """Import rows of `export`, also from elsewhere, and report rows that are left out."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
-        """Erase all of it; safe to repeat. Gives what went, by table."""
+        """Erase all rows; safe to repeat. Returns the number of erased rows by table."""
 
     def count(self, user: User) -> int:
-        """How many rows the person has."""
+        """Return the number of the person's rows."""
 
 
 class Derived:
-    """What says again what rows say, outside the tables: erased, and neither exported nor loaded.
+    """Data outside the tables that repeats rows: it is erased, but not exported or imported.
 
-    Whoever is one says its `name`, its `order`, and how it is erased.
+    A subclass defines `name`, `order` and `erase`.
     """
 
     name = ""
@@ -114,7 +114,7 @@ class Derived:
         return iter(())
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """It is made again from the rows that come back."""
+        """Do nothing: the data is derived again from the imported rows."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         raise NotImplementedError
@@ -125,13 +125,13 @@ class Derived:
 
 @dataclass(frozen=True)
 class Rows:
-    """Personal data that is simply the rows of one table with a `user` column.
+    """Personal data that is the rows of one table with a `user` column.
 
-    `leave_out` names columns that are not the person's to take (digests, internal state).
-    `conversation` is the path to the conversation that a row is part of. Coming back, a row is
-    known by its public id or by the columns of `natural`, and one whose parent (`inside`) was
-    there already is there as well. `stays` says why rows of a kind don't come back at all.
-    `also` are names and paths of what is exported beside the columns, only to be read.
+    `leave_out` lists columns that are not exported (digests, internal state). `conversation` is the
+    path to the conversation of a row. An import recognises an existing row by its public id or by
+    the columns of `natural`; a row inside an existing parent (`inside`) exists as well. `stays` is
+    the reason why rows of a kind are never imported. `also` adds exported columns (name and path)
+    that an import ignores.
     """
 
     model: type[Model]
@@ -168,7 +168,7 @@ class Rows:
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
-        """The key of each row that is there already."""
+        """Return the key of each row that exists already."""
         found: list[int | None] = [None] * len(rows)
         name = portable_rows.reference_of(self.model)
         if name in portable_rows.IDS:
@@ -179,10 +179,10 @@ class Rows:
         return [one or other for one, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        """Put right what only makes sense where it came from. Raises `Unfit`."""
+        """Adapt values that are only valid at their origin. Raises `Unfit`."""
 
     def finished(self, loading: Loading) -> None:
-        """After the last row of the table."""
+        """Called after the last row of the table."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         rows = self.model._base_manager.filter(user_id=user_id)
@@ -192,7 +192,7 @@ class Rows:
         return int(self._visible(user).count())
 
     def counted(self, user: User) -> QuerySet[Any] | None:
-        """What `count` counts, for whoever counts several kinds in one statement."""
+        """Return the rows that `count` counts, to count several kinds in one statement."""
         return self._visible(user)
 
     def _visible(self, user: User) -> QuerySet[Any]:
@@ -207,14 +207,14 @@ def register(*participants: UserData) -> None:
 
 
 def participants() -> list[UserData]:
-    """In the order of erasing."""
+    """Return the kinds in the order of erasure."""
     return sorted(_participants, key=lambda one: (one.order, one.name))
 
 
 def reads_well(pages: Readable) -> Readable:
-    """Register who writes pages of a person's data (or of one conversation, by its key).
+    """Register a function that writes readable pages for a person, or for a conversation's key.
 
-    They are fetched like rows: no transaction stays open between two lines.
+    The lines are fetched like rows: no transaction stays open between two of them.
     """
     _readable.append(pages)
     return pages

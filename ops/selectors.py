@@ -1,4 +1,4 @@
-"""What is read of operations and receipts. Nothing here writes."""
+"""Reads of operations and receipts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ops.webhooks import held_deliveries
 
 OVERDUE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(minutes=15)
-_LEASE_GRACE = timedelta(seconds=30)  # a sweep takes back what lost its worker every 5 s
+_LEASE_GRACE = timedelta(seconds=30)  # a sweep recovers lost operations every 5 s
 _STAND_STILL = """
 SELECT (EXISTS (SELECT 1 FROM ops_operation
                  WHERE status = 'pending' AND run_after <= %(since)s AND kind = ANY(%(kinds)s))
@@ -27,14 +27,14 @@ SELECT (EXISTS (SELECT 1 FROM ops_operation
 
 
 class Trouble(StrEnum):
-    """`OVERDUE` should have been taken up by now; `STUCK` was, and no longer gets on."""
+    """`OVERDUE`: due, but started by no worker. `STUCK`: running without progress."""
 
     OVERDUE = "overdue"
     STUCK = "stuck"
 
 
 def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
-    """What to filter operations by."""
+    """Return the filter for operations in trouble."""
     if trouble == Trouble.OVERDUE:
         return Q(status=Status.PENDING, run_after__lt=now - OVERDUE_AFTER)
     dead = Q(lease_until__lt=now - _LEASE_GRACE)
@@ -42,7 +42,7 @@ def in_trouble(trouble: Trouble, *, now: datetime) -> Q:
 
 
 def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
-    """The same of one row. Every step and every lease that is lost counts as getting on."""
+    """Return the trouble of one operation. Each step and each lost lease counts as progress."""
     if operation.status == Status.PENDING and operation.run_after < now - OVERDUE_AFTER:
         return Trouble.OVERDUE
     if operation.status != Status.RUNNING or operation.lease_until is None:
@@ -52,9 +52,9 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def stand_still(*, since: datetime) -> bool:
-    """Whether operations run or have been due since then, and none was claimed or finished since.
+    """Tell whether due or running operations exist and none was claimed or finished since then.
 
-    To be read as the system. Renewals aren't seen here: they would hide in locked rows.
+    Call it as the system. Renewals aren't visible here, since they are in locked rows.
     """
     held = held_deliveries.KINDS if held_deliveries.held_since() else frozenset()
     values = {"since": since, "kinds": sorted(registry.handled_kinds() - held)}
@@ -62,7 +62,7 @@ def stand_still(*, since: datetime) -> bool:
 
 
 def since(operation: Operation) -> datetime:
-    """Since when it waits, or got no further."""
+    """Return since when the operation waits or makes no progress."""
     waits = operation.status == Status.PENDING
     return operation.run_after if waits else operation.updated_at
 
@@ -91,12 +91,12 @@ def receipt_of(operation: Operation) -> Receipt:
 
 
 def user_of(operation: Operation) -> User | None:
-    """Whom it is about; None when the account is gone or it is about nobody."""
+    """Return the person of the operation; None if the account is deleted or there is none."""
     if operation.subject is None:
         return None
     return User.objects.filter(subject=operation.subject).first()
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """What is hidden already must be erased: forgetting can't be withdrawn."""
+    """Tell whether the operation may be cancelled, which a forget may not."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET

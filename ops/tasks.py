@@ -1,4 +1,4 @@
-"""What Celery runs, the settings say when. Messages are empty: what is due stands in the outbox."""
+"""The Celery tasks of `ops`. Messages are empty, since the outbox holds the work."""
 
 import time
 
@@ -20,7 +20,7 @@ _ROUND_SECONDS = 15
 
 @worker_process_init.connect
 def limit_processor_time(**_: object) -> None:
-    """Celery starts another process where an operation ended this one."""
+    """Limit the processor time of operations in this process; Celery replaces an ended process."""
     watchdog.own.begin()
 
 
@@ -31,7 +31,7 @@ def drain_outbox() -> int:
 
 @shared_task(ignore_result=True)
 def sweep() -> int:
-    """Take back what lost its worker, and run what nobody was woken for."""
+    """Recover the operations of dead workers, then run due operations."""
     watchdog.take_back()
     with as_system():
         outbox.expire(now=timezone.now())
@@ -39,7 +39,7 @@ def sweep() -> int:
 
 
 def _round() -> int:
-    """Drain for a while, then let the other tasks have their turn."""
+    """Drain the outbox for a while, then let other tasks run."""
     broker.begun()
     stop_at = time.monotonic() + _ROUND_SECONDS
     count = worker.drain(seconds=_ROUND_SECONDS)
@@ -50,7 +50,7 @@ def _round() -> int:
 
 @shared_task(ignore_result=True)
 def request_cleanup() -> None:
-    """Have what is over its time erased; one that already waits does it."""
+    """Enqueue an erase for expired rows, unless one is already queued."""
     with as_system():
         outbox.enqueue(
             Kind.CLEANUP,
@@ -64,7 +64,7 @@ def request_cleanup() -> None:
 
 @shared_task(ignore_result=True)
 def seal_audit() -> None:
-    """Chain the events of the audit log that wait."""
+    """Seal the waiting events of the audit log."""
     audit_chain.seal()
 
 

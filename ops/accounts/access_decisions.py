@@ -1,4 +1,4 @@
-"""How decisions about keys, accounts, sessions and webhooks are applied to a restored database."""
+"""Apply decisions about keys, accounts, sessions and webhooks to a restored database."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
 
 @applies("password")
 def _password(decision: Decision) -> bool:
-    """An older password must not open: it becomes unusable. The newer one isn't known here."""
+    """Make a restored older password unusable. The ledger doesn't contain the newer one."""
     version = decision.state["version"]
     user = User.objects.filter(subject=decision.subject, password_version__lt=version).first()
     return user is not None and _lock(user, version=version)
@@ -60,7 +60,7 @@ def _lock(user: User, *, version: int | None = None) -> bool:
 
 @applies("sessions")
 def _sessions(decision: Decision) -> bool:
-    """All sessions of the person were ended."""
+    """End all sessions of the person."""
     rows = User.objects.filter(subject=decision.subject)
     user = rows.exclude(session_epoch=decision.state["epoch"]).first()
     if user is None:
@@ -73,7 +73,7 @@ def _sessions(decision: Decision) -> bool:
 
 @applies("session")
 def _session(decision: Decision) -> bool:
-    """One session was ended. The target is a digest of its key, which itself would open."""
+    """End one session. A digest names it, since the session key itself would open it."""
     keys = Session.objects.values_list("session_key", flat=True).iterator()
     ended = [key for key in keys if web_sessions.digest(key) == decision.target]
     web_sessions.end_sessions(ended)
@@ -82,8 +82,10 @@ def _session(decision: Decision) -> bool:
 
 @applies("second factor")
 def _second_factor(decision: Decision) -> bool:
-    """A factor that was taken off goes. One that was set up since isn't known here: the account
-    must not open by its password alone, which becomes unusable."""
+    """Remove a second factor that was turned off. A newer factor can't be restored.
+
+    The account must not open by its password alone, so the password becomes unusable.
+    """
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
         return False
@@ -100,7 +102,7 @@ def _second_factor(decision: Decision) -> bool:
 
 @applies("identity")
 def _identity(decision: Decision) -> bool:
-    """Accounts elsewhere that were disconnected since no longer sign this person in."""
+    """Remove disconnected identities, so that they no longer sign this person in."""
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
     gone = [one.pk for one in rows if identities.digest(one) != known]
@@ -125,7 +127,7 @@ def _switches(decision: Decision) -> bool:
 
 @applies("webhook")
 def _webhook(decision: Decision) -> bool:
-    """A removed one goes. One that was changed since is switched off: its address isn't known."""
+    """Delete a removed webhook. Switch off a changed webhook, since its new address isn't known."""
     known = Webhook.objects.filter(public_id=decision.target)
     if decision.state["removed"]:
         row = known.first()

@@ -1,7 +1,7 @@
-"""What a member of the staff may do in the admin.
+"""Roles of the staff in the admin.
 
-An auditor reads what was done and whether it was finished; an operator also looks after operations,
-keys and accounts and may reveal content, which is written down; an owner may everything.
+An auditor reads the audit log and the state of requests. An operator also manages operations, keys
+and accounts and may reveal content, which is audited. An owner may do everything.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ AUDITED = {
 
 
 def role_of(user: Any) -> Role | None:
-    """None for whoever isn't staff, or has no role."""
+    """Return the role of a member of the staff, or None."""
     if not (isinstance(user, User) and user.is_active and user.is_staff):
         return None
     if user.is_superuser:
@@ -63,16 +63,16 @@ def may_act(user: Any) -> bool:
 
 
 def check_may_go(user: User) -> None:
-    """Raise `Conflict` for an owner, who hands the role over before the account is forgotten."""
+    """Raise `Conflict` for an owner, who must hand the role over first."""
     if user.is_superuser:
         raise Conflict("This is an owner. Make somebody else the owner and give up the role first.")
 
 
 def give(user: User, role: Role | None) -> None:
-    """Make somebody staff of this role, or staff no longer.
+    """Give a person this role, or remove the person from the staff.
 
     Raises `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
-    if nobody else would be an owner.
+    if no other owner would be left.
     """
     if role is not Role.OWNER:
         check_not_last_owner(user)

@@ -16,7 +16,7 @@ from ops.accounts import access_ledger, keys
 from ops.audit import audit_log
 from ops.models import SecondFactor, User
 
-WAITING = "second_step"  # in the session of who has given a password and not yet a code
+WAITING = "second_step"  # session key of a person who has given the password and not yet the code
 HOW_MANY = 10
 _STEP_SECONDS = 30
 _TITLE = "Memory Center"

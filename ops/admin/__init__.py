@@ -45,7 +45,7 @@ from ops.pages.error_texts import said, said_of_trouble
 from ops.queue import outbox
 from ops.webhooks import held_deliveries
 
-_AT_ONCE = 500  # operations that one click tries again
+_AT_ONCE = 500  # operations that one click retries
 
 
 def _note(request: HttpRequest, action: str, *, target: str, subject: Any = None) -> None:
@@ -186,7 +186,7 @@ class OperationAdmin(ReadOnlyAdmin):
         ]
 
     def resume_view(self, request: HttpRequest) -> HttpResponse:
-        """Webhooks are told again, which a restore had held."""
+        """Release the webhook deliveries that a restore holds back."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):
@@ -196,7 +196,7 @@ class OperationAdmin(ReadOnlyAdmin):
         return redirect("admin:ops_operation_changelist")
 
     def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
-        """One click: every failed operation of a kind is tried again."""
+        """Retry every failed operation of one kind."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_act_permission(request):
@@ -232,7 +232,7 @@ class OperationAdmin(ReadOnlyAdmin):
         rows: Iterable[Operation],
         move: Callable[[Operation], None],
     ) -> None:
-        """Those that another was faster with are left out; the outbox writes down the rest."""
+        """Change the selected operations, except those whose state has changed meanwhile."""
         moved = 0
         for operation in rows:
             with suppress(Conflict):

@@ -1,4 +1,4 @@
-"""The audit log in the admin: who did what, of whom, through which key, when; is it finished."""
+"""The audit log in the admin."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("by"))
     def by(self, event: AuditEvent) -> str:
-        """Keys and staff lead to their pages."""
+        """Return the actor. Keys and staff link to their pages."""
         who, _, number = event.actor.partition(" ")
         if who not in _PAGES or not number.isdecimal():
             return event.actor
@@ -65,7 +65,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("place in the chain"))
     def place(self, event: AuditEvent) -> str:
-        """Its number and hash, once it is sealed."""
+        """Return the event's number and hash, once it is sealed."""
         seal = getattr(event, "seal", None)
         return f"{seal.number} · {seal.hash.hex()}" if seal else str(_("not sealed yet"))
 
@@ -75,7 +75,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("whose"))
     def whose(self, event: Any) -> str:
-        """By name while there is an account; a subject id means nothing afterwards."""
+        """Return the person's name while the account exists. Later the subject id means nothing."""
         return event.person or str(event.subject or "")
 
     @admin.display(description=gettext_lazy("finished"))
@@ -84,7 +84,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Export as JSON lines"))
     def export(self, request: HttpRequest, rows: QuerySet[AuditEvent]) -> StreamingHttpResponse:
-        """Those that are ticked, or all that the filters leave; however many there are."""
+        """Download the selected events, or all that match the filters."""
         actor = f"staff {request.user.pk}"
         audit_log.append("admin.audit_export", actor=actor, surface="admin", subject=None)
         response = StreamingHttpResponse(_lines(rows), content_type="application/x-ndjson")
@@ -93,9 +93,9 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 
 def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
-    """Read a part at a time, each in a transaction of its own, while the answer is on its way.
+    """Yield the lines while the response is sent, each batch in its own transaction.
 
-    What waits is sealed first, so that every line tells its place in the chain.
+    Unsealed events are sealed first, so that every line has a place in the chain.
     """
     audit_chain.seal()
     names = [column.name for column in AuditEvent._meta.concrete_fields]
@@ -111,5 +111,5 @@ def _lines(rows: QuerySet[AuditEvent]) -> Iterator[bytes]:
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    """Hashes are bytes in the database, and written as SHA-256 sums always are."""
+    """Format an event. Hashes are bytes in the database and hexadecimal here."""
     return orjson.dumps(row, default=bytes.hex, option=orjson.OPT_APPEND_NEWLINE)

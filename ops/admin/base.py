@@ -1,7 +1,7 @@
-"""What the admin pages of all apps share: nothing is written, content is masked.
+"""Shared admin classes. The pages are read-only and mask content.
 
-Staff look across people, so each page is read and rendered inside `as_system`. What people said
-shows as its length until somebody asks to see it; that is audited, and holds for one page view.
+Staff see all people, so each page is read and rendered inside `as_system`. Content appears as its
+length until a member of the staff reveals it, which is audited and holds for one page view.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ Shown = Callable[[Any], str]
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
-    """To look at. Rows are added, changed and erased by services alone.
+    """A read-only admin. Only services add, change and erase rows.
 
-    `masked` names columns with what people said; `never` those that nobody may see.
+    `masked` lists the columns with people's content, `never` those that nobody may see.
     """
 
     masked: Sequence[str] = ()
     never: Sequence[str] = ()
     show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER  # they count the whole table, once for each value
+    show_facets = admin.ShowFacets.NEVER  # facets count the whole table, once for each value
     list_per_page = 50
     ordering = ("-pk",)
     list_max_show_all = 0
-    sortable_by: Sequence[str] = ()  # newest first: by another column all rows would be sorted
+    sortable_by: Sequence[str] = ()  # newest first: another order would sort the whole table
     actions: Sequence[Any] = ()
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
@@ -58,7 +58,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return roles.may_see(request.user, str(self.opts.model_name))
 
     def has_act_permission(self, request: HttpRequest) -> bool:
-        """For actions with `permissions=["act"]`."""
+        """Tell whether the user may run actions with `permissions=["act"]`."""
         return roles.may_act(request.user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -85,13 +85,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without what is itself being forgotten; for what is part of it see `whole`."""
+        """Leave out rows that are being forgotten; `whole` also checks the rows they belong to."""
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
 
     def whole(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """With whatever the row's own name and the list's columns need; without what is part of
-        something that is being forgotten."""
+        """Select related rows for the list, without parts of rows that are being forgotten."""
         for leading in _paths_to_hidden(self.model):
             rows = rows.filter(**{leading: None})
         return rows.select_related(*self.list_select_related) if self.list_select_related else rows
@@ -118,7 +117,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Exactly what is typed, so that indexes find it; Django's own compares in capitals."""
+        """Search for the exact text, so that indexes are used; Django's own search ignores case."""
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
@@ -163,7 +162,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return [own, *super().get_urls()]
 
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Write down who looks at what, then show that one page with its content."""
+        """Audit the reveal, then show that one page with its content."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not (self.masked and self.has_view_permission(request) and roles.may_act(request.user)):
@@ -192,10 +191,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
 
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
-    """The condition for rows with this in a column, their own or of what they belong to.
+    """Return the condition for rows with this value in a column, their own or of a related row.
 
-    What they belong to is looked up first: a condition over two tables has no index. None where
-    nothing can match, as a name where an id is meant.
+    Related rows are looked up first, since no index covers a condition over two tables. Returns
+    None if nothing can match, such as a name where an id is expected.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -211,7 +210,7 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
 
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:
-    """Where a row says of itself, or of what it belongs to, that it is being forgotten."""
+    """Return the paths to `hidden_at` of the row and of the rows that it belongs to."""
     parents = [one for one in model._meta.concrete_fields if isinstance(one, ForeignKey)]
     paths = [f"{one.name}__hidden_at" for one in parents if _can_hide(one.related_model)]
     return [*(["hidden_at"] if _can_hide(model) else []), *paths]
@@ -222,7 +221,7 @@ def _can_hide(model: Any) -> bool:
 
 
 def masked(model: type[Model], name: str) -> Shown:
-    """A column that tells only how much there is."""
+    """Return a column that shows only the length of its value."""
 
     def show(row: Any) -> str:
         return mask(getattr(row, name))
@@ -249,5 +248,5 @@ def _subject_of(row: Any) -> Any:
 
 
 def _rendered(response: HttpResponse) -> HttpResponse:
-    """Templates read as well: render while the transaction is open."""
+    """Render the response while the transaction is open, since templates read rows too."""
     return response.render() if isinstance(response, TemplateResponse) else response

@@ -1,4 +1,4 @@
-"""Questions that operators and auditors ask of a list."""
+"""Filters of the admin's lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LATEST = 5_000
 
 
 class LatestValuesFilter(admin.AllValuesFieldListFilter):
-    """What stands in a column, among the newest rows: all of them would be read for all of it."""
+    """Offer the values of a column among the newest rows, since reading all rows would be slow."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class LatestValuesFilter(admin.AllValuesFieldListFilter):
 
 
 class FinishedFilter(admin.SimpleListFilter):
-    """An auditor's last question. Only what was asked to be done in the background is either."""
+    """Filter by whether the requested work is finished. Only background work has an end."""
 
     title = gettext_lazy("finished")
     parameter_name = "finished"
@@ -57,7 +57,7 @@ class FinishedFilter(admin.SimpleListFilter):
             return queryset
         _, wanted = self.statuses[str(self.value())]
         asked = Operation.objects.filter(status__in=wanted)
-        if self.value() == "no":  # few: found by their index, then their events
+        if self.value() == "no":  # few rows: found by their index, then their events
             return queryset.filter(target__in=asked.values("public_id"))
         return queryset.filter(Exists(asked.filter(public_id=OuterRef("target"))))
 
@@ -80,7 +80,7 @@ class TroubleFilter(admin.SimpleListFilter):
 
 
 class DeedFilter(admin.SimpleListFilter):
-    """An auditor's first question: what kind of thing was done."""
+    """Filter by the group of actions."""
 
     title = gettext_lazy("what was done")
     parameter_name = "deed"

@@ -1,4 +1,4 @@
-"""What the admin tells above its lists: how the queue goes, and what models cost."""
+"""The overview of the admin: the state of the queue, and the cost of models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAYS = 30
 
 @dataclass(frozen=True)
 class Queue:
-    """Operations of one kind that aren't done. `oldest` became due first, and still waits."""
+    """Unfinished operations of one kind. `oldest` is when the oldest queued one became due."""
 
     kind: str
     name: str
@@ -29,7 +29,7 @@ class Queue:
 
 
 def queue(*, now: datetime) -> Sequence[Queue]:
-    """The kinds of which something waits, runs or failed; read by the indexes of just those."""
+    """Return the kinds with queued, running or failed operations, read by indexes only."""
     found: dict[str, dict[str, Any]] = {}
     for status in (Status.PENDING, Status.RUNNING, Status.FAILED):
         rows = Operation.objects.filter(status=status).order_by().values("kind")
@@ -55,7 +55,7 @@ def _queue(kind: str, figures: dict[str, Any]) -> Queue:
 
 @dataclass(frozen=True)
 class Spent:
-    """What one step took of one model in one day (UTC)."""
+    """The use of one model by one step on one day (UTC)."""
 
     day: date
     step: str
@@ -69,7 +69,7 @@ class Spent:
 
 
 def spent(*, now: datetime) -> Sequence[Spent]:
-    """By day, step and model, newest first; of the last thirty days."""
+    """Return the use by day, step and model in the last thirty days, newest first."""
     rows = (
         ModelCall.objects.filter(created_at__gt=now - timedelta(days=_DAYS))
         .order_by()

@@ -1,4 +1,4 @@
-"""Pages of very long lists: one table finds the rows of a page, and what they need comes after."""
+"""Pages of very long lists: one table gives the keys of a page, a second query its rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Whole = Callable[[list[Any]], "QuerySet[Any]"]
 
 
 class ShortPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than anybody pages: counting a large table takes longer than reading it.
+    """Count up to a limit only, since counting a large table takes longer than reading a page.
 
-    A page is found by its keys, from the one table; only then is read what its rows belong to.
-    With all of it in one statement the database may join everything first.
+    A page is found by its keys in one table, then its related rows are read. In a single statement
+    the database might join all rows first.
     """
 
     def __init__(self, rows: QuerySet[Any], per_page: int, *, whole: Whole) -> None:
@@ -40,7 +40,7 @@ class ShortPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class PagedList(ChangeList):  # type: ignore[misc]
-    """Also a list that fits on one page comes from the paginator."""
+    """Use the paginator also for lists that fit on one page."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

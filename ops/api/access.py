@@ -33,7 +33,7 @@ class MayWatch(HasScope):
 
 
 def _signed_in(request: Request) -> User | None:
-    user = get_user(request._request)  # the framework has put its own "nobody" there
+    user = get_user(request._request)  # the framework has set its own anonymous user there
     return user if isinstance(user, User) else None
 
 

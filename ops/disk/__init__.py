@@ -1,1 +1,1 @@
-"""Erase what was forgotten from the raw files of the data folder too, and prove it by a scan."""
+"""Erase forgotten texts from the raw files of the data folder, and prove it by a scan."""

@@ -1,4 +1,4 @@
-"""The database's own files: whether they lie in the data folder, and having them written anew."""
+"""The files of the database: whether they are in the data folder, and how to rewrite them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from psycopg import sql
 from memcenter.lib.database import statements
 
 FOLDER = "pg"
-TEMPORARY = "pgsql_tmp"  # where sorts spill; emptied when the statement ends
-# The planner's notes of columns outlive rows, and stand in tables that no model describes.
+TEMPORARY = "pgsql_tmp"  # sorts spill into it; it is emptied when the statement ends
+# The planner's statistics of columns outlive rows, and are in tables that no model describes.
 _NOTES = ("pg_statistic", "pg_statistic_ext_data")
 _LOCK_SECONDS = 2
 _TRIES = 30
 _FILE = re.compile(r"pg/base/(\d+)/(\d+)")
-# Of an index the table that it is of, of a TOAST table or its index the table that it belongs to.
+# Maps an index to its table, and a TOAST table or its index to the table that it belongs to.
 _TABLE_OF = """
 WITH named AS (SELECT pg_filenode_relation(0, %s) AS oid),
      table_of AS (
@@ -38,17 +38,17 @@ SELECT coalesce(owner.relname, c.relname), c.relname
 
 
 class NotRewritten(Exception):
-    """The database passed over a table, or others held it for too long."""
+    """PostgreSQL skipped a table, or other transactions locked it for too long."""
 
 
 def is_here() -> bool:
-    """Whether the database that we speak to keeps its files in our data folder."""
+    """Tell whether the connected database keeps its files in our data folder."""
     return _is_in(settings.DATA_DIR / FOLDER)
 
 
 @cache
 def _is_in(folder: Path) -> bool:
-    """By the random number that each cluster is given when it is made."""
+    """Compare the random system identifier that each cluster gets when it is made."""
     try:
         with (folder / "global" / "pg_control").open("rb") as file:
             (there,) = struct.unpack("<Q", file.read(8))
@@ -60,7 +60,7 @@ def _is_in(folder: Path) -> bool:
 
 @contextmanager
 def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
-    """A connection of its own, for what can't be done inside a transaction."""
+    """Open a separate connection, for statements that can't run inside a transaction."""
     values = connection.get_connection_params()
     known = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert")
     given = {name: values[name] for name in known if values.get(name)}
@@ -69,10 +69,10 @@ def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
 
 
 def rewrite(table: str) -> None:
-    """Write a table and all its indexes into new files that hold nothing but its rows.
+    """Write a table and all its indexes into new files that contain its rows only.
 
-    Nobody reads it meanwhile. Whoever uses it at the moment is waited for, a little at a time, so
-    that others don't queue up behind us. Raises `NotRewritten`.
+    Nobody can read the table meanwhile. It waits for current users of the table in short attempts,
+    so that other transactions don't queue up behind it. Raises `NotRewritten`.
     """
     said: list[str] = []
     with outside_transactions() as own:
@@ -91,16 +91,16 @@ def rewrite(table: str) -> None:
 
 
 def rewrite_all(tables: Iterable[str], *, then: Callable[[str], object]) -> None:
-    """Rewrite these and the planner's notes, one after the other; `then` is told of each."""
+    """Rewrite these tables and the planner's statistics; call `then` after each."""
     for table in (*sorted(tables), *_NOTES):
         rewrite(table)
         then(table)
 
 
 def renew_log() -> None:
-    """Write all to the tables, begin a new segment of the log, and let the old ones go.
+    """Flush the tables, begin a new log segment, and let PostgreSQL remove the old ones.
 
-    `wal_recycle=off` has them removed and not kept under new names.
+    With `wal_recycle=off` it removes them instead of renaming them for later use.
     """
     with outside_transactions() as own:
         own.execute("CHECKPOINT")
@@ -115,7 +115,7 @@ def database_number() -> int:
 
 
 def tables_of(files: Collection[str]) -> dict[str, str]:
-    """For each of these files of ours the table that it belongs to, where there is one."""
+    """Return the table of each database file, where there is one."""
     found: dict[str, str] = {}
     for name in files:
         match = _FILE.match(name)

@@ -1,4 +1,4 @@
-"""Erasing what was forgotten from the disk as well, and saying so beneath each receipt."""
+"""Erase forgotten texts from the disk, and record the result beneath each receipt."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BEGUN = "begun"
 
 
 class StillThere(ProviderError):
-    """Something is left, or a table is held by others: it is tried again, as with a server."""
+    """A text is left, or a table is locked. The operation is retried."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=True)
@@ -47,11 +47,11 @@ class StillThere(ProviderError):
 
 @dataclass(frozen=True)
 class SecondLine:
-    """What a receipt says of the disk.
+    """The result on the disk, shown in the receipt.
 
-    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files lie elsewhere, and
-    nothing can be known of them) or `unknown` (a receipt of an earlier version). `event_hash` ties
-    it to the audit log.
+    `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files are on another
+    machine, so nothing is known of them) or `unknown` (a receipt of an earlier version).
+    `event_hash` ties it to the audit log.
     """
 
     status: str
@@ -64,9 +64,9 @@ class SecondLine:
 
 
 def request(*, at: datetime | None = None) -> Operation:
-    """Enqueue the erasure from the disk, unless one waits already; in the caller's transaction.
+    """Enqueue the disk erasure in the caller's transaction, unless one is already queued.
 
-    Without a time it begins at once: one that waits is brought forward.
+    Without a time it is due now; a queued one is brought forward.
     """
     operation = outbox.enqueue(
         Kind.ERASE_DISK,
@@ -98,7 +98,7 @@ def second_line(receipt: Receipt) -> SecondLine:
 
 
 def told(line: SecondLine) -> dict[str, Any]:
-    """As the API and the file tell it."""
+    """Return the result as the API and the receipt's file show it."""
     looked = {"files": line.files, "bytes": line.bytes, "found": line.found}
     return {
         "status": line.status,
@@ -110,7 +110,7 @@ def told(line: SecondLine) -> dict[str, Any]:
 
 
 def carry_out(run: Run) -> dict[str, Any]:
-    """Rewrite, renew the log, look; and say so. Raises `StillThere`."""
+    """Rewrite tables, renew the log, scan the files and record the result. Raises `StillThere`."""
     if not cluster.is_here():
         return {"receipts": 0}
     waiting = _begin(run)
@@ -127,9 +127,9 @@ def carry_out(run: Run) -> dict[str, Any]:
 
 
 def _begin(run: Run) -> list[Receipt]:
-    """The receipts that this is about: what comes later is the next one's.
+    """Return the receipts of this run; later receipts belong to the next run.
 
-    Which they are is written down once, for an attempt after a kill goes on where it was.
+    The choice is stored once, so that an attempt after a kill continues with the same receipts.
     """
     run.step(_BEGUN)
     with run.applying_as_system():
@@ -169,13 +169,13 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> Looked:
 
 
 def _touched(waiting: Iterable[Receipt]) -> set[str]:
-    """The tables that these forgets erased from."""
+    """Return the tables that these forgets erased from."""
     counted = {table for one in waiting for table in one.erased.get("database", {})}
     return counted & {place.table for place in places.places()}
 
 
 def _tables_of(files: Sequence[str]) -> set[str]:
-    """Those of ours: the planner's notes are rewritten in any case."""
+    """Return the tables of our models; the planner's statistics are rewritten in any case."""
     with_rows = {place.table for place in places.places()}
     return with_rows & set(cluster.tables_of(files).values())
 
@@ -210,9 +210,9 @@ def _look(run: Run, sought: Sequence[Sought]) -> Looked:
 
 
 def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:
-    """The second lines, and with them goes what was looked for: all or nothing.
+    """Record the results and delete the hashes that the scan looked for, in one transaction.
 
-    The events are sealed at once; where a kill prevents it, the next sealing does so.
+    The events are sealed at once. If a kill prevents that, the next sealing includes them.
     """
     with run.applying_as_system():
         for one in waiting:
@@ -227,7 +227,7 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
 
 
 def _clear_up(run: Run) -> None:
-    """Nor are keys and hashes left in the files."""
+    """Remove deleted keys and hashes from the files too."""
     run.step("clear")
     try:
         cluster.rewrite_all(_KEPT_IN, then=lambda _: None)

@@ -1,8 +1,8 @@
-"""What a forget keeps for the scan of the raw files: keyed hashes of windows, and no text.
+"""Keyed hashes of erased texts, kept for the scan of the raw files. No text is kept.
 
-They outlive the receipt's first line and go with the second. Forgets of about a day share a
-random key, so that the files are read once for all of them; a run closes the key that it finds,
-and a key goes with the last hashes under it.
+The hashes outlive the first line of the receipt and are deleted with the second. Forgets of about a
+day share a random key, so that one scan of the files covers all of them. A run closes the key that
+it finds. A key is deleted with its last hash.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ops.disk import cluster
 from ops.disk.windows import Hasher, Places, Wanted, Words
 from ops.models import DiskKey, DiskTrace, Operation
 
-# A key that is in use can't go before this transaction ends.
+# The key share lock keeps a key in use until this transaction ends.
 _OPEN = "SELECT id, key FROM ops_diskkey WHERE closed_at IS NULL ORDER BY id LIMIT 1 FOR KEY SHARE"
 _CLOSE = "UPDATE ops_diskkey SET closed_at = now() WHERE closed_at IS NULL"
 _DROP_KEYS = """
@@ -31,9 +31,9 @@ DELETE FROM ops_diskkey WHERE id IN (
 
 
 def keep(operation: Operation, texts: Iterable[str]) -> None:
-    """Keep the hashes of these texts, in the transaction that remembers them.
+    """Store the hashes of these texts in the caller's transaction.
 
-    Nothing is kept where the database's files lie elsewhere: nobody could look there.
+    Stores nothing if the database's files are on another machine, since they can't be scanned.
     """
     if not cluster.is_here():
         return
@@ -49,22 +49,22 @@ def keep(operation: Operation, texts: Iterable[str]) -> None:
         )
         for cut in _hasher(key).cut(texts)
     ]
-    # One that erases no text has its files written anew all the same.
+    # A forget that erases no text still has its tables rewritten.
     DiskTrace.objects.bulk_create(rows or [DiskTrace(operation=operation, key_id=key_id)])
 
 
 def close_key() -> None:
-    """What is forgotten from now on is kept under a new key."""
+    """Close the open key. Later forgets use a new key."""
     statements.rows(_CLOSE)
 
 
 def hand_over(operations: QuerySet[Operation], *, to: Operation) -> None:
-    """The account goes, and its forgets that failed never end: another looks for their texts."""
+    """Give the hashes of an erased account's failed forgets to another forget."""
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
 def drop(operations: Sequence[int]) -> None:
-    """Throw away what was kept for these, and the keys that nothing is kept under any more."""
+    """Delete the hashes of these operations, and the keys without hashes."""
     DiskTrace.objects.filter(operation__in=operations).delete()
     statements.rows(_DROP_KEYS)
     _hasher.cache_clear()
@@ -84,7 +84,7 @@ def _hasher(key: bytes) -> Hasher:
 
 
 class Sought:
-    """What some forgets look for under one key."""
+    """The erased texts of some forgets under one key, to be found in raw files."""
 
     def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
         self._rows = [
@@ -98,7 +98,7 @@ class Sought:
         self.left_out = sum(row.left_out for row in rows)
 
     def holds_a_text(self, numbers: Places) -> bool:
-        """Whether these are at least half of one text's hashes."""
+        """Tell whether these hashes are at least half of one text's hashes."""
         found: Words = self.wanted.hashes[numbers]
         for hashes, counts in self._rows:
             if not len(hashes):
@@ -111,7 +111,7 @@ class Sought:
 
 
 def sought(operations: Sequence[int]) -> list[Sought]:
-    """For each key what is kept under it."""
+    """Return the hashes of these operations, grouped by key."""
     kept = DiskTrace.objects.filter(operation__in=operations).order_by("key", "pk")
     by_key: dict[bytes, list[DiskTrace]] = {}
     for row in kept.select_related("key"):

@@ -1,4 +1,4 @@
-"""The handler that erases what was forgotten from the disk."""
+"""The operation handler that erases forgotten texts from the disk."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ops.registry import handles
 
 @handles(Kind.ERASE_DISK, is_long=True)
 def erase_disk(run: Run) -> Mapping[str, Any]:
-    """Rewrite the tables that forgets erased from, renew the log, scan the raw files.
+    """Rewrite the tables that forgets erased from, renew the log, and scan the raw files.
 
-    Safe to run twice: tables that were rewritten are noted, hashes stay until the scan found
-    nothing, and go in the transaction that says so.
+    Safe to run twice: rewritten tables are recorded, and hashes stay until the transaction that
+    records that the scan found nothing.
     """
     return disk_erasure.carry_out(run)

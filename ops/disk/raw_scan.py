@@ -1,8 +1,8 @@
-"""Looking for forgotten texts in the raw bytes of every file of the data folder.
+"""Scan the raw bytes of every file in the data folder for forgotten texts.
 
-Nothing is asked of the database but what still stands in its rows: a hash that a surviving row has
-is no trace. In the database's own files each hash counts; in others, which people's texts only
-reach whole, at least half of those of one text.
+The database is asked only for the texts of its rows, since a hash that a remaining row has is no
+residue. In the database's own files every matching hash counts. Other files contain people's texts
+only whole, so there at least half of one text's hashes must match.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHUNK = AT_ONCE
 _OVERLAP = 1_024
 _NOTHING = b"\0" * _CHUNK
 _ROWS = 500
-_NOT_LOOKED_INTO = ("static", "run")  # what is served to everyone, and sockets
+_NOT_LOOKED_INTO = ("static", "run")  # public files, and sockets
 _TABLES = """
 SELECT n.nspname, c.relname,
        array_agg(a.attname ORDER BY a.attnum) FILTER (WHERE t.typname = ANY(%s))
@@ -46,8 +46,8 @@ Progress = Callable[[int, int], object]
 class File:
     """A file by its path below the data folder.
 
-    `is_own`: nothing of anybody is ever written there, as in PostgreSQL's templates. `is_outside`:
-    it is none of the database's.
+    `is_own`: the file never contains people's data, like PostgreSQL's templates. `is_outside`: the
+    file isn't one of the database's.
     """
 
     path: Path
@@ -58,19 +58,19 @@ class File:
 
 @dataclass
 class Looked:
-    """How much was looked through, and which files hold something that no row says."""
+    """The amount that was scanned, and the files with a text that no row has."""
 
     files: int = 0
     bytes: int = 0
     found: list[str] = field(default_factory=list)
 
     def summary(self) -> dict[str, int]:
-        """For the receipt."""
+        """Return the numbers for the receipt."""
         return {"files": self.files, "bytes": self.bytes, "found": len(self.found)}
 
 
 def files() -> list[File]:
-    """Every file of the data folder, wherever the database's stand; sorted by name."""
+    """Return every file of the data folder, also of the database, sorted by name."""
     root = Path(settings.DATA_DIR)
     found = [
         _file(path, f"{top.name}/{path.relative_to(top.resolve())}")
@@ -108,7 +108,7 @@ _OWN = tuple(
 
 
 def look(sought: Sequence[Sought], *, progress: Progress) -> Looked:
-    """Look through all files for what is sought; outside any transaction."""
+    """Scan all files for these texts. Call it outside any transaction."""
     every = files()
     total = size_of(every)
     looked = Looked(files=len(every), bytes=total)
@@ -164,7 +164,7 @@ def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
 
 
 def _texts(file: File) -> Iterator[str]:
-    """Its bytes as text, a part at a time; of what is packed its members."""
+    """Yield the file's bytes as text, in parts; of an archive its members."""
     try:
         if file.is_outside:
             for strings in stores.parts(file.path, stores.lines):
@@ -172,7 +172,7 @@ def _texts(file: File) -> Iterator[str]:
         else:
             yield from _raw(file.path)
     except FileNotFoundError:
-        return  # it went meanwhile, with all that was in it
+        return  # the file was deleted meanwhile
 
 
 def _raw(path: Path) -> Iterator[str]:
@@ -187,7 +187,7 @@ def _raw(path: Path) -> Iterator[str]:
 
 
 def _in_rows(sought: Sequence[Sought], *, then: Callable[[], object]) -> list[Places]:
-    """Which hashes surviving rows have, of whomever; catalogues count as rows."""
+    """Return which hashes occur in remaining rows of any person; catalogues count as rows."""
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))
@@ -201,8 +201,8 @@ def _in_rows(sought: Sequence[Sought], *, then: Callable[[], object]) -> list[Pl
 def _rows_of(
     own: psycopg.Connection[Any], schema: str, table: str, columns: Sequence[str]
 ) -> Iterator[str]:
-    """What the rows of a table say, row after row, many at a time."""
-    whole: sql.Composable = sql.SQL("one::text")  # catalogues have types of their own
+    """Yield the strings of a table's rows in batches."""
+    whole: sql.Composable = sql.SQL("one::text")  # system catalogues have types of their own
     named = sql.SQL(", ").join(map(sql.Identifier, columns))
     wanted = named if schema == "public" else whole
     statement = sql.SQL("SELECT {} FROM {} one").format(wanted, sql.Identifier(schema, table))
@@ -221,7 +221,7 @@ def _rows_of(
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """As they lie on the disk: text that is JSON is not read as such."""
+    """Yield strings as they are on the disk; text that is JSON isn't parsed."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -234,6 +234,6 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _parts_of(text: str) -> Iterator[str]:
-    """Parts that are not too long to be looked at at once, and overlap."""
+    """Split a text into overlapping parts that are short enough for one pass."""
     for start in range(0, len(text), AT_ONCE - _OVERLAP):
         yield text[start : start + AT_ONCE]

@@ -1,4 +1,4 @@
-"""Vacuuming what a forget erased from, and what its receipt says of the disk."""
+"""Vacuum the tables that a forget erased from, and describe copies on disk in its receipt."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TAKES = timedelta(hours=1)
 
 
 class NotVacuumed(Exception):
-    """The database passed over a table: the role lacks MAINTAIN, or the table is locked."""
+    """PostgreSQL skipped a table: the role lacks MAINTAIN, or the table is locked."""
 
 
 def vacuum(operation: Operation) -> list[str]:
-    """Vacuum the tables that this forget erased from; gives their names.
+    """Vacuum the tables that this forget erased from; return their names.
 
-    On a connection of its own, for it can't be done inside a transaction. Raises `NotVacuumed`.
+    Uses a separate connection, since VACUUM can't run inside a transaction. Raises `NotVacuumed`.
     """
     tables = _touched(operation)
     said: list[str] = []
@@ -42,9 +42,10 @@ def vacuum(operation: Operation) -> list[str]:
 
 
 def statement(operation: Operation, *, now: datetime, tables: Iterable[str]) -> dict[str, Any]:
-    """For the receipt: by when log, backups and data folder no longer hold the rows.
+    """Return by when the log, backups and the data folder no longer contain the rows.
 
-    None where that can't be known: no backups are told of, the database's files lie elsewhere.
+    A time is None if it can't be known: backups aren't configured, or the database's files are on
+    another machine.
     """
     wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
     backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
@@ -57,7 +58,7 @@ def statement(operation: Operation, *, now: datetime, tables: Iterable[str]) -> 
 
 
 def due(now: datetime) -> datetime:
-    """The next quiet hour, but no more than 23 hours from now."""
+    """Return the next quiet hour, at most 23 hours from now."""
     today = timezone.localtime(now).replace(
         hour=settings.DISK_ERASURE_HOUR, minute=0, second=0, microsecond=0
     )
@@ -66,7 +67,7 @@ def due(now: datetime) -> datetime:
 
 
 def _touched(operation: Operation) -> list[str]:
-    """Only those that there are: counts are kept under the names of tables."""
+    """Return the tables among the names of the receipt's counts."""
     counted = receipts.erased_by(operation).get("database", {})
     known = {place.table for place in places.places()}
     return sorted(known.intersection(counted))

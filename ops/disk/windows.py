@@ -1,15 +1,15 @@
-"""Keyed hashes of all short windows of a text, or of raw bytes, computed by numpy.
+"""Keyed hashes of all short windows of a text or of raw bytes, computed by numpy.
 
-Text is reduced to letters and digits as `memcenter.lib.text.shingles` does, character by character:
-decomposed, casefolded, without marks, so that every spelling that the residue scan holds for the
-same is the same here. A window has 16 letters, 6 where at least half of them are Chinese; a text
-with fewer is one window of its own length. No window goes over a control character (line ends
-and tabs apart) or over bytes that are no UTF-8: fields of a database's page stand apart by them.
+Text is reduced to letters and digits as in `memcenter.lib.text.shingles`, character by character:
+decomposed, casefolded, without marks. Spellings that the residue scan treats as equal are equal
+here too. A window has 16 letters, or 6 if at least half of them are Chinese. A shorter text is one
+window of its own length. No window crosses a control character (except line ends and tabs) or bytes
+that aren't UTF-8, which separate the fields of a database page.
 
 The hash of the letters c0, c1, ... is the sum of F(ci) * B^i modulo 2^64, with a random table F and
 a random odd B of the key, mixed with two more random words of the key and the window's length.
-Sums of a prefix give the sum of any window, so all windows cost a few operations on arrays. Two
-windows have the same hash by chance once in about 2^60.
+Prefix sums give the sum of any window, so all windows cost a few array operations. Two different
+windows have the same hash with a probability of about 2^-60.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import numpy.typing as npt
 from memcenter.lib.text.shingles import HAN, LONG
 
 AT_ONCE = 1 << 17  # characters
-SHORTEST_BYTES = 6  # fewer are in any random megabyte
+SHORTEST_BYTES = 6  # below this, chance matches in any megabyte
 Words = npt.NDArray[np.uint64]
 Letters = npt.NDArray[np.uint32]
 Places = npt.NDArray[np.int64]
-_CODES = 1 << 18  # beyond it there are no letters
+_CODES = 1 << 18  # there are no letters beyond it
 _BREAK = _CODES - 1
 _AT_MOST = 2  # letters that one character becomes
 _HAN_FROM, _HAN_TO, _HAN_ABOVE = 0x3400, 0x9FFF, 0x20000
@@ -40,7 +40,7 @@ _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x300
 
 @cache
 def _alphabet() -> tuple[Letters, dict[int, str]]:
-    """For each code point its letter, 0 where it is dropped; and those that become several."""
+    """Return each code point's letter (0 if dropped), and the code points with several letters."""
     table = np.zeros(0x110000, dtype=np.uint32)
     several: dict[int, str] = {}
     for first, last in _ITSELF:
@@ -74,14 +74,14 @@ def _becomes_several() -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Reduced:
-    """The letters of a text with `_BREAK` between what stands apart; which begin a word."""
+    """The letters of a text, with `_BREAK` between separate parts, and where words begin."""
 
     letters: Letters
     begins: npt.NDArray[np.bool_]
 
 
 def reduce(text: str, *, shortest: int = 1) -> Reduced:
-    """What stands apart and has fewer letters than `shortest` is left out."""
+    """Reduce a text. Parts with fewer than `shortest` letters are left out."""
     table, several = _alphabet()
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     letters = table[codes]
@@ -114,7 +114,7 @@ def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
 
 
 def _mostly_han(letters: Letters) -> Places:
-    """Where a window of six begins that is at least half Chinese."""
+    """Tell where a window of six begins that is at least half Chinese."""
     if len(letters) < HAN:
         return np.empty(0, dtype=np.int64)
     upto = np.zeros(len(letters) + 1, dtype=np.int32)
@@ -124,10 +124,10 @@ def _mostly_han(letters: Letters) -> Places:
 
 @dataclass(frozen=True)
 class Cut:
-    """The hashes of some texts, text after text: `counts` says how many each has.
+    """The hashes of some texts, text after text; `counts` holds the number for each text.
 
-    `lengths` are those of texts shorter than a window. `left_out` counts the texts that are too
-    short to be told from chance.
+    `lengths` are the lengths of texts shorter than a window. `left_out` counts texts that are too
+    short to distinguish from chance.
     """
 
     hashes: Words
@@ -150,7 +150,7 @@ class Hasher:
         self._mixing = [np.uint64(int(one) | 1) for one in made[_CODES + 1 : _CODES + 5]]
 
     def sums(self, reduced: Reduced) -> Words:
-        """The sum of each prefix. Raises `ValueError` for more than `AT_ONCE` characters."""
+        """Return the sum of each prefix. Raises `ValueError` for more than `AT_ONCE` characters."""
         letters = reduced.letters
         if len(letters) > len(self._up):
             raise ValueError("too long")
@@ -161,7 +161,7 @@ class Hasher:
         return sums
 
     def all(self, sums: Words, length: int) -> Words:
-        """The hash of every window of this length."""
+        """Return the hash of every window of this length."""
         if len(sums) <= length:
             return sums[:0]
         window = sums[length:] - sums[:-length]
@@ -169,14 +169,14 @@ class Hasher:
         return self._mixed(window, length)
 
     def at(self, sums: Words, places: Places, length: int) -> Words:
-        """The hashes of the windows of this length that begin at these places and fit."""
+        """Return the hashes of the windows of this length at these places, if they fit."""
         places = places[places + length < len(sums)]
         window = sums[places + length] - sums[places]
         window *= self._down[places]
         return self._mixed(window, length)
 
     def _mixed(self, window: Words, length: int) -> Words:
-        """In place; by the steps of splitmix64, with words of the key in them."""
+        """Mix in place by the steps of splitmix64, with words of the key."""
         first, second, third, fourth = self._mixing
         window += np.uint64(int(first) * length % (1 << 64))
         for shift, word in ((30, second), (27, third), (31, fourth)):
@@ -186,7 +186,7 @@ class Hasher:
         return window
 
     def cut(self, texts: Iterable[str]) -> Iterable[Cut]:
-        """What to keep of these texts, many at a time."""
+        """Return the hashes to keep of these texts, in batches."""
         batch: list[str] = []
         size = 0
         for text in texts:
@@ -249,7 +249,7 @@ def _bytes_of(letters: Letters) -> int:
 
 
 class Wanted:
-    """Hashes that are looked for: which of them are in a text."""
+    """Known hashes, to be found in texts."""
 
     def __init__(self, hasher: Hasher, hashes: Words, lengths: Iterable[int]) -> None:
         self._hasher = hasher
@@ -262,10 +262,10 @@ class Wanted:
         self._sieve[self.hashes >> self._shift] = True
 
     def within(self, reduced: Reduced, *, short: bool = True) -> Places:
-        """The numbers of the hashes that a text has.
+        """Return the numbers of the known hashes that a text contains.
 
-        `short` texts are looked for where a word begins, or one letter later: the length of a
-        field stands before it, and may look like a letter.
+        `short` texts are looked for at the beginning of a word or one letter later, since the
+        length byte before a field may look like a letter.
         """
         sums = self._hasher.sums(reduced)
         made = [self._hasher.all(sums, LONG)]

@@ -1,1 +1,1 @@
-"""What every forget shares: hiding, the ledger, expired rows; and forgetting a person."""
+"""Common parts of every forget: hiding, the ledger, expired rows; and forgetting a person."""

@@ -44,7 +44,7 @@ FORGET_KINDS = (
     Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
-LEDGER = "ledger"  # the key of the payload under which the ledger's target stands
+LEDGER = "ledger"  # the payload's key of the ledger's target
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 

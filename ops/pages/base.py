@@ -1,4 +1,4 @@
-"""What the pages share: who may see them, in whose transaction, and where a form leads back."""
+"""What all pages share: access, the person's transaction, and redirects after forms."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from ops.accounts import users, web_sessions
 from ops.models import User, UserSettings
 
 Given = ParamSpec("Given")
-SEEN = "seen_at"  # in the session, once somebody has signed in
+SEEN = "seen_at"  # in the session, after the first sign-in
 _SEEN_SECONDS = 10 * 60
 
 
 def personal_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """For signed-in people. What isn't theirs is a 404; no cache keeps what they saw.
+    """Show the page to signed-in people only; other people's rows are a 404. Nothing is cached.
 
-    A fragment asked for by somebody signed out is a 401: a sign-in page swapped into a list
-    would help nobody.
+    A fragment requested without a session is a 401, since htmx would swap a sign-in page into a
+    list.
     """
 
     @wraps(view)
@@ -56,7 +56,7 @@ def personal_page(
 
 
 def _note_presence(request: HttpRequest) -> None:
-    """For the list of where one is signed in; every ten minutes is enough."""
+    """Record the session's use for the list of sessions, at most every ten minutes."""
     last, now = request.session.get(SEEN), timezone.now().timestamp()
     if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
         return
@@ -70,7 +70,7 @@ def person(request: HttpRequest) -> User:
 
 
 def own_settings(request: HttpRequest) -> UserSettings:
-    """The signed-in person's, read once for each request (by the middleware, as a rule)."""
+    """Return the signed-in person's settings, read once for each request (by the middleware)."""
     found: UserSettings | None = getattr(request, "user_settings", None)
     if found is None:
         found = users.settings_of(person(request))
@@ -79,12 +79,12 @@ def own_settings(request: HttpRequest) -> UserSettings:
 
 
 def remember_settings(request: HttpRequest, own: UserSettings) -> None:
-    """After they were changed in this request."""
+    """Keep changed settings for the rest of this request."""
     request.user_settings = own  # type: ignore[attr-defined]
 
 
 def own_transaction(request: HttpRequest) -> AbstractContextManager[None]:
-    """The signed-in person's transaction: services, selectors and rendering go inside it."""
+    """Open the signed-in person's transaction for services, selectors and rendering."""
     return as_user(person(request), changing=request.method == "POST")
 
 
@@ -93,12 +93,12 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def is_streamed(request: HttpRequest) -> bool:
-    """Whether the page's script reads the answer as it comes."""
+    """Tell whether the page's script reads the response as a stream."""
     return "text/event-stream" in request.headers.get("Accept", "")
 
 
 class Surroundings:
-    """A request's language and time zone, for what is rendered after its view has returned."""
+    """A request's language and time zone, for rendering after its view has returned."""
 
     def __init__(self) -> None:
         self._language, self._zone = translation.get_language(), timezone.get_current_timezone()
@@ -110,36 +110,36 @@ class Surroundings:
 
 
 def target(request: HttpRequest) -> str:
-    """The id of the element that htmx will replace; empty for a whole page."""
+    """Return the id of the element that htmx replaces; empty for a whole page."""
     return request.headers.get("HX-Target", "") if is_htmx(request) else ""
 
 
 def render_page(
     request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """A page, or its partial `dialog` where htmx will put it into the element of that name."""
+    """Render a page, or its partial `dialog` if htmx will put it into the dialog element."""
     if target(request) != "dialogs":
         return render(request, template, context, status=status)
     response = render(request, f"{template}#dialog", context, status=status)
-    response["HX-Reswap"] = "innerHTML"  # whatever the link's surroundings say
+    response["HX-Reswap"] = "innerHTML"  # for any target that the link inherits
     return response
 
 
 def leave(request: HttpRequest, address: str) -> HttpResponse:
-    """Lead on after a form; the whole page, so that no dialog swallows it."""
+    """Redirect the whole page after a form, so that the target isn't shown inside a dialog."""
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})
     return redirect(address)
 
 
 def way_back(request: HttpRequest, *, default: str) -> str:
-    """Where to go after a form: `next` if it stays on this site, else `default`."""
+    """Return `next` if it is on this site, else `default`."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     return wanted if _is_ours(wanted) else default
 
 
 def here(request: HttpRequest) -> str:
-    """The address that the person sees, also while htmx asks for a part of it."""
+    """Return the address of the visible page, also for a fragment's request."""
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     path = f"{shown.path}?{shown.query}" if shown.query else shown.path
     return path if is_htmx(request) and _is_ours(path) else request.get_full_path()

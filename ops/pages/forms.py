@@ -1,4 +1,4 @@
-"""What people fill in: signing in, registering, preferences, keys, deleting everything."""
+"""Forms for signing in, registering, preferences, keys and deleting everything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.FORGET, Scope.EXPORT)
 
 
 def add_problems(form: forms.Form, error: Invalid) -> None:
-    """Show what a service found wrong beside the fields it names."""
+    """Add a service's errors to the fields that they name."""
     named = {name: texts for name, texts in error.fields.items() if name in form.fields}
     for name, texts in named.items():
         form.add_error(name, [gettext(text) for text in texts])
@@ -81,7 +81,7 @@ class CodeForm(forms.Form):
 
 
 class ProofForm(forms.Form):
-    """The password where there is one; `proof.problem` looks at it."""
+    """A form with the password, if the person has one; `proof.problem` checks it."""
 
     password = forms.CharField(
         label=_("Your password"),
@@ -106,7 +106,7 @@ class SecondFactorForm(ProofForm):
 
 
 class PreferencesForm(forms.Form):
-    """Any of the three may be left out."""
+    """A form in which any of the three fields may be missing."""
 
     language = forms.ChoiceField(label=_("Language"), required=False)
     timezone = forms.ChoiceField(

@@ -31,7 +31,7 @@ _LEARNING = (
     Kind.INDEX_MEMORY,
     Kind.REVISE_MEMORY,
 )
-_UPKEEP = (  # what the system does for itself; told to people only if it fails
+_UPKEEP = (  # upkeep, shown to people only if it fails
     Kind.SYNC_FILES,
     Kind.REINDEX,
     Kind.BUILD_INDEX,

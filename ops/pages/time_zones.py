@@ -1,4 +1,4 @@
-"""Time zones as people choose them: well-known cities by the clock, then all others by region."""
+"""Time zones to choose from: well-known cities by the clock, then all others by region."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _REGIONS: dict[str, Promise] = {
 
 
 def choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Grouped, with how far each city's clock is from UTC now; `also` is among them in any case."""
+    """Return grouped zones with the present offset of each city; `also` is always included."""
     now = datetime.now(UTC)
     cities = sorted(_CITIES, key=lambda name: (_ahead(name, now), str(_CITIES[name])))
     known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]

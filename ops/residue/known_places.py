@@ -1,4 +1,4 @@
-"""What the other apps tell the residue scan: who vouches for a text, and what lies in caches."""
+"""Registrations of the other apps for the residue scan: sources, caches and external stores."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ class Vouching(Protocol):
 
 
 class Elsewhere(Protocol):
-    """A store beside the database that follows it; asked outside of any transaction but `look`.
+    """A store that follows the database. Its methods run outside transactions, except `look`.
 
-    Raises `ProviderError` where it can't be reached.
+    They raise `ProviderError` if the store can't be reached.
     """
 
     @property
     def name(self) -> str: ...
 
     def is_used(self) -> bool:
-        """Whether it may hold anything at all; one statement of the database."""
+        """Tell whether the store may contain anything, in one statement."""
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
-        """Erase there what was erased of a person in the database.
+        """Erase a person's rows there that the database has erased.
 
-        `then` is called with how many went, in the transaction that takes them off the list.
+        `then` is called with their number, in the transaction that removes them from the list.
         """
 
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """What was looked for, each with whether it is left; `gone` are keys by table.
+        """Return each searched entry and whether it is left; `gone` are keys by table.
 
-        `is_gone`: nothing of the person may be there. Without `gone` all that is there is looked
-        at, and is left where the database doesn't know it.
+        `is_gone`: nothing of the person may be left. Without `gone`, every entry is checked, and an
+        entry that the database doesn't have counts as left.
         """
 
 
 @dataclass(frozen=True)
 class Cached:
-    """Keys that begin so, and the module that writes them.
+    """Cache keys with this prefix, and the module that writes them.
 
-    `of_user` names the key that holds something of one person. `messages`: what people say in it
-    is said there and nowhere else, so it is nobody's copy.
+    `of_user` returns the key of one person. `messages`: the cache is the only place of its texts,
+    so they are copies of no message.
     """
 
     prefix: str
@@ -61,7 +61,7 @@ _elsewhere: list[Elsewhere] = []
 
 
 def vouches(texts: Vouching) -> Vouching:
-    """Register what people said themselves and what is still there."""
+    """Register the query of texts that people wrote and that remain."""
     _vouching.append(texts)
     return texts
 
@@ -102,7 +102,7 @@ def stores_in_use() -> Sequence[Elsewhere]:
 
 
 def cache_keys(user_id: int) -> set[str]:
-    """Keys that only exist for this person."""
+    """Return the cache keys of this person."""
     return {one.of_user(user_id) for one in _cached if one.of_user is not None}
 
 

@@ -1,1 +1,1 @@
-"""Exports and imports: files, rows as they travel, and how `ops` own data leaves."""
+"""Exports and imports: files, the format of rows, and the personal data of `ops`."""

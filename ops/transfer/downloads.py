@@ -1,4 +1,4 @@
-"""A finished export on its way to whoever may have it."""
+"""The download of a finished export."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPES = {"json": "application/json", "zip": "application/zip"}
 
 
 def as_attachment(export: Export) -> FileResponse:
-    """Raises `NotFound` when a forget was faster."""
+    """Return the export as an attachment. Raises `NotFound` if a forget has erased it."""
     try:
         file = stored_files.place(stored_files.EXPORTS).open(export.path)
     except FileNotFoundError as error:

@@ -161,7 +161,7 @@ def _zipped(out: Out) -> Iterator[zipfile.ZipFile]:
     try:
         yield archive
     except BaseException:
-        archive.fp = None  # else it would write its list of contents when it is collected
+        archive.fp = None  # otherwise it writes its table of contents when it is collected
         raise
     archive.close()
 

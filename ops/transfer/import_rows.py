@@ -1,7 +1,7 @@
-"""Taking plain rows in: whose they become, what they are called, and what is left out.
+"""Import rows: assign owners and names, and report rows that are left out.
 
-Everything happens in the caller's one transaction. A row that is there already is left as it is;
-a row that can't be taken is reported with its place and never stops the others.
+The caller's single transaction contains everything. An existing row stays unchanged. An invalid row
+is reported with its place and never stops the others.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ LISTED = 500
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A place that was left out: a kind of row and its number in the file, or a line."""
+    """A place in the file that was left out: a kind of row and its number, or a line."""
 
     where: str
     why: str
 
 
 class Table(Protocol):
-    """How rows of one model are taken in (`ops.registry.Rows` is one)."""
+    """How rows of one model are imported (`ops.registry.Rows` implements it)."""
 
     @property
     def name(self) -> str: ...
@@ -70,11 +70,11 @@ class Table(Protocol):
 
 @dataclass
 class Loading:
-    """One file on its way into one person's rows.
+    """The import of one file into one person's rows.
 
-    `new` counts what was added, by kind; `there` what was there before. `on_progress` is called
-    after each chunk with the number of rows behind us, and may raise to break off. `reference`
-    is what sources name as where they come from; without `learns` turns count as learned from.
+    `new` counts added rows by kind, `there` existing rows. `on_progress` is called after each chunk
+    with the number of processed rows, and may raise to stop. `reference` names the origin in
+    sources. Without `learns`, turns count as learned already.
     """
 
     user: User
@@ -100,7 +100,7 @@ class Loading:
             self.left_out.append(LeftOut(where, why))
 
     def key_of(self, model: type[Model], reference: Any) -> int:
-        """The key of the row that the file names so. Raises `Unfit` when there is none."""
+        """Return the key of the row with this name in the file. Raises `Unfit` if there is none."""
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
@@ -119,7 +119,7 @@ class Loading:
             self._renamed[old] = new
 
     def text_in(self, text: str) -> str:
-        """The text with our ids in it as they are called here."""
+        """Replace our ids in a text by their new ones."""
         if not self._renamed:
             return text
         return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)
@@ -128,7 +128,7 @@ class Loading:
         self._at_end.append(then)
 
     def finish(self) -> None:
-        """What can be done only when everything has its name."""
+        """Run the actions that need every row to have its final name."""
         for then in self._at_end:
             then()
 
@@ -138,7 +138,7 @@ class Loading:
 
 
 def load(table: Table, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Take in the rows of one table, in the order of the file."""
+    """Import the rows of one table, in the order of the file."""
     numbered = enumerate(rows, start=1)
     while chunk := list(islice(numbered, CHUNK)):
         made = list(_made(table, loading, chunk))
@@ -182,7 +182,7 @@ def _was_there(loading: Loading, model: type[Model], row: Model, name: str) -> b
 def _row(
     table: Table, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
-    """The unsaved row; beside it the references to rows of its own table, which come later."""
+    """Return the unsaved row, and its references to rows of its own table, which come later."""
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}
     for column in table.model._meta.concrete_fields:
@@ -213,7 +213,7 @@ def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, 
 
 
 def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
-    """Add what isn't there yet, and note under which key each row is found from now on."""
+    """Insert new rows, and record the key of every row."""
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
     for one, key in zip(made, table.known(loading, [one.row for one in made]), strict=True):
@@ -231,9 +231,9 @@ def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
-    """What somebody else's row is called can't be this one's name as well.
+    """Give a row another public id if another person's row has its id.
 
-    The other name is worked out, so that the same file again finds its rows again.
+    The new id is derived from the old one, so that a second import of the file finds its rows.
     """
     name = reference_of(model)
     if name not in IDS:
@@ -259,7 +259,7 @@ def _derived(user: User, old: str) -> str:
 
 
 def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
-    """All at once; where the database objects to one of them, one by one."""
+    """Insert all rows at once; if the database rejects one, insert them one by one."""
     if not made:
         return
     try:
@@ -275,7 +275,7 @@ def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple
 
 
 def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
-    """As they stand: the usual way would set "updated" to now."""
+    """Insert values unchanged: `save` would set "updated" to the present time."""
     fields = [column for column in model._meta.concrete_fields if not column.primary_key]
     manager: Any = model._base_manager
     keys: list[int] = []
@@ -305,7 +305,7 @@ def _joining(
             try:
                 found[column] = loading.key_of(model, reference)
             except Unfit:
-                continue  # the other one was left out, and that was reported
+                continue  # the other row was left out and reported
         if found:
             model._base_manager.filter(pk=key).update(**found)
 
@@ -315,7 +315,7 @@ def _joining(
 def by_columns(
     model: type[Model], user: User, rows: list[Model], columns: tuple[str, ...]
 ) -> list[int | None]:
-    """The keys of the visible rows that have the same values in `columns`; None never matches."""
+    """Return the keys of visible rows with the same values in `columns`; None matches nothing."""
     names = [_attname(model, name) for name in columns]
     wanted = [tuple(getattr(row, name) for name in names) for row in rows]
     told = [values for values in wanted if None not in values]

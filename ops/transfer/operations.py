@@ -1,4 +1,4 @@
-"""Handlers that make exports."""
+"""Operation handlers of exports."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ops.transfer.export_file import Writer
 
 @handles(Kind.EXPORT_USER, is_long=True)
 def export_user(run: Run) -> Mapping[str, Any] | None:
-    """Write everything of a person into a private file.
+    """Write all data of a person into a private file.
 
-    Safe to run twice: each attempt begins by erasing what the one before left, under a name of
-    its own; what is finished is left as it is.
+    Safe to run twice: each attempt erases the file of the previous one and writes under a new name;
+    a finished export stays.
     """
     return _export(run, conversation=None)
 
 
 @handles(Kind.EXPORT_CONVERSATION, is_long=True)
 def export_conversation(run: Run) -> Mapping[str, Any] | None:
-    """The same of one conversation."""
+    """Write one conversation into a private file. Safe to run twice, like `export_user`."""
     return _export(run, conversation=run.payload["conversation"])
 
 

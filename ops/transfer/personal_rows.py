@@ -1,4 +1,4 @@
-"""Personal data in tables that aren't quite plain rows."""
+"""Personal data in tables that need more than `Rows`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ops.registry import Derived, Rows
 
 @dataclass(frozen=True)
 class RowsUnder(Rows):
-    """Rows that are hidden with the rows they belong to (`parents`, names of foreign keys)."""
+    """Rows that are hidden with their parents (`parents`, names of foreign keys)."""
 
     parents: tuple[str, ...] = ()
 
@@ -27,7 +27,7 @@ class RowsUnder(Rows):
 
 @dataclass(frozen=True)
 class DerivedRows(Derived, Rows):
-    """Rows that say again, for machines, what other rows say: erased, and exported with those."""
+    """Rows that repeat other rows for machines: erased, and exported with those."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         return Rows.erase(self, user_id)

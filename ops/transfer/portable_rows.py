@@ -1,7 +1,7 @@
-"""Rows as they travel: what leaves in an export, and what may come back in.
+"""The format of rows in exports and imports.
 
-A row names itself and others by public ids (`conv_…`), or by a number where there is no such id;
-the numbers mean something inside one file only.
+A row names itself and others by public ids (`conv_…`), or by a number if it has no public id. Such
+numbers are valid inside one file only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BAD_CHARACTERS = gettext_noop("it holds characters that can't be stored")
 
 
 class Unfit(ValueError):
-    """A row that can't be taken; `why` is one of a fixed set of sentences."""
+    """A row that can't be imported; `why` is one of a fixed set of sentences."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -41,9 +41,9 @@ def rows_out(
     also: Mapping[str, str] = MappingProxyType({}),
     chunk: int = CHUNK,
 ) -> Iterator[Mapping[str, Any]]:
-    """Plain rows in the order of their keys, fetched by the chunk; `also` adds columns by paths.
+    """Yield plain rows by key, fetched in chunks; `also` adds columns by paths.
 
-    Each chunk is a query of its own: no transaction need stay open between two of them.
+    Each chunk is its own query, so no transaction needs to stay open between two of them.
     """
     columns = {**_columns_out(rows.model, leave_out), **also}
     names, paths = list(columns), list(columns.values())
@@ -58,7 +58,7 @@ def rows_out(
 
 
 def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
-    """The same for whole objects."""
+    """Yield whole objects in the same way."""
     after = 0
     while True:
         found = list(rows.filter(pk__gt=after).order_by("pk")[:chunk])
@@ -69,7 +69,7 @@ def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
 
 
 def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]:
-    """The name of each value in a plain row, and the path of its column."""
+    """Return the name of each value in a plain row, with the path of its column."""
     columns = {"id": reference_of(model)}
     for field in model._meta.concrete_fields:
         if field.primary_key or field.name in ("user", *IDS, *leave_out):
@@ -82,13 +82,13 @@ def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]
 
 
 def reference_of(model: Any) -> str:
-    """The column by which rows of a table are named in a file."""
+    """Return the column that names rows of a table in a file."""
     names = {column.name for column in model._meta.concrete_fields}
     return next((name for name in IDS if name in names), "pk")
 
 
 def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
-    """The checked value of a plain column, or its default. Raises `Unfit`."""
+    """Return the checked value of a plain column, or its default. Raises `Unfit`."""
     if field.name not in row:
         return _absent(field)
     value = row[field.name]
@@ -108,7 +108,7 @@ def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
 
 
 def _empty(field: Field[Any, Any], value: Any) -> Any:
-    """Forms refuse what is empty; columns take it."""
+    """Return the column's empty value. Form fields reject empty values, but columns store them."""
     takes = {"CharField": "", "TextField": "", "ArrayField": []}
     kind = field.get_internal_type()
     if kind == "JSONField" or (kind in takes and value == takes[kind]):
@@ -130,14 +130,14 @@ def _absent(field: Field[Any, Any]) -> Any:
 
 def _moment(value: datetime) -> datetime:
     aware = value if timezone.is_aware(value) else value.replace(tzinfo=UTC)
-    # The database's neighbours of the calendar's ends can't be read back.
+    # Times at the very ends of the calendar can't be read back from the database.
     if not 2 <= aware.year <= 9998:
         raise Unfit(BAD_VALUE)
     return aware
 
 
 def _is_storable(value: Any) -> bool:
-    """PostgreSQL takes neither NUL nor half of a surrogate pair."""
+    """Tell whether PostgreSQL can store the text: it rejects NUL and halves of surrogate pairs."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""The first page of an export that is there to be read."""
+"""The first readable page of an export."""
 
 from __future__ import annotations
 

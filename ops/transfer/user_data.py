@@ -1,4 +1,4 @@
-"""Everything personal that stands in the tables of this app: how it leaves and how it goes."""
+"""The personal data in the tables of this app: its export, import and erasure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
 
 @dataclass(frozen=True)
 class TransferRows(Rows):
-    """Exports or imports: the files go before the rows that name them."""
+    """Exports or imports: files are erased before the rows that name them."""
 
     kept_in: str = ""
 
@@ -54,7 +54,7 @@ class TransferRows(Rows):
 
 
 class WebhookRows(Rows):
-    """Webhooks of the person or of a key of theirs, with what was sent to them."""
+    """Webhooks of the person or of their keys, with the deliveries."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
@@ -64,7 +64,7 @@ class WebhookRows(Rows):
 
 
 class AnswerRows(Rows):
-    """Stored answers to the person's calls, also to those made before it was known whose."""
+    """Stored responses to the person's calls, also to calls before the person was known."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
@@ -73,14 +73,14 @@ class AnswerRows(Rows):
 
 
 class KeyRows(Rows):
-    """Keys bound to the person; people that such a key made appear stay.
+    """Keys bound to the person. People whom such a key created stay.
 
-    Their rows are out of reach here: the foreign key lets go of the key by itself.
+    Their rows can't be changed here; the foreign key is set to null by the database.
     """
 
 
 class SettingsRows(Rows):
-    """They come back where nothing was decided yet."""
+    """Settings are imported only if the person has none yet."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         given = next(iter(rows), None)
@@ -107,7 +107,7 @@ class SettingsRows(Rows):
 
 
 class Account(Derived):
-    """The account itself, its sessions and what the admin's log says of it. It goes last."""
+    """The account, its sessions and its entries in the admin's log. It is erased last."""
 
     name = "account"
     order = 1_000
@@ -118,7 +118,7 @@ class Account(Derived):
         yield from User.objects.filter(pk=user.pk, hidden_at__isnull=True).values(*names)
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Only the name that is shown: who signs in how is decided where one signs in."""
+        """Import only the display name; sign-in is configured on this instance."""
         name = str((next(iter(rows), None) or {}).get("display_name") or "")[:150]
         if name.isprintable() and not loading.user.display_name:
             User.objects.filter(pk=loading.user.pk).update(display_name=name)

@@ -1,4 +1,4 @@
-"""Telling webhooks: one operation for each thing that one address is told."""
+"""Deliver webhooks: one operation for each event and address."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from ops.webhooks.public_addresses import TooSlow, Unreachable
 from ops.webhooks.webhook_events import TEST
 
 SIGNATURE = "X-Memcenter-Signature"
-# An address that kept this process waiting is let alone for so long: what it is to be told waits.
+# Deliveries to a slow address pause for this long.
 REST_SECONDS = 60.0
 _resting: dict[int, float] = {}
 
 
 class Undelivered(ProviderError):
-    """The address didn't take it: tried again, later and later, as often as any operation."""
+    """The address did not accept the delivery, which is retried like any operation."""
 
     uses_up = True
 
 
 @handles(Kind.DELIVER_WEBHOOK)
 def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
-    """Send one delivery, and log how it went.
+    """Send one delivery and log the result.
 
-    Running it twice is safe: what was taken is not sent again. Where a worker dies between the
-    answer and the log it is: receivers know a delivery by its id.
+    Safe to run twice: an accepted delivery is not sent again. If a worker dies between the response
+    and the log, it is sent again; receivers recognise a delivery by its id.
     """
     with as_system():
         found = Delivery.objects.select_related("webhook").filter(pk=run.payload["delivery"])
@@ -66,7 +66,7 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """Ids only: whoever wants more asks for it with a key."""
+    """Return the body, which contains ids only. A receiver reads the rows with an API key."""
     person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
     told = {
         "id": delivery.public_id,
@@ -85,7 +85,7 @@ def signature(body: bytes, *, secret: str, at: int) -> str:
 
 
 def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
-    """The status that came back, and what went wrong in words of ours."""
+    """Return the status of the response, and the error in our own words."""
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Memory-Center-Webhook/1",
@@ -104,7 +104,7 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
 
 
 def _rests(webhook: int) -> bool:
-    """One slow address costs a worker a few seconds a minute, however much it is to be told."""
+    """Tell whether deliveries to this address pause, since it answered too slowly."""
     until = _resting.get(webhook, 0.0)
     if until <= time.monotonic():
         _resting.pop(webhook, None)

@@ -29,7 +29,7 @@ from ops.pages.base import (
 from ops.pages.forms import PreferencesForm, add_problems
 
 THEME_COOKIE = "theme"
-TIME_ZONE_COOKIE = "time_zone_chosen"  # UTC was chosen too, and is no longer asked about
+TIME_ZONE_COOKIE = "time_zone_chosen"  # a person who chose UTC isn't asked again
 _A_YEAR = 365 * 24 * 3600
 
 
