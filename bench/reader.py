@@ -1,12 +1,14 @@
 """The reader on labelled messages and pairs: what is kept, what does harm, which verdicts hold.
 
-    .venv/bin/python bench/reader.py [FILE ...] [--show]
+    .venv/bin/python bench/reader.py [FILE ...] [--show] [--voices]
 
 Rows have the form of `training/data/README.md`. Messages go through the bundled extractor with
 those before them in their conversation; a memory is right where its quotation shares at least half
 of its own and of a wanted statement's letters. Precision and recall count what is kept without a
-review. "harmful" are memories of statements that must not be kept: somebody else's, quoted, played,
-joked, asked not to be kept. Pairs are right where the likeliest relation is the labelled one.
+review. "matter" is the same where borders don't count: what is kept lies mostly in a wanted or
+doubtful statement, or holds most of it. "harmful" are memories of statements that must not be kept:
+somebody else's, quoted, played, joked, asked not to be kept. Pairs are right where the likeliest
+relation is the labelled one.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ class Tally:
     wanted: int = 0
     kept: int = 0
     right: int = 0
+    on_matter: int = 0  # kept, and about something wanted, whatever its borders
+    found: int = 0  # wanted, and kept in some cut
     doubted: int = 0
     harmful: int = 0
     silent: int = 0
@@ -54,6 +58,8 @@ class Tally:
             "wanted": self.wanted,
             "precision": share(self.right, self.kept),
             "recall": share(self.right, self.wanted),
+            "matter P": share(self.on_matter, self.kept),
+            "matter R": share(self.found, self.wanted),
             "to review": self.doubted,
             "harmful": self.harmful,
             "nothing wanted": self.silent,
@@ -91,6 +97,9 @@ def judge(row: dict[str, Any], found: Sequence[Candidate], tally: Tally, *, show
     kept = [one for one in found if one.confidence >= _KEPT_FROM]
     tally.kept += len(kept)
     tally.doubted += len(found) - len(kept)
+    tolerated = [*wanted, *(span for span in spans if span[2]["keep"] == "unsure")]
+    tally.on_matter += sum(any(_is_on(one, span) for span in tolerated) for one in kept)
+    tally.found += sum(any(_is_on(one, span) for one in kept) for span in wanted)
     wrong = []
     for one in kept:
         match = next((span for span in free if _meets(one, span)), None)
@@ -120,6 +129,12 @@ def _placed(row: dict[str, Any]) -> Iterator[tuple[int, int, dict[str, Any]]]:
         yield start, at, span
 
 
+def _is_on(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
+    start, end = one.quote_start, one.quote_start + len(one.quote)
+    shared = min(end, span[1]) - max(start, span[0])
+    return shared > 0 and (shared * 2 >= end - start or shared * 2 >= span[1] - span[0])
+
+
 def _meets(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
     start, end = one.quote_start, one.quote_start + len(one.quote)
     shared = min(end, span[1]) - max(start, span[0])
@@ -141,11 +156,13 @@ def read_rows(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[dict[st
     return [row for row in rows if "text" in row], [row for row in rows if "text" not in row]
 
 
-def messages(rows: Sequence[dict[str, Any]], extractor: Extractor, *, show: bool) -> dict[str, Any]:
-    """A row of figures for each language."""
+def messages(
+    rows: Sequence[dict[str, Any]], extractor: Extractor, *, show: bool, by: str = "lang"
+) -> dict[str, Any]:
+    """A row of figures for each language, or for each voice."""
     tallies: dict[str, Tally] = defaultdict(Tally)
     for row, turn in turns(rows):
-        judge(row, extractor.extract(turn).candidates, tallies[row["lang"]], show=show)
+        judge(row, extractor.extract(turn).candidates, tallies[row[by]], show=show)
     return {language: tally.row() for language, tally in sorted(tallies.items())}
 
 
@@ -175,12 +192,16 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("files", nargs="*", type=Path, default=sorted(BLIND.glob("*.jsonl")))
     parser.add_argument("--show", action="store_true", help="list what went wrong")
+    parser.add_argument("--voices", action="store_true", help="a row for each voice")
     options = parser.parse_args(arguments)
+    if not options.files:
+        parser.error("name files of labelled rows: no set lies in bench/data/reader")
     prepare_django()
     from memories import language_steps
 
     said, compared = read_rows(options.files)
-    kept = messages(said, language_steps.bundled_extractor(), show=options.show)
+    extractor, by = language_steps.bundled_extractor(), "voice" if options.voices else "lang"
+    kept = messages(said, extractor, show=options.show, by=by)
     judged = pairs(compared, show=options.show)
     if kept:
         print_table(kept)

@@ -31,7 +31,8 @@ from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
 from memories.screening.secret_search import Span
 
-KEEP = 0.6  # share of "worth keeping" from which a statement is kept
+KEEP = 0.7  # share of "worth keeping" from which a statement is kept
+LIKELY = 0.6  # the same from which one goes to the review
 DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
 ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
 FLAG = 0.5  # share from which a mark of the whole message holds
@@ -278,9 +279,9 @@ def _accepted(message: _Message) -> Iterator[Candidate]:
 def _is_ours(one: Statement, *, asked: bool) -> bool:
     """Tell whether it may be kept, surely or after a review."""
     if one.best("whose") not in _OWN_LIFE or one.best("said") not in _LIVED:
-        return asked and one.share("keep", "yes") >= KEEP
+        return asked and one.share("keep", "yes") >= LIKELY
     keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
-    least = ASKED_TO_KEEP if asked else KEEP
+    least = ASKED_TO_KEEP if asked else LIKELY
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 
@@ -310,7 +311,7 @@ def _not_lived(message: _Message) -> Iterator[tuple[int, int]]:
 
 def _is_lived(one: Statement) -> bool:
     lived = sum(one.share("said", said) for said in _LIVED)
-    return lived >= 0.5 or one.share("keep", "yes") >= KEEP
+    return lived >= 0.5 or one.share("keep", "yes") >= LIKELY
 
 
 def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidate | None:
