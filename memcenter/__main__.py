@@ -2,4 +2,5 @@
 
 from memcenter.command_line import main
 
-main()
+if __name__ == "__main__":
+    main()
