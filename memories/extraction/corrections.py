@@ -33,6 +33,7 @@ _CONTRASTS = tuple(
     )
 )
 _MOST = 160  # signs of a sentence in which a correction is looked for
+_FEW = 4  # words of it
 _SHORT = 24  # signs of the right words alone, or twice the Han signs
 _ALIKE = 0.6  # how alike a slip of the pen and the right word are
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\d))+")
@@ -88,7 +89,8 @@ def slip(said: str) -> str:
     if len(found) != 1 or not PATTERNS["slip"].search(said):
         return ""
     right = next((right for right, wrong in _told(said) if right and not wrong), "")
-    return right if len(right) + len(_HAN.findall(right)) * 3 <= _SHORT else ""
+    is_short = len(right) + len(_HAN.findall(right)) * 3 <= _SHORT
+    return right if is_short and len(right.split()) <= _FEW else ""
 
 
 def _told(sentence: str) -> Iterator[tuple[str, str]]:
