@@ -28,7 +28,7 @@ PLACE = ("machine_name", "project_path")
 NEXT_ACTION = "use_ids_to_call_mem_get"
 # The types of a page about a project; the other kinds may be about the user alone.
 OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
-_UNNAMED = "Name the project of a “{kind}”: project_name or project_key."
+_UNNAMED = "Name the project of a “{kind}”: project_key, or project_name where a call takes it."
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -67,17 +67,27 @@ def place_of(data: Mapping[str, Any]) -> Place:
 def prepare(given: MemoryInput) -> Prepared:
     """Validate, summarize and embed; call it outside any transaction. Raises `Invalid`, by field.
 
-    A missing summary or missing tags are derived from the text. A page of the five project types
-    needs a project, since it would otherwise appear in the prompts of every chat.
+    A missing summary or missing tags are derived from the text.
     """
-    if given.kind in OF_PROJECTS and given.project_key is None and given.project_name is None:
-        if not settings.DEFAULT_PROJECT:
-            raise Invalid.field("project_name", _UNNAMED.format(kind=given.kind))
-        given = replace(given, project_name=settings.DEFAULT_PROJECT)
+    given = with_project(given)
     told = digest(given.content)
     given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
     longest = settings.MAX_INGEST_CHARS
     return direct_writes.prepare(given, origin=Origin.AGENT, longest=longest)
+
+
+def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:
+    """Return what was given, with the default project where its type needs one.
+
+    A memory of the five project types without a project would appear in the prompts of every chat.
+    Raises `Invalid` for `field` if there is no default.
+    """
+    unnamed = given.project_key is None and given.project_name is None
+    if given.kind not in OF_PROJECTS or not unnamed:
+        return given
+    if not settings.DEFAULT_PROJECT:
+        raise Invalid.field(field, _UNNAMED.format(kind=given.kind))
+    return replace(given, project_name=settings.DEFAULT_PROJECT)
 
 
 def ingest(prepared: Prepared, *, user: User, place: Place | None = None) -> Written:

@@ -14,7 +14,7 @@ from memcenter.rest.description.schema import Accepted, page_of
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.pagination import NEWEST, Order
 from memcenter.rest.requests.fields import Personal
-from memories import portrait, selectors
+from memories import portrait, project_pages, selectors
 from memories.api import rendering, response_shapes, serializers
 from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
@@ -45,9 +45,9 @@ _GIVEN = (
 
 def _prepare(call: Call) -> Prepared:
     given = {name: call.data[name] for name in _GIVEN if name in call.data}
-    return direct_writes.prepare(
-        MemoryInput(content=call.data["content"], **given), origin=Origin.API
-    )
+    told = MemoryInput(content=call.data["content"], **given)
+    told = project_pages.with_project(told, field="project_key")
+    return direct_writes.prepare(told, origin=Origin.API)
 
 
 class PortraitView(MemcenterView):

@@ -469,18 +469,15 @@ def _reasons(one: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]
 
 def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
     """Return the person's requests to forget: explicit orders, else those that the reader
-    recognises.
+    recognises, else brief ones, which are only asked about.
 
     "Don't save this, I was laid off" asks to keep nothing of this message: it is no request.
     """
     if message.flag("dont_keep_this") and not message.flag("forget"):
         return
     orders = list(_orders(message, "forget"))
-    for order in orders:
-        yield ForgetRequest(
-            secret_masking.blanked(order.what), secret_masking.blanked(order.sentence)
-        )
-    if orders:
+    if any(not one.brief for one in orders):
+        yield from map(_request, orders)
         return
     if any(one.wonders or one.verb == "remember" for one in message.commands):
         return  # "don't forget that …"
@@ -489,5 +486,12 @@ def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
     forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
     if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):
         yield ForgetRequest(whole, whole, in_words=in_words)
+    elif orders:
+        yield from map(_request, orders)
     elif before >= FLAG:
         yield ForgetRequest("", whole, in_words=in_words)
+
+
+def _request(order: Command) -> ForgetRequest:
+    what, sentence = map(secret_masking.blanked, (order.what, order.sentence))
+    return ForgetRequest(what, sentence, in_words=not order.brief)

@@ -14,6 +14,7 @@ from memories.extraction import masking
 from memories.extraction.word_tables import compiled
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # of a message that is nothing but a request to forget
 _LONGEST = 600  # signs of a sentence in which "remember" and "forget" are looked for
 _P = compiled("commands")
 _REMEMBER = (_P["remember_en"], _P["remember_zh"])
@@ -31,6 +32,7 @@ class Command:
     """`start` is the offset of `what` in the sentence or, from `commands`, in the message.
 
     `what` is empty if the previous message is meant. `todo` marks a task instead of a fact.
+    `brief` marks a short message that is nothing but a request, in looser words than an order.
     """
 
     verb: str  # remember | forget
@@ -39,6 +41,7 @@ class Command:
     todo: bool = False
     sentence: str = ""
     wonders: bool = False  # "forget that I live in Leeds?"
+    brief: bool = False  # "forget coffee"
 
 
 def speaks_of_forgetting(text: str) -> bool:
@@ -47,7 +50,45 @@ def speaks_of_forgetting(text: str) -> bool:
 
 
 def commands(covered: str) -> Iterator[Command]:
-    """Return all sentences in the form of an order, even if they aren't meant as one."""
+    """Return all sentences in the form of an order, even if they aren't meant as one.
+
+    A message without any may be a brief request.
+    """
+    found = list(_orders(covered))
+    yield from found or _brief_requests(covered)
+
+
+def _brief_requests(covered: str) -> Iterator[Command]:
+    text = covered.strip()
+    plain = segment.simplified(masking.plain(text))
+    if (what := brief_request(plain)) is not None:
+        start = covered.index(text)
+        at = plain.index(what)
+        own = text[at : at + len(what)]
+        yield Command("forget", own, start + at, sentence=text, brief=True)
+
+
+def brief_request(message: str) -> str | None:
+    """Return what a short message with a word of forgetting, and no other matter, asks to forget.
+
+    "Forget coffee" and 把车忘掉 could be said to a person as well: they are asked about.
+    """
+    if len(message) > _LONGEST or _P["waved_away"].match(message):
+        return None
+    is_chinese = bool(_P["han"].search(message))
+    size = len(message) if is_chinese else len(message.split())
+    if size > (_BRIEF_SIGNS if is_chinese else _BRIEF_WORDS):
+        return None
+    match = _P["zh_brief" if is_chinese else "brief_en"].match(message)
+    if match is None:
+        return None
+    what = (match["what"] or match["named"]).strip(" ，,").removeprefix("把")
+    names = ("not_ours", "zh_brief_not_ours") if is_chinese else ("brief_not_ours",)
+    is_other = any(_P[name].search(what) for name in names) or _P["only_nothing"].match(what)
+    return None if is_other else what
+
+
+def _orders(covered: str) -> Iterator[Command]:
     for sentence in _SENTENCE.finditer(covered):
         text = sentence[0].strip()
         plain = segment.simplified(masking.plain(text[:_LONGEST]))

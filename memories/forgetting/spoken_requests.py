@@ -24,6 +24,7 @@ from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction import secret_masking
 from memories.extraction.arbitration import pairs
+from memories.extraction.commands import speaks_of_forgetting
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
 from memories.forgetting import memory_forgets
 from memories.indexing import search_index
@@ -116,8 +117,12 @@ def asks_to_forget(text: str) -> bool:
 
 
 def asked_about(about: str) -> list[Asked]:
-    """Like `asked_in`, for an API client's subject: "forget that …" or only the subject."""
-    found = [one for one in _requests_in(about) if one.about]
+    """Like `asked_in`, for an API client's subject: "forget that …" or only the subject.
+
+    Here it is certain that a brief "forget coffee" is a request; its words are the subject.
+    """
+    requests = [one for one in _requests_in(about) if one.about]
+    found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
     words = _THAT.sub("", about.strip())
     return prepare(found or [ForgetRequest(secret_masking.cover(words), about)])
 

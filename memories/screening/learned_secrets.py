@@ -29,6 +29,7 @@ _NAMES_A_THING = linear.compile(
     r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
 )
+_EMAIL = linear.compile(r"[\w.+\-]+@[A-Za-z\d\-]+(?:\.[A-Za-z\d\-]+)*\.[A-Za-z]{2,}")
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _LONGEST = 240  # characters; a phrase of 24 words
@@ -139,6 +140,8 @@ def _can_be_told(text: str, start: int, end: int) -> bool:
 
 
 def _is_harmless(text: str, span: Span) -> bool:
+    if _is_part_of_an_email(text, span):
+        return True
     start, end = span.start, span.end
     while start > 0 and _is_of_a_name(text[start - 1]):
         start -= 1
@@ -149,6 +152,14 @@ def _is_harmless(text: str, span: Span) -> bool:
     names = not short and _NAMES_A_THING.search(word) is not None
     names = names or _DATE.fullmatch(word) is not None
     return names or _HARMLESS.search(text[max(0, start - _BEFORE) : start]) is not None
+
+
+def _is_part_of_an_email(text: str, span: Span) -> bool:
+    """Tell whether the span lies in an e-mail address without covering it: "pin for a@b.org"."""
+    return any(
+        start <= span.start and span.end <= end and end - start > span.end - span.start
+        for start, end in (match.span() for match in _EMAIL.finditer(text))
+    )
 
 
 def _is_of_a_name(sign: str) -> bool:

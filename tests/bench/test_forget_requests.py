@@ -20,6 +20,13 @@ def test_there_are_requests_in_both_languages() -> None:
     assert {row.language for row in ROWS} == {"en", "zh"}
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_said_in_a_turn_is_understood_as_a_request(language: str) -> None:
+    said = [row.request for row in read(DATA / f"{language}.jsonl")]
+    missed = [one for one in said if not spoken_requests.asks_to_forget(one)]
+    assert len(missed) <= 0.05 * len(said), missed
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_nothing_but_what_is_meant_is_erased(alice: User, row: Row) -> None:
     memories = [make_memory(alice, content) for content in row.memories]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Conversation
+from memories import language_steps
 from memories.extraction.types import ForgetRequest
 from memories.forgetting import spoken_requests
 from memories.forgetting.spoken_requests import FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND, Outcome
 from memories.models import Change, Memory, MemoryStatus
+from memories.reader import reader
 from ops.access import as_user
 from ops.models import Operation, Receipt, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn, make_version
+from tests.memcenter.rest.client import Api, answer
 from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
@@ -209,3 +212,52 @@ def test_the_messages_that_told_it_are_offered(alice: User, pairs: FakePairs) ->
 )
 def test_what_is_a_request_to_forget(said: str, asks: bool) -> None:
     assert spoken_requests.asks_to_forget(said) is asks
+
+
+# Requests that once took something else: the request, the memories, and the only one that may go.
+AUDITED = {
+    "job": (
+        "Forget my job.",
+        ("Works as a nurse", "Quit the job at Acme", "Wants a new job"),
+        "Works as a nurse",
+    ),
+    "home": (
+        "Forget that I live in Brno.",
+        ("Lives in Brno", "Works in Brno at the hospital"),
+        "Lives in Brno",
+    ),
+    "喝茶": ("忘掉我喜欢喝茶。", ("喜欢喝茶", "不喜欢喝茶的人"), "喜欢喝茶"),
+    "a word": ("forget coffee", ("Drinks coffee at noon", "Allergic to coffee"), ""),
+    "忘掉茶": ("忘掉茶", ("喜欢喝茶", "对薄荷茶过敏"), ""),
+}
+
+
+@pytest.mark.parametrize("case", AUDITED)
+def test_said_in_a_turn_it_takes_what_is_plainly_meant_or_asks(
+    alice: User, alice_key: str, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    monkeypatch.setattr(language_steps, "pair_reader", reader)
+    language_steps.bundled_arbiter.cache_clear()
+    request, contents, meant = AUDITED[case]
+    api = Api(alice_key)
+    told(alice, *contents)
+    turn = {"conversation_id": "c1", "user_message": request, "assistant_message": "Let me see."}
+    operation = answer(api.post("/turns", turn), 201)["op_ids"][0]
+    worker.drain()
+    outcome = answer(api.get(f"/memory/ops/{operation}"))["forget"]
+    gone = set(contents) - set(left())
+    assert outcome["status"] == (FORGOTTEN if gone else NEEDS_CHOICE)
+    assert gone <= {meant} and outcome["memory_ids"]
+
+
+@pytest.mark.parametrize("request_", ["Forget that I have a motorbike.", "forget the sailing boat"])
+def test_a_turn_whose_request_matched_nothing_says_so(
+    alice: User, alice_key: str, request_: str
+) -> None:
+    told(alice, "Likes tea")
+    turn = {"conversation_id": "c1", "user_message": request_, "assistant_message": "Let me see."}
+    operation = answer(Api(alice_key).post("/turns", turn), 201)["op_ids"][0]
+    worker.drain()
+    nothing = {"status": NOTHING_FOUND, "memory_ids": [], "message_ids": []}
+    assert answer(Api(alice_key).get(f"/memory/ops/{operation}"))["forget"] == nothing
+    assert left() == ["Likes tea"]

@@ -93,6 +93,7 @@ class LabelReader:
     def __init__(self, text: str, folded: Folded | None) -> None:
         self.text = text
         self.tokens = Tokens(text, folded)
+        self._plain: dict[int, bool] = {}  # by the number of the token; many labels pass it by
 
     # A label: the value is after it, or before it.
 
@@ -102,20 +103,34 @@ class LabelReader:
 
     def _after(self, hit: Hit) -> Found | None:
         way = Way(hit)
+        has_name = hit.cue is Cue.SERVICE or any(word in hit.said for word in NETWORKS)
         for number, token in self.tokens.following(hit.end, most=FARTHEST):
-            if self._is_a_name(token, hit):
+            if has_name and self._is_a_name(token):
                 return None
-            found = self._step(number, token, way)
-            if found is not None:
+            if way.words and not way.direct and self._is_plain(number):
+                way.pass_by(token)
+            elif (found := self._step(number, token, way)) is not None:
                 return found
             if way.crossed > 1 or way.signs > 18:
                 return None
         return None
 
-    def _is_a_name(self, token: Token, hit: Hit) -> bool:
+    def _is_plain(self, number: int) -> bool:
+        """Whether `_word` passes this token by unless it follows the label or a link directly."""
+        if number not in self._plain:
+            token = self.tokens.all[number]
+            self._plain[number] = (
+                token.kind == "word"
+                and token.look <= Look.WORD
+                and not token.is_program
+                and token.text[0] not in LINK_SIGNS
+                and token.bare not in common_words.LINKS
+                and token.bare not in ("to", "as")
+            )
+        return self._plain[number]
+
+    def _is_a_name(self, token: Token) -> bool:
         """Whether a name follows, of a network or an account: names aren't secret."""
-        if hit.cue is not Cue.SERVICE and not any(word in hit.said for word in NETWORKS):
-            return False
         if token.kind == "han":
             return any(word in token.text for word in ("叫", "名", "昵称"))
         return token.bare in NAMES
@@ -290,7 +305,9 @@ class LabelReader:
         last = list(self._clause_tokens(number, token))[-1]
         if last.text[-1] in "!?":
             last = self._last_of_clause(self.tokens.at(last.start), last)
-        return Found(token.start, max(last.core_end, token.core_end), way.hit.label.category)
+        end = max(last.core_end, token.core_end)
+        closes = self.text[token.start] == "(" and self.text[end : end + 1] == ")"
+        return Found(token.start, end + closes, way.hit.label.category)
 
     def _whole(self, number: int, token: Token, way: Way) -> Found:
         """Extend a value to its last character, with similar parts: "4821 77", "a1b2, c3d4"."""

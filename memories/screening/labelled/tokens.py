@@ -23,6 +23,7 @@ _KINDS = {
     number: "word" if name == "digits" else name for name, number in _TOKEN.groupindex.items()
 }
 _AROUND = "([{<'`*_"
+_OPENING = {")": "(", "]": "[", "}": "{"}
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,16 @@ class Token:
 
     @cached_property
     def core(self) -> str:
-        """The text without surrounding punctuation; a sign at the end of a code belongs to it."""
+        """The text without surrounding punctuation; a sign at the end of a code belongs to it.
+
+        So does the bracket that closes one inside: "abc(def)".
+        """
         has_digit = any(sign.isdigit() for sign in self.text)
-        return self.text.lstrip(_AROUND).rstrip(TRAILING if has_digit else TRAILING + "*_?!~")
+        rest = self.text.lstrip(_AROUND)
+        core = rest.rstrip(TRAILING if has_digit else TRAILING + "*_?!~")
+        closing = rest[len(core) : len(core) + 1]
+        opening = _OPENING.get(closing)
+        return core + closing if opening and core.count(opening) > core.count(closing) else core
 
     @property
     def core_start(self) -> int:

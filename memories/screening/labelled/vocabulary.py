@@ -47,8 +47,9 @@ def value_in(said: str) -> str:
 def is_an_answer(match: Match) -> bool:
     """Whether the match is an answer: after "I put" or "A:" always, after "is" if plausible."""
     said, lead = str(match["s"]), match[0][: match.start(1) - match.start()]
-    if not lead.strip(' ,:："“').lower().endswith(("is", "it's", "is it", "是", "叫", "its")):
-        return True
+    links = ("is", "it's", "is it", "是", "叫", "its")
+    if "答案" in lead or not lead.strip(' ,:："“').lower().endswith(links):
+        return not said.startswith(ASKING_ZH)
     if "\u3400" <= said[0] <= "\u9fff":
         return common_words.is_han_phrase(said[:12])
     return common_words.is_phrase(said.split())
@@ -67,12 +68,18 @@ def is_counted(tokens: Tokens, number: int) -> bool:
 
 NO_CODE = _P["no_code"]
 FIGURES_ZH = _WORDS["figures_zh"]
+ASKING_ZH = tuple(_WORDS["asking_zh"])
 
 
 def is_a_figure_of_speech(text: str, start: int, said: str) -> bool:
-    """Whether the label announces no secret, as in 流量密码 ("key to traffic") or "area code"."""
+    """Whether the label announces no secret, as in 流量密码 ("key to traffic") or "area code".
+
+    "mm是" and "kl是" announce one where a code follows, and ask what it means before Chinese.
+    """
     if said.startswith("密"):
         return text[max(0, start - 2) : start] in FIGURES_ZH
+    if said[-1] == "是" and said[:2].lower() in ("mm", "kl"):
+        return not text[start + len(said) :].lstrip()[:1].isascii()
     if said.lower() in ("code", "codes"):
         return NO_CODE.search(text[max(0, start - 16) : start]) is not None
     return False

@@ -284,3 +284,14 @@ def test_somebody_elses_message_is_not_found_by_its_own_id(
     _clients_own(mallory, "c1", "q1")
     body = {"message_id": "q1", "user_id": "alice"}
     assert error(forget(product_key, scope="message", **body), 404)
+
+
+@pytest.mark.parametrize("scope", ["memory", "message", "conversation", "project"])
+def test_the_progress_of_a_forget_ends_where_all_is_done(
+    scope: str, alice: User, alice_key: str
+) -> None:
+    op_id = answer(forget(alice_key, scope=scope, **targets(alice)[scope]), 202)["op_id"]
+    worker.drain()
+    told = answer(Api(alice_key).get(f"/memory/ops/{op_id}"))
+    assert told["status"] == "succeeded"
+    assert told["progress"]["done"] == told["progress"]["total"] > 1

@@ -14,6 +14,7 @@ from ops.models import User
 from ops.queue import worker
 from tests.factories import make_memory
 from tests.memcenter.compat.mem0_client import client, mem0_errors, mem0_types
+from tests.pair_reader import FakePairs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_connection")]
 Call = Callable[[], Any]
@@ -70,6 +71,30 @@ def test_what_was_said_is_learned_and_the_event_tells_what_came_of_it(mem0: Any)
 
 def event(mem0: Any, answer: Any) -> Any:
     return mem0.client.get(f"/v1/event/{answer['event_id']}/").json()
+
+
+@pytest.mark.parametrize(
+    ("known", "status"),
+    [
+        (["Lives in Brno", "Plays the cello"], "forgotten"),
+        (["Lives in Brno", "Lives in Brno with Ana"], "needs_choice"),
+        (["Likes tea"], "nothing_found"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_the_event_tells_what_came_of_a_request_to_forget(
+    mem0: Any, pairs: FakePairs, known: list[str], status: str
+) -> None:
+    wei = users.find_or_create("wei")
+    pairs.means("Lives in Brno")
+    made = [make_memory(wei, one) for one in known]
+    answer = mem0.add("Forget that I live in Brno.", user_id="wei")
+    worker.drain()
+    told = event(mem0, answer)
+    assert (told["status"], told["forget"]["status"]) == ("SUCCEEDED", status)
+    listed = {"forgotten": made[:1], "needs_choice": made, "nothing_found": []}[status]
+    assert set(told["forget"]["memory_ids"]) == {one.public_id for one in listed}
+    assert Memory.objects.filter(user=wei).count() == len(known) - (status == "forgotten")
 
 
 def test_the_event_of_a_call_with_several_turns_tells_of_all_of_them(mem0: Any) -> None:

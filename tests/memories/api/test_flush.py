@@ -186,3 +186,13 @@ def test_nothing_to_keep_and_nobody_else_s(
     off = {"longterm_enabled": False}
     answer(Api(alice_key).patch("/memory/settings", off))
     assert flush(alice_key)["note"] == "NO_REPLY"
+
+
+def test_messages_of_a_conversation_that_is_not_known_here_are_kept(
+    alice: User, alice_key: str
+) -> None:
+    said = [{"role": "user", "content": TEA}, {"role": "assistant", "content": "Noted."}]
+    body = answer(Api(alice_key).post(FLUSH, {"conversation_id": "never-seen", "messages": said}))
+    assert [one["result"] for one in body["written"]] == ["created"]
+    assert Memory.objects.get(user=alice).kind == "constraint"
+    assert Conversation.objects.get(user=alice, external_id="never-seen").message_count == 0

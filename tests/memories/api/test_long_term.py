@@ -3,11 +3,14 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from memories.models import Memory, MemoryVersion, Project
+from memories.project_pages import OF_PROJECTS
 from memories.writing import curation
 from ops.accounts import users
 from ops.models import Operation, User
+from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
 
@@ -309,3 +312,33 @@ def test_a_number_of_more_than_64_bits_comes_back(alice: User, alice_key: str) -
     made = answer(Api(alice_key).post("/memory/long_term", body), 201)
     for one in (made, answer(Api(alice_key).get(f"/memory/long_term/{made['id']}"))):
         assert one["data"] == {"atoms": 1e40, "by": [-(1e30)]} and one["created_at"].endswith("Z")
+
+
+@pytest.mark.parametrize("kind", sorted(OF_PROJECTS))
+def test_a_memory_of_a_project_names_it_or_means_the_default(
+    alice_key: str, settings: Settings, kind: str
+) -> None:
+    """Without a project it would be in the prompts of every chat."""
+    body = {"content": "Ship the parser before the search page", "kind": kind}
+    assert refused(Api(alice_key).post("/memory/long_term", body), "project_key")
+    assert not Memory.objects.exists()
+
+    settings.DEFAULT_PROJECT = "General Works"
+    answer(Api(alice_key).post("/memory/long_term", body), 201)
+    assert Memory.objects.get().project == Project.objects.get(key="general-works")
+
+
+BROKE = ["Divorce lawyer", "Wedding singer on weekends", "Doesn't miss a single rehearsal"]
+
+
+@pytest.mark.parametrize("text", BROKE)
+def test_texts_that_once_broke_it_are_written_and_learned(alice_key: str, text: str) -> None:
+    api = Api(alice_key)
+    for known in ("Married to Sam", "Sings at weddings", "Misses rehearsals"):
+        answer(api.post("/memory/long_term", {"content": known}), 201)
+    assert api.post("/memory/long_term", {"content": text}).status_code in (200, 201)
+    turn = {"conversation_id": "c1", "user_message": text, "assistant_message": "Noted."}
+    op_id = answer(api.post("/turns", turn), 201)["op_ids"][0]
+    worker.drain()
+    assert answer(api.get(f"/memory/ops/{op_id}"))["status"] == "succeeded"
+    assert not Operation.objects.exclude(status="succeeded").exists()

@@ -105,3 +105,38 @@ def test_values_in_json_are_masked_by_what_they_are_called() -> None:
 
     assert "Sunny42x" not in str(masked)
     assert masked["city"] == "Porto" and masked["n"] == [1, "ok"]
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("mm是abc7788", "mm是[已隐去]"),
+        ("kl: sesame42", "kl: [redacted]"),
+        ("DL pw abc123", "DL pw [redacted]"),
+        ("Sicherheitscode 4471", "Sicherheitscode [redacted]"),
+        ("付款码 134567890123456789", "付款码 [已隐去]"),
+        ("安全问题的答案是大白兔", "安全问题的答案是[已隐去]"),
+        ("密保问题的答案是春田小学", "密保问题的答案是[已隐去]"),
+        ("the password is (def)", "the password is [redacted]"),
+        ("pw: abc(def)", "pw: [redacted]"),
+    ],
+)
+def test_a_secret_is_masked_from_its_first_sign_to_its_last(said: str, left: str) -> None:
+    assert secret_masking.masked_by_reading(said) == left
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "pin for firstname.lastname-team@subsidiary.example.co.uk hangs",
+        "pin for bob.smith@example.com is wrong",
+        "mm是多少",
+        "这个mm是毫米还是妹妹的意思？图纸上写 φ30mm±0.05",
+        "kl: 3 nights",
+        "付款码怎么用",
+        "安全问题的答案是什么",
+        "Was ist ein Sicherheitscode?",
+    ],
+)
+def test_what_only_looks_alike_stays_whole(said: str) -> None:
+    assert secret_masking.masked_by_reading(said) == said
