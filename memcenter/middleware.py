@@ -7,6 +7,8 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import SimpleTemplateResponse
+from django.urls import resolve
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
@@ -17,6 +19,7 @@ from ops.audit import acting_user
 from ops.models import User
 
 Handler = Callable[[HttpRequest], HttpResponse]
+_CALLS = ("/api/v1/", "/v1/", "/v2/", "/v3/")  # ours, and other products'
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -73,6 +76,41 @@ def content_security_policy(get_response: Handler) -> Handler:
         return response
 
     return middleware
+
+
+def calls_with_a_key(get_response: Handler) -> Handler:
+    """Let the view alone answer an API call that brings a key.
+
+    Sessions, CSRF tokens, signed-in people and messages belong to pages; none of what follows in
+    `settings.MIDDLEWARE` does anything for such a call but take time.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if not _brings_a_key(request):
+            return get_response(request)
+        request.get_host()  # raises DisallowedHost, as for pages
+        acting_user.comes_in("visitor", "api")
+        # Not only until it has answered: a streamed answer is still to come.
+        translation.activate(translation.get_language_from_request(request))
+        response = _of_the_view(request)
+        if not response.streaming and not response.has_header("Content-Length"):
+            response.headers["Content-Length"] = str(len(response.content))
+        return response
+
+    return middleware
+
+
+def _brings_a_key(request: HttpRequest) -> bool:
+    named = request.META.get("HTTP_AUTHORIZATION") or request.META.get("HTTP_X_API_KEY")
+    return bool(named) and request.path_info.startswith(_CALLS)
+
+
+def _of_the_view(request: HttpRequest) -> HttpResponse:
+    request.resolver_match = match = resolve(request.path_info)
+    response = match.func(request, *match.args, **match.kwargs)
+    if isinstance(response, SimpleTemplateResponse):
+        response.render()
+    return response  # type: ignore[no-any-return] # a view answers
 
 
 def who_acts(get_response: Handler) -> Handler:

@@ -49,6 +49,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memcenter.middleware.content_security_policy",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "memcenter.middleware.calls_with_a_key",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -58,7 +60,6 @@ MIDDLEWARE = [
     "memcenter.middleware.personal_settings",
     "django.contrib.messages.middleware.MessageMiddleware",
     "memcenter.middleware.staff_second_step",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
