@@ -1,11 +1,11 @@
-"""Memory: what does the learned reader add to the whole product?
+"""Memory: how much does the whole product take, and what does the learned reader add to it?
 
-    .venv/bin/python bench/reader_memory.py [--turns 40]
+    .venv/bin/python bench/reader_memory.py [--turns 20] [--profile default]
 
-The product is started twice and given the same turns, memories and recalls: once as it is, once
+The product is started twice and given the same turns, memories and contexts: once as it is, once
 with a model in place of the reader's that loads nothing and finds nothing. Printed is the
-proportional memory (PSS) of its own processes, in which a page that several processes share counts
-in parts that add up to one; PostgreSQL and Redis are left out.
+proportional memory (PSS) of all its processes, PostgreSQL and Redis included, in which a page that
+several processes share counts in parts that add up to one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import argparse
 import os
 import sys
 import tempfile
+from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -61,24 +63,33 @@ sys.meta_path.insert(0, Without())
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--turns", type=int, default=40)
-    turns = parser.parse_args().turns
-    with running() as product:
+    parser.add_argument("--turns", type=int, default=20)
+    parser.add_argument("--profile", default="default")
+    wanted = parser.parse_args()
+    turns, profile = wanted.turns, wanted.profile
+    with running(MEMCENTER_PROFILE=profile) as product:
         used = measure(product, turns)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sitecustomize.py").write_text(_NOTHING)
-        with running(PYTHONPATH=folder) as product:
+        with running(PYTHONPATH=folder, MEMCENTER_PROFILE=profile) as product:
             without = measure(product, turns)
-    added = sum(used.values()) - sum(without.values())
     for name, each in (("with", used), ("without", without)):
-        print(f"{name}: {sum(each.values())} MB in {len(each)} processes, {sorted(each.values())}")
+        for program, sizes in sorted(each.items()):
+            print(f"{name} {program:12}{sum(sizes):>6} MB in {len(sizes)} processes: {sizes}")
+    with_mb, without_mb = (sum(map(sum, each.values())) for each in (used, without))
     print_result(
-        {"added_mb": added, "with_mb": sum(used.values()), "without_mb": sum(without.values())}
+        {
+            "profile": profile,
+            "added_mb": with_mb - without_mb,
+            "with_mb": with_mb,
+            "without_mb": without_mb,
+            "python_mb": sum(used["python"]),
+        }
     )
 
 
-def measure(product: Product, turns: int) -> dict[int, int]:
-    """MB of each process of the product after it has learned, written and recalled."""
+def measure(product: Product, turns: int) -> dict[str, list[int]]:
+    """MB of each process, by program, after the product has learned, written and recalled."""
     said = [one.turn.user.text for language in LANGUAGES for one in read_turns(language)]
     for number, text in enumerate(said[::7][:turns]):
         user = f"memory-{number % 4}"
@@ -98,7 +109,11 @@ def measure(product: Product, turns: int) -> dict[int, int]:
         for status in ("pending", "running"):
             while product.get("/memory/ops", user_id=f"memory-{number}", status=status)["results"]:
                 pass
-    return {one: _megabytes(one) for one in _children(os.getpid()) if _is_python(one)}
+    found: dict[str, list[int]] = defaultdict(list)
+    for one in _children(os.getpid()):
+        with suppress(OSError):  # it has ended
+            found[_program(one)].append(_megabytes(one))
+    return {program: sorted(sizes) for program, sizes in found.items()}
 
 
 def _children(process: int) -> list[int]:
@@ -108,11 +123,9 @@ def _children(process: int) -> list[int]:
     return [*direct, *(one for child in direct for one in _children(child))]
 
 
-def _is_python(process: int) -> bool:
-    try:
-        return Path(os.readlink(f"/proc/{process}/exe")).name.startswith("python")
-    except OSError:  # it has ended
-        return False
+def _program(process: int) -> str:
+    name = Path(os.readlink(f"/proc/{process}/exe")).name
+    return "python" if name.startswith("python") else name
 
 
 def _megabytes(process: int) -> int:

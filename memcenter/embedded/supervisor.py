@@ -8,7 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
@@ -23,6 +23,17 @@ _LOOK_EVERY = 0.2
 _FIRST_PAGE_SECONDS = 180.0  # a crowded machine is slow, not wrong
 _LONGEST_BACKOFF = 30.0
 _PROGRAMS = ("web", "worker", "beat")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How many processes answer requests, and how many run operations."""
+
+    web: int
+    worker: int
+
+
+PROFILES = {"default": Profile(web=2, worker=2), "small": Profile(web=1, worker=1)}
 
 
 class Server(Protocol):
@@ -179,18 +190,18 @@ class Supervisor:
 
 
 def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
-    quiet = ("--loglevel=WARNING",)
+    quiet, profile = ("--loglevel=WARNING",), _profile()
     run = {
         "web": of_module(
             *("granian", "--interface", "wsgi"),
             *("--host", address.host, "--port", str(address.port)),
-            *("--workers", str(_web_workers()), "--blocking-threads", "16"),
+            *("--workers", str(profile.web), "--blocking-threads", "16"),
             *("--workers-kill-timeout", "4", "--respawn-failed-workers", "--no-ws"),
             *("--log-level", "warning", "memcenter.wsgi:application"),
         ),
         "worker": of_module(
-            *("celery", "--quiet", "-A", "memcenter.celery:app", "worker", "-c", "2", *quiet),
-            *("--without-gossip", "--without-mingle"),
+            *("celery", "--quiet", "-A", "memcenter.celery:app", "worker", *quiet),
+            *("-c", str(profile.worker), "--without-gossip", "--without-mingle"),
         ),
         "beat": of_module(
             *("celery", "--quiet", "-A", "memcenter.beat:app", "beat", *quiet),
@@ -200,9 +211,10 @@ def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
     return {name: Program(name, run[name], folder=folder) for name in _PROGRAMS}
 
 
-def _web_workers() -> int:
+def _profile() -> Profile:
+    chosen = PROFILES[env.choice("MEMCENTER_PROFILE", "default", among=tuple(PROFILES))]
     # Each thread keeps a database connection: 2 x 16 and the worker stay under the 80 there are.
-    return min(2, os.cpu_count() or 1)
+    return replace(chosen, web=min(chosen.web, os.cpu_count() or 1))
 
 
 @contextlib.contextmanager

@@ -11,7 +11,8 @@ import pytest
 from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.embedded.process import MARK, PidFile, spawn
 from memcenter.embedded.program import end_leftovers
-from memcenter.embedded.supervisor import Address, Watched
+from memcenter.embedded.supervisor import PROFILES, Address, Profile, Watched, _profile
+from memcenter.lib import env
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
 
@@ -167,3 +168,37 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(folder: DataFol
     assert stranger.poll() is None
     stranger.kill()
     stranger.wait()
+
+
+def test_a_small_server_gets_one_process_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.delenv("MEMCENTER_PROFILE", raising=False)
+    assert _profile() == PROFILES["default"] == Profile(web=2, worker=2)
+    monkeypatch.setenv("MEMCENTER_PROFILE", "small")
+    assert _profile() == Profile(web=1, worker=1)
+    monkeypatch.setenv("MEMCENTER_PROFILE", "tiny")
+    with pytest.raises(env.BadSetting):
+        _profile()
+
+
+@pytest.mark.parametrize(
+    ("given", "processes"),
+    [
+        ({}, "2"),
+        ({"MEMCENTER_PROFILE": "small"}, "1"),
+        ({"MEMCENTER_PROFILE": "small", "WEB_WORKERS": "3", "WORKERS": "3"}, "3"),
+    ],
+)
+@pytest.mark.parametrize(("script", "option"), [("web.sh", "--workers"), ("worker.sh", "-c")])
+def test_the_containers_know_the_profiles(
+    tmp_path: Path, given: dict[str, str], processes: str, script: str, option: str
+) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o700)
+    path = Path(__file__).parents[2] / "deploy" / script
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"} | given
+    told = subprocess.run(
+        ["/bin/sh", path], env=environment, capture_output=True, text=True, check=True
+    )
+    assert f" {option} {processes} " in told.stdout
