@@ -80,7 +80,9 @@ def memories_of(user: User, filters: MemoryFilter) -> QuerySet[Memory]:
         found = Memory.objects.filter(user=user)
         found = found.filter(_of_status(filters))
     found = found.filter(_conditions(filters))
-    return found.select_related("project", "conflicts_with").prefetch_related(_sources_prefetch())
+    return found.select_related("project", "conflicts_with").prefetch_related(
+        _sources_prefetch(user)
+    )
 
 
 def _of_status(filters: MemoryFilter) -> Q:
@@ -113,13 +115,17 @@ def _conditions(filters: MemoryFilter) -> Q:
     return wanted
 
 
-def _sources_prefetch() -> Prefetch[Any]:
-    sources = Source.objects.select_related(
-        "message__conversation",
-        "turn__user_message",
-        "turn__assistant_message",
-        "turn__conversation",
-    ).order_by("-pk")
+def _sources_prefetch(user: User) -> Prefetch[Any]:
+    sources = (
+        Source.objects.filter(user=user)
+        .select_related(
+            "message__conversation",
+            "turn__user_message",
+            "turn__assistant_message",
+            "turn__conversation",
+        )
+        .order_by("-pk")
+    )
     return Prefetch("sources", queryset=sources, to_attr="shown_sources")
 
 
@@ -128,7 +134,7 @@ def memories_by_ids(user: User, public_ids: Sequence[str]) -> Mapping[str, Memor
     rows = (
         Memory.objects.filter(user=user, public_id__in=list(public_ids))
         .select_related("project", "conflicts_with")
-        .prefetch_related(_sources_prefetch())
+        .prefetch_related(_sources_prefetch(user))
     )
     return {row.public_id: row for row in rows}
 
@@ -139,7 +145,7 @@ def memory_of(user: User, public_id: str, *, with_bin: bool = True) -> Memory:
     found = (
         rows.filter(user=user, public_id=public_id)
         .select_related("project", "conflicts_with", "superseded_by", "user")
-        .prefetch_related(_sources_prefetch())
+        .prefetch_related(_sources_prefetch(user))
         .first()
     )
     if found is None:

@@ -358,10 +358,12 @@ def _note_messages(conversation: Conversation) -> None:
     conversation.updated_at = timezone.now()
     statements.rows(
         "UPDATE conversations_conversation SET last_number = %s, message_count = %s,"
-        " last_message_at = %s, speakers = %s, updated_at = %s WHERE id = %s",
+        " last_message_at = %s, speakers = %s, updated_at = %s WHERE id = %s"
+        " AND user_id = %s",
         [
             *(conversation.last_number, conversation.message_count, conversation.last_message_at),
-            *(conversation.speakers, conversation.updated_at, conversation.pk),
+            *(conversation.speakers, conversation.updated_at),
+            *(conversation.pk, conversation.user_id),
         ],
     )
 

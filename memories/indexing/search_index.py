@@ -309,7 +309,9 @@ def index_later(memory: Memory) -> None:
 def _erase_fragments(memory: Memory) -> None:
     """Erase the fragments of the current text; the fragments of earlier texts stay."""
     found = statements.rows(
-        "SELECT id FROM memories_fragment WHERE memory_id = %s AND version_id IS NULL", [memory.pk]
+        "SELECT id FROM memories_fragment"
+        " WHERE user_id = %s AND memory_id = %s AND version_id IS NULL",
+        [memory.user_id, memory.pk],
     )
     if not found:
         return
@@ -336,6 +338,7 @@ def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> 
     memory.chunk_count = len(fragments)
     memory.indexed_at = timezone.now()
     statements.rows(
-        "UPDATE memories_memory SET chunk_count = %s, indexed_at = %s WHERE id = %s",
-        [memory.chunk_count, memory.indexed_at, memory.pk],
+        "UPDATE memories_memory SET chunk_count = %s, indexed_at = %s"
+        " WHERE id = %s AND user_id = %s",
+        [memory.chunk_count, memory.indexed_at, memory.pk, memory.user_id],
     )
