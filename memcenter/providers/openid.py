@@ -13,13 +13,9 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-import requests
-from authlib.common.errors import AuthlibBaseError
-from authlib.integrations.django_client import OAuth
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from joserfc.errors import JoseError
 
 from memcenter.lib.errors import ProviderError
 
@@ -76,12 +72,17 @@ def _verified(claims: dict[str, Any]) -> str:
 @contextmanager
 def _failing_as_one() -> Iterator[None]:
     """Convert failures to `ProviderError`; log only the type, messages may quote input."""
+    # Large, and most instances have no such provider.
+    from authlib.common.errors import AuthlibBaseError
+    from joserfc.errors import JoseError
+    from requests import RequestException
+
     try:
         yield
     except (
         AuthlibBaseError,
         JoseError,
-        requests.RequestException,
+        RequestException,
         RuntimeError,
         KeyError,
         TypeError,
@@ -98,6 +99,8 @@ def _provider() -> Any:
 @cache
 def _made(issuer: str, client_id: str, client_secret: str) -> Any:
     """Return the kept client, which caches the discovery document and the provider's keys."""
+    from authlib.integrations.django_client import OAuth
+
     return OAuth().register(
         "oidc",
         client_id=client_id,
