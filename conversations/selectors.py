@@ -198,11 +198,14 @@ def turn_of(user: User, message: Message) -> Turn | None:
     return Turn.objects.filter(of_it, user=user).select_related("user_message").first()
 
 
+# Of the person whose row is `u`: for `Endpoint.with_person`.
+SPEAKERS = (
+    "ARRAY(SELECT DISTINCT unnest(c.speakers) FROM conversations_conversation c"
+    " WHERE c.user_id = u.id AND c.hidden_at IS NULL AND c.speakers <> '{}')"
+)
+
+
 def speakers_of(user: User) -> tuple[str, ...]:
     """Return the speakers' names on this person's messages, for questions that use them."""
-    named = statements.rows(
-        "SELECT DISTINCT unnest(speakers) FROM conversations_conversation"
-        " WHERE user_id = %s AND hidden_at IS NULL AND speakers <> '{}'",
-        [user.pk],
-    )
-    return tuple(sorted(name for (name,) in named))
+    [(named,)] = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
+    return tuple(sorted(named))

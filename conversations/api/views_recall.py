@@ -25,7 +25,6 @@ from memories.models import Project
 from memories.recall import recall, search
 from memories.recall.candidate_pool import PreparedQuery
 from memories.writing import memory_writes
-from ops.access import within
 from ops.accounts import users
 
 
@@ -37,9 +36,7 @@ def _prepared(call: Call, text: str) -> PreparedQuery:
     """Analyse the question; names in it weigh more if a speaker has that name."""
     if call.user.pk is None:
         return search.prepare_query(text)
-    with within(call.user):
-        speakers = selectors.speakers_of(call.user)
-    return search.prepare_query(text, speakers=speakers)
+    return search.prepare_query(text, speakers=sorted(call.extra(selectors.speakers_of)))
 
 
 class ContextView(MemcenterView):
@@ -50,6 +47,7 @@ class ContextView(MemcenterView):
         unknown_user=unless_temporary,
         prepare=_prepare_message,
         prepares_within=search_index.is_here,
+        with_person=selectors.SPEAKERS,
         idempotent=False,
         adds=True,
         afterwards=True,
@@ -61,7 +59,9 @@ class ContextView(MemcenterView):
                 call.ready, user=call.user, conversation=thread, wanted=wanted
             )
         else:
-            found = context.build(call.ready, user=call.user, conversation=thread, wanted=wanted)
+            found = context.build(
+                call.ready, user=call.user, conversation=thread, wanted=wanted, own=call.own
+            )
         return Response(_shown(found))
 
 
@@ -157,6 +157,7 @@ class EpisodesView(MemcenterView):
         paged=True,
         prepare=_prepare_episodes,
         prepares_within=search_index.is_here,
+        with_person=selectors.SPEAKERS,
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:

@@ -16,6 +16,7 @@ from conversations import selectors
 from conversations.block import assembly
 from conversations.block.assembly import BlockItem, Limits, Recalled
 from conversations.models import Conversation, ConversationKind, Summary
+from memcenter.lib.database import statements
 from memcenter.lib.errors import Invalid
 from memcenter.lib.text import segment
 from memories.extraction import secret_masking
@@ -171,6 +172,9 @@ def _gather(
     kind = conversation.kind if conversation else wanted.conversation_kind
     found = Gathered()
     if own.longterm_enabled and kind != ConversationKind.GROUP:
+        batch = statements.Batch()
+        zone = ZoneInfo(own.timezone)
+        noted = None if wanted.kinds else daily_notes.ask_recent(user, zone=zone, batch=batch)
         with _Timer("memories", found.stages) as timer:
             recalled = recall.recall(
                 prepared,
@@ -180,11 +184,12 @@ def _gather(
                 top_k=wanted.top_k,
                 misses=wanted.misses,
                 doubted=not own.confirm_before_remembering,
+                batch=batch,
             )
             found.memories, found.missed = recalled.memories, recalled.missed
             timer.count = len(found.memories)
-        if not wanted.kinds:
-            found.noted = daily_notes.recent(user, zone=ZoneInfo(own.timezone))
+        if noted is not None:
+            found.noted = daily_notes.recent(noted)
     if conversation is None:
         return found
     with _Timer("window", found.stages) as timer:

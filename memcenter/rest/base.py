@@ -97,7 +97,7 @@ class MemcenterView(APIView):
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
         """Answer, and do the deferred writes after the response was sent."""
-        with afterwards.collected() as owed, _transaction(call.user):
+        with afterwards.collected() as owed, _transaction(call.user, at_once=False):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
         if owed:
@@ -112,10 +112,14 @@ def _prepared(call: Call, endpoint: Endpoint) -> Call:
     return replace(call, ready=endpoint.prepare(call))
 
 
-def _transaction(user: User | None, *, changing: bool = False) -> AbstractContextManager[None]:
+def _transaction(
+    user: User | None, *, changing: bool = False, at_once: bool = True
+) -> AbstractContextManager[None]:
     if user is None:
         return as_system()
-    return nullcontext() if user.pk is None else as_user(user, changing=changing)
+    if user.pk is None:
+        return nullcontext()
+    return as_user(user, changing=changing, at_once=at_once)
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:

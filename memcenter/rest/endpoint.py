@@ -12,7 +12,9 @@ from rest_framework.serializers import Serializer
 
 from memcenter.rest.description import schema
 from memcenter.rest.pagination import CursorPage
-from ops.models import ApiKey, Scope, User
+from ops.access import within
+from ops.accounts.keys import Person
+from ops.models import ApiKey, Scope, User, UserSettings
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 # What becomes of a `user_id` that nobody has yet: a 404; a new person; a person that isn't stored,
@@ -38,6 +40,11 @@ class Asked:
         return value if isinstance(value, str) else None
 
     @property
+    def person(self) -> Person | None:
+        """The person who was read together with the key."""
+        return getattr(self.request, "person", None)
+
+    @property
     def writes(self) -> bool:
         return self.request.method not in ("GET", "HEAD")
 
@@ -57,6 +64,24 @@ class Call:
     @property
     def data(self) -> Mapping[str, Any]:
         return self.asked.data
+
+    @property
+    def person(self) -> Person | None:
+        """What was read of this person together with the key."""
+        person = self.asked.person
+        return person if person is not None and person.user is self.user else None
+
+    @property
+    def own(self) -> UserSettings | None:
+        """The person's settings, if they were read together with the key."""
+        return self.person.own if self.person else None
+
+    def extra(self, read: Callable[[User], Any]) -> Any:
+        """Return what the endpoint's `with_person` read with the key; else `read` it now."""
+        if self.person is not None:
+            return self.person.extra
+        with within(self.user):
+            return read(self.user)
 
     @property
     def key_id(self) -> int | None:
@@ -85,7 +110,8 @@ class Endpoint:
     writes is what explains its answer, and that is written when the answer has gone out. `adds`: it
     writes and changes no row that others lock, so it doesn't wait for the person's lock. `media`
     is what a body is sent as. `etag`: its answer names a state, which a GET may already know
-    (`If-None-Match`, 304) and a write may insist on (`If-Match`, 412).
+    (`If-None-Match`, 304) and a write may insist on (`If-Match`, 412). `with_person`: an expression
+    of SQL about the person, `u`, that is read together with the key (`Call.person.extra`).
     """
 
     scope: str
@@ -105,6 +131,7 @@ class Endpoint:
     adds: bool = False
     media: str = "application/json"
     etag: bool = False
+    with_person: str = ""
 
 
 def endpoint(

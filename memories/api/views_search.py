@@ -20,14 +20,12 @@ from memories.recall import search
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.searchable_texts import TYPES, Filters
 from memories.writing import memory_writes
-from ops.access import within
 from ops.models import Scope, User
 
 
 def _prepare(call: Call) -> PreparedQuery:
     """Analyse the query; names in it weigh more if a speaker has that name."""
-    with within(call.user):
-        speakers = conversation_selectors.speakers_of(call.user)
+    speakers = sorted(call.extra(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
 
 
@@ -38,6 +36,7 @@ class SearchView(MemcenterView):
         answers={200: response_shapes.SearchAnswer},
         prepare=_prepare,
         prepares_within=search_index.is_here,
+        with_person=conversation_selectors.SPEAKERS,
         adds=True,
         afterwards=True,
         unknown_user=EMPTY,
@@ -52,6 +51,7 @@ class SearchView(MemcenterView):
             filters=filters,
             limit=data.get("limit", 20),
             kind=data.get("conversation_kind"),
+            own=call.own,
         )
         return Response(
             {

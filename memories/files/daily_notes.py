@@ -108,16 +108,22 @@ class Recent:
     layers: Mapping[str, Sequence[DailyNote]] = field(default_factory=dict)
 
 
-def recent(user: User, *, zone: ZoneInfo, limit: int = 30) -> Recent:
+def ask_recent(
+    user: User, *, zone: ZoneInfo, batch: statements.Batch, limit: int = 30
+) -> statements.Later:
+    """Ask for the notes that `recent` reads, together with the other statements of the batch."""
+    today = timezone.now().astimezone(zone).date()
+    of_days = [user.pk, today - timedelta(days=1), today, limit]
+    return batch.add(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
+
+
+def recent(asked: statements.Later) -> Recent:
     """Return the latest lines of today and yesterday in the user's time zone, and of the files.
 
     The days' notes are followed by the free text of `MEMORY.md`.
     """
-    today = timezone.now().astimezone(zone).date()
-    of_days = [user.pk, today - timedelta(days=1), today, limit]
-    found = statements.rows(_RECENT, [*of_days, _OF_FILE, user.pk, [MEMORY, *LAYERS]])
     by_path: dict[str, list[DailyNote]] = defaultdict(list)
-    for *values, path in found:
+    for *values, path in asked.rows():
         by_path[path].append(statements.instance(DailyNote, values))
     days = sorted(by_path.pop("", ()), key=lambda line: (line.on, line.number), reverse=True)
     for lines in by_path.values():

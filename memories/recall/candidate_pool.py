@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from memcenter.lib.database import statements
-from memcenter.lib.database.statements import Sql
+from memcenter.lib.database.statements import Batch, Later, Sql
 from memories.indexing import milvus_sync
 from memories.indexing.embedder_choice import Identity
 from memories.models import TargetKind
 from memories.recall import keyword_matches
-from memories.recall.keyword_matches import Words, read_words
+from memories.recall.keyword_matches import Words
 from memories.retrieval import dense, lexical
 from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query
@@ -105,32 +106,74 @@ def store(words: Words) -> VectorStore:
 
 
 def fill(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Pool:
-    """Return the nearest texts by cosine and those matching by words, or all if there are few.
+    """Return the pool of one type, as `fill_all` does."""
+    return fill_all(prepared, [shelf], user=user)[0]
 
-    This takes three statements, for words, vectors and rows; it takes more only if there are
-    fragments or very many texts.
+
+def fill_all(
+    prepared: PreparedQuery,
+    shelves: Sequence[Shelf],
+    *,
+    user: User,
+    batch: Batch | None = None,
+) -> list[Pool]:
+    """Return for each type the texts nearest by cosine and by words, or all if there are few.
+
+    This takes two round trips for all types: words and vectors, then rows. It takes more only if a
+    type has very many texts or another store compares vectors. The statements of `batch` go out
+    with the first.
     """
-    words = read_words(prepared, shelf, user=user)
-    if not words.corpus.total:
-        return Pool([], words.corpus, {}, [row for row, _ in _load(shelf, (), user=user)])
-    cosine, said_before = _nearest(prepared, shelf, words, user=user)
-    ids = {*cosine, *_telling(words, shelf)}
-    if words.corpus.total > keyword_matches.WHOLE:
-        ids |= _on_dates(prepared.query, shelf)
-        ids |= shelf.neighbours(ids) if shelf.neighbours else set()
-    units: list[Unit] = []
-    rows: dict[str, FoundRow] = {}
-    others: list[FoundRow] = []
-    for row, length in _load(shelf, ids, user=user):
-        if row.pk not in ids:
-            others.append(row)
-            continue
-        terms = [*words.terms_of(row.pk), *said_before.get(row.pk, ())]
-        unit = shelf.unit(row, terms, cosine.get(row.pk), length)
-        units.append(unit)
-        rows[unit.id] = row
-    units.sort(key=lambda unit: unit.id)
-    return Pool(units, words.corpus, rows, others)
+    batch, loads = batch or Batch(), Batch()
+    asked = [_Asked(prepared, shelf, user=user, batch=batch) for shelf in shelves]
+    for one in asked:
+        one.choose(loads)
+    return [one.pool() for one in asked]
+
+
+class _Asked:
+    """One type's way into a pool: asked for words and vectors, then for the rows chosen by them."""
+
+    def __init__(self, prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> None:
+        self._prepared, self._shelf, self._user = prepared, shelf, user
+        vector = _vector(prepared, shelf)
+        self._words = keyword_matches.ask(prepared, shelf, user=user, vector=vector, batch=batch)
+        self._fragments: Later | None = None
+        if shelf.kind == TargetKind.MEMORY:
+            self._fragments = _ask_fragments(prepared, shelf, user=user, batch=batch)
+
+    def choose(self, loads: Batch) -> None:
+        """Choose candidates, and ask for their rows."""
+        prepared, shelf, user = self._prepared, self._shelf, self._user
+        self.words = words = keyword_matches.read(self._words, prepared, shelf, user=user)
+        self.cosine: Mapping[int, float] = {}
+        self.said_before: Mapping[int, Sequence[str]] = {}
+        self.ids: set[int] = set()
+        if words.corpus.total:
+            self.cosine = _nearest(prepared, shelf, words, user=user)
+            if self._fragments is not None and words.fragmented:
+                found = _near_fragments(self._fragments, prepared, shelf, words, user=user)
+                self.cosine, self.said_before = _raised(self.cosine, found, prepared)
+            self.ids = {*self.cosine, *_telling(words, shelf)}
+            if words.corpus.total > keyword_matches.WHOLE:
+                self.ids |= _on_dates(prepared.query, shelf)
+                self.ids |= shelf.neighbours(self.ids) if shelf.neighbours else set()
+        self._rows = _ask_rows(shelf, self.ids, user=user, batch=loads)
+
+    def pool(self) -> Pool:
+        units: list[Unit] = []
+        rows: dict[str, FoundRow] = {}
+        others: list[FoundRow] = []
+        for length, *values in self._rows.rows() if self._rows else ():
+            row = self._shelf.row(values)
+            if row.pk not in self.ids:
+                others.append(row)
+                continue
+            terms = [*self.words.terms_of(row.pk), *self.said_before.get(row.pk, ())]
+            unit = self._shelf.unit(row, terms, self.cosine.get(row.pk), length)
+            units.append(unit)
+            rows[unit.id] = row
+        units.sort(key=lambda unit: unit.id)
+        return Pool(units, self.words.corpus, rows, others)
 
 
 # Each row is fetched by its key, and its entry by that key: a planner that expects a user to have a
@@ -145,15 +188,15 @@ SELECT coalesce((SELECT e.length FROM memories_lexicalentry e
 """
 
 
-def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRow, int]]:
-    """Return the rows that are still eligible, each with its number of words."""
+def _ask_rows(shelf: Shelf, ids: Iterable[int], *, user: User, batch: Batch) -> Later | None:
+    """Ask for the rows that are still eligible, each with its number of words."""
     wanted = Sql("%s::bigint[]", (sorted(ids),))
     if not wanted.values[0] and not shelf.also:
-        return []
+        return None
     if shelf.also:
         text = f"%s::bigint[] || ARRAY({shelf.ids.text} {shelf.also})"
         wanted = Sql(text, (*wanted.values, *shelf.ids.values))
-    found = statements.rows(
+    return batch.add(
         _BY_KEY.format(
             columns=shelf.columns,
             ids=wanted.text,
@@ -163,7 +206,6 @@ def _load(shelf: Shelf, ids: Iterable[int], *, user: User) -> list[tuple[FoundRo
         ),
         [user.pk, shelf.kind.value, *wanted.values, *shelf.eligible.values],
     )
-    return [(shelf.row(values), length) for length, *values in found]
 
 
 def _on_dates(query: Query, shelf: Shelf) -> set[int]:
@@ -196,22 +238,20 @@ def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
 
 def _nearest(
     prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
-) -> tuple[Mapping[int, float], Mapping[int, Sequence[str]]]:
-    """Return the nearest texts' cosines, and the query's terms found in memories' earlier texts."""
-    found = store(words).nearest(
+) -> Mapping[int, float]:
+    """Return the cosines of the nearest texts."""
+    if words.nearest is not None:
+        return words.nearest
+    few = words.corpus.total <= keyword_matches.WHOLE
+    return store(words).nearest(
         _vector(prepared, shelf),
         user_id=user.pk,
         space_id=words.space_id,
         kind=shelf.kind.value,
         eligible=shelf.ids,
-        limit=keyword_matches.WHOLE
-        if shelf.whole and words.corpus.total <= keyword_matches.WHOLE
-        else shelf.nearest,
-        many=words.corpus.total > keyword_matches.WHOLE,
+        limit=keyword_matches.WHOLE if shelf.whole and few else shelf.nearest,
+        many=not few,
     )
-    if shelf.kind == TargetKind.MEMORY and words.fragmented:
-        return _raised_by_fragments(found, prepared, shelf, words, user=user)
-    return found, {}
 
 
 def _vector(prepared: PreparedQuery, shelf: Shelf) -> NDArray[np.float32]:
@@ -226,41 +266,78 @@ _FRAGMENTS = """
 SELECT f.id FROM memories_fragment f
  WHERE f.user_id = %s AND (SELECT true FROM {source} WHERE r.id = f.memory_id AND {eligible})
 """
+_NEAR_FRAGMENTS = """
+SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
+ WHERE v.user_id = %s AND v.target_kind = 'fragment'
+   AND v.space_id = (SELECT id FROM memories_embeddingspace
+                      WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)
+                        AND searched_in <> 'milvus')
+   AND (v.target_id IN ({eligible})) IS TRUE
+ ORDER BY distance, v.target_id LIMIT %s
+"""
 # Earlier texts are skipped while they are being forgotten.
 _OWNERS = """
-SELECT f.id, f.memory_id,
+SELECT near.distance, f.memory_id,
        (SELECT e.terms FROM memories_lexicalentry e
          WHERE f.version_id IS NOT NULL
            AND e.user_id = f.user_id AND e.target_kind = 'fragment' AND e.target_id = f.id)
-  FROM memories_fragment f
- WHERE f.id = ANY(%s::bigint[])
+  FROM {near} JOIN memories_fragment f ON f.id = near.target_id
+ WHERE f.user_id = %s
    AND (f.version_id IS NULL OR EXISTS (
         SELECT 1 FROM memories_memoryversion v JOIN memories_memory m ON m.id = v.memory_id
          WHERE v.id = f.version_id AND v.erased_at IS NULL
            AND v.hidden_at IS NULL AND m.hidden_at IS NULL))
 """
+_OWNERS_OF_NEAREST = _OWNERS.format(near=f"({_NEAR_FRAGMENTS}) AS near")
+_OWNERS_OF_GIVEN = _OWNERS.format(
+    near="unnest(%s::bigint[], %s::float8[]) AS near(target_id, distance)"
+)
 
 
-def _raised_by_fragments(
-    found: Mapping[int, float], prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
-) -> tuple[Mapping[int, float], Mapping[int, Sequence[str]]]:
-    """Raise each memory to the cosine of its nearest fragment or earlier text.
+def _eligible_fragments(shelf: Shelf, *, user: User) -> Sql:
+    text = _FRAGMENTS.format(source=shelf.source, eligible=shelf.eligible.text)
+    return Sql(text, (user.pk, *shelf.eligible.values))
 
-    The words of earlier texts count as well. Forgetting an earlier text hides its version at once.
-    """
-    eligible = _FRAGMENTS.format(source=shelf.source, eligible=shelf.eligible.text)
+
+def _ask_fragments(prepared: PreparedQuery, shelf: Shelf, *, user: User, batch: Batch) -> Later:
+    """Ask for the nearest pieces of long memories and earlier texts, with their memories."""
+    eligible = _eligible_fragments(shelf, user=user)
+    vector = _vector(prepared, shelf)
+    asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    values = [asked, user.pk, *prepared.made_by, *eligible.values, shelf.nearest, user.pk]
+    return batch.add(_OWNERS_OF_NEAREST.format(eligible=eligible.text), values)
+
+
+def _near_fragments(
+    asked: Later, prepared: PreparedQuery, shelf: Shelf, words: Words, *, user: User
+) -> list[tuple[Any, ...]]:
+    """Return the distance, memory and earlier words of each near fragment."""
+    if not words.elsewhere:
+        return asked.rows()
     near = store(words).nearest(
         _vector(prepared, shelf),
         user_id=user.pk,
         space_id=words.space_id,
         kind=TargetKind.FRAGMENT.value,
-        eligible=Sql(eligible, (user.pk, *shelf.eligible.values)),
+        eligible=_eligible_fragments(shelf, user=user),
         limit=shelf.nearest,
     )
+    given = [list(near), [-cosine for cosine in near.values()], user.pk]
+    return statements.rows(_OWNERS_OF_GIVEN, given)
+
+
+def _raised(
+    found: Mapping[int, float], near: Iterable[tuple[Any, ...]], prepared: PreparedQuery
+) -> tuple[Mapping[int, float], Mapping[int, Sequence[str]]]:
+    """Raise each memory to the cosine of its nearest fragment or earlier text.
+
+    Also return the query's terms in earlier texts, which count as well. Forgetting an earlier text
+    hides its version at once.
+    """
     raised = dict(found)
     said_before: dict[int, list[str]] = {}
     sought = set(prepared.query.sought)
-    for fragment, memory, terms in statements.rows(_OWNERS, [list(near)]):
-        raised[memory] = max(near[fragment], raised.get(memory, -1.0))
+    for distance, memory, terms in near:
+        raised[memory] = max(-distance, raised.get(memory, -1.0))
         said_before.setdefault(memory, []).extend(sought.intersection(terms or ()))
     return raised, said_before

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Batch, Later
 from memories.indexing import search_index
 from memories.indexing.embedder_choice import Identity
 from memories.indexing.search_index import active_space
 from memories.retrieval.lexical import Corpus, Counts
+from memories.retrieval.stores.base import UnitVector
 from ops.models import User
 
 if TYPE_CHECKING:
@@ -29,7 +32,9 @@ class Words:
     """The matches of the keyword index: the targets, and how often each has which query term.
 
     `places` maps a target to its row in `counts`. `fragmented`: the user has long memories, whose
-    pieces have their own vectors. `elsewhere`: another store is searched for vectors.
+    pieces have their own vectors. `elsewhere`: another store is searched for vectors. `nearest` are
+    the nearest targets with their cosines, unless there are too many to compare or they are
+    compared elsewhere.
     """
 
     places: Mapping[int, int]
@@ -38,6 +43,7 @@ class Words:
     space_id: int
     fragmented: bool
     elsewhere: bool = False
+    nearest: Mapping[int, float] | None = None
 
     def terms_of(self, target_id: int) -> list[str]:
         """Return the query's terms in this target, each repeated as often as it occurs."""
@@ -60,33 +66,58 @@ WITH eligible AS ({eligible}),
                   ORDER BY target_id DESC LIMIT {most}),
      few AS (SELECT target_id, length, terms FROM entries
               WHERE (SELECT count(*) FROM entries) < {most}
-                AND (target_id IN (SELECT id FROM eligible)) IS TRUE)
+                AND (target_id IN (SELECT id FROM eligible)) IS TRUE),
+     space AS (SELECT id, active, searched_in = 'milvus' AS elsewhere FROM memories_embeddingspace
+                WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
+     near AS (SELECT v.target_id, v.embedding <#> %s::halfvec AS distance FROM memories_vector v
+               WHERE v.user_id = %s AND v.target_kind = %s
+                 AND v.space_id = (SELECT id FROM space WHERE NOT elsewhere)
+                 AND (SELECT count(*) FROM entries) < {most}
+                 AND (v.target_id IN (SELECT id FROM eligible)) IS TRUE
+               ORDER BY distance, v.target_id LIMIT %s)
 SELECT (SELECT count(*)::int FROM entries), (SELECT sum(length)::int FROM entries),
        array_agg(target_id), array_agg(length),
        string_agg(E'\\x1f' || array_to_string(terms, E'\\x1f\\x1f') || E'\\x1f', E'\\x1e'),
-       (SELECT ARRAY[id, active::int, (searched_in = 'milvus')::int] FROM memories_embeddingspace
-         WHERE (embedder, model, dimensions, version) = (%s, %s, %s, %s)),
-       EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment')
+       (SELECT ARRAY[id, active::int, elsewhere::int] FROM space),
+       EXISTS (SELECT 1 FROM memories_lexicalentry WHERE user_id = %s AND target_kind = 'fragment'),
+       (SELECT array_agg(target_id ORDER BY distance, target_id) FROM near),
+       (SELECT array_agg(distance ORDER BY distance, target_id) FROM near)
   FROM few
 """
 
 
-def read_words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
-    """Read the matches, in one statement if the user has few texts of this type."""
+def ask(
+    prepared: PreparedQuery, shelf: Shelf, *, user: User, vector: UnitVector, batch: Batch
+) -> Later:
+    """Ask for the words of a type and for the nearest by cosine; `read` reads the answer."""
+    asked = orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    kind = shelf.kind.value
+    return batch.add(
+        _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
+        [
+            *(*shelf.ids.values, user.pk, kind, *prepared.made_by),
+            *(asked, user.pk, kind, WHOLE if shelf.whole else shelf.nearest),
+            user.pk,
+        ],
+    )
+
+
+def read(asked: Later, prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
+    """Read the matches, in the one statement that was asked if the user has few texts."""
     # For messages, their neighbours are better evidence than a list of concepts.
     query = prepared.query
     sought = query.terms if shelf.whole else query.sought
-    [(total, length, ids, lengths, terms, space, fragmented)] = statements.rows(
-        _WORDS.format(eligible=shelf.ids.text, most=WHOLE + 1),
-        [*shelf.ids.values, user.pk, shelf.kind.value, *prepared.made_by, user.pk],
-    )
+    [(total, length, ids, lengths, terms, space, fragmented, near, apart)] = asked.rows()
     average = (length or 0) / max(1, total)
+    nearest = None
     if total > WHOLE:
         # The average length comes from the newest texts; only the number of texts is counted.
         total, places, counts, frequency = _words_of_many(prepared, shelf, user=user)
     else:
         places, counts = _found(sought, ids or [], lengths or [], terms or "")
         frequency = dict(zip(counts.terms, _documents(counts.frequency), strict=True))
+        if space and not space[2]:
+            nearest = {pk: -distance for pk, distance in zip(near or (), apart or (), strict=True)}
     return Words(
         places=places,
         counts=counts,
@@ -98,6 +129,7 @@ def read_words(prepared: PreparedQuery, shelf: Shelf, *, user: User) -> Words:
         space_id=_space_id(space, prepared.made_by),
         fragmented=fragmented,
         elsewhere=bool(space and space[2]),
+        nearest=nearest,
     )
 
 

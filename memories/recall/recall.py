@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Conversation, Episode
+from memcenter.lib.database.statements import Batch
 from memories.models import Kind, Project
 from memories.recall import candidate_pool
 from memories.recall.candidate_pool import FoundRow, PreparedQuery
@@ -79,13 +80,15 @@ def recall(
     top_k: int | None = None,
     misses: int = 0,
     doubted: bool = False,
+    batch: Batch | None = None,
 ) -> Recall:
     """Return the memories that are always in, followed by the `top_k` others by score.
 
     Constraints, pinned memories and standing wishes on how to be answered are always in, pinned and
     important ones first; with `doubted`, so are constraints that wait for review. The others must
     reach the relevance floor. Candidates are the user's own memories and those of the given
-    project. Up to `misses` memories that came closest to being selected are returned as well.
+    project. Up to `misses` memories that came closest to being selected are returned as well. The
+    statements of `batch` go out together with the first of these.
     """
     floor = settings.RELEVANCE_FLOOR
     filters = Filters(project=project, personal=True, kinds=kinds, doubted=doubted)
@@ -95,7 +98,7 @@ def recall(
         also=_ALWAYS,
         towards=dense.towards_memories,
     )
-    candidates = candidate_pool.fill(prepared, shelf, user=user)
+    [candidates] = candidate_pool.fill_all(prepared, [shelf], user=user, batch=batch)
     always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}
     scored_by = _Scorer()
     scored = [

@@ -25,7 +25,7 @@ from memories.retrieval.query import analyse
 from memories.retrieval.units import Ranked, Unit
 from memories.retrieval.weights import DEFAULT, of_prompts, scale_of
 from ops.accounts import users
-from ops.models import User
+from ops.models import User, UserSettings
 
 SNIPPET = 200
 
@@ -72,13 +72,14 @@ def search(
     filters: Filters | None = None,
     limit: int = 20,
     kind: str | None = None,
+    own: UserSettings | None = None,
 ) -> SearchResult:
     """Return the best hits, best first, and record a trace. Raises `Invalid`.
 
     Types whose layer is switched off yield nothing. In a `group` conversation (that of the filters,
     or by `kind`) the user's personal texts aren't searched: only messages, episodes and the summary
     of a conversation that is given, and memories of a project that is given. `score` is the
-    relevance, 0-1.
+    relevance, 0-1. `own` holds the person's settings if this request has read them already.
     """
     started = time.perf_counter()
     if unknown := [one for one in types if one not in TYPES]:
@@ -86,17 +87,18 @@ def search(
     filters = filters or Filters()
     if (filters.conversation.kind if filters.conversation else kind) == ConversationKind.GROUP:
         types = [one for one in types if _may_be_read_in_a_group(one, filters)]
-    own = users.settings_of(user)
-    stages: list[Stage] = []
+    searched = shelves(types, user=user, own=own or users.settings_of(user), filters=filters)
+    began = time.perf_counter()
+    pools = candidate_pool.fill_all(prepared, searched, user=user)
+    stages = [Stage("candidates", _ms(began), sum(len(one.units) for one in pools))]
     found: list[tuple[Ranked, Any]] = []
-    for shelf in shelves(types, user=user, own=own, filters=filters):
+    for shelf, candidates in zip(searched, pools, strict=True):
         began = time.perf_counter()
-        candidates = candidate_pool.fill(prepared, shelf, user=user)
         ranked = rank(prepared, candidates, limit=limit)
         found += [(one, candidates.rows[one.unit.id]) for one in ranked]
         stages.append(Stage(shelf.kind, _ms(began), len(candidates.units)))
     found.sort(key=lambda pair: (-pair[0].relevance, pair[0].unit.id))
-    hits = _hits(found[:limit])
+    hits = _hits(found[:limit], user=user)
     took = _ms(started)
     request_id = traces.record(
         user=user,
@@ -148,7 +150,7 @@ SELECT t.user_message_id, t.assistant_message_id, said.public_id, reply.public_i
   FROM conversations_turn t
   JOIN conversations_message said ON said.id = t.user_message_id
   JOIN conversations_message reply ON reply.id = t.assistant_message_id
- WHERE t.hidden_at IS NULL
+ WHERE t.user_id = %s AND t.hidden_at IS NULL
    AND (t.user_message_id = ANY(%s::bigint[]) OR t.assistant_message_id = ANY(%s::bigint[]))
 """
 _Half = tuple[str, list[int]]  # a message and the places of its secrets
@@ -165,12 +167,12 @@ class _Turn(NamedTuple):
 _ALONE = _Turn()
 
 
-def _hits(found: Sequence[tuple[Ranked, Any]]) -> list[SearchHit]:
+def _hits(found: Sequence[tuple[Ranked, Any]], *, user: User) -> list[SearchHit]:
     """Build the hits; messages and episodes get their turns, which are read in one query."""
     messages = sorted(row.pk for _, row in found if isinstance(row, MessageRow))
     turns: dict[int, _Turn] = {}
     if messages:
-        for question, answer, *both in statements.rows(_TURNS, [messages, messages]):
+        for question, answer, *both in statements.rows(_TURNS, [user.pk, messages, messages]):
             halves = ((both[2], both[4]), (both[3], both[5]))
             turns[question] = turns[answer] = _Turn(both[0], both[1], halves)
     return [_hit(ranked, row, turns.get(row.pk, _ALONE)) for ranked, row in found]

@@ -112,15 +112,15 @@ def _write(user: User, made: _Recalled) -> None:
         for one in made.stages
     ]
     hits = [{**vars(hit), "rank": rank} for rank, hit in enumerate(made.hits, start=1)]
-    with within(user, durable=False):
-        statements.rows(
-            _RECORD,
-            [
-                *(user.pk, user.forgets),
-                *(made.request_id, made.kind.value, asked, made.conversation_id),
-                *(_json(noted), round(made.took_ms, 2), made.at, sorted(made.used), _json(hits)),
-            ],
-        )
+    values = [
+        *(user.pk, user.forgets),
+        *(made.request_id, made.kind.value, asked, made.conversation_id),
+        *(_json(noted), round(made.took_ms, 2), made.at, sorted(made.used), _json(hits)),
+    ]
+    with within(user, durable=False, at_once=False):
+        written = statements.Batch()
+        written.add(_RECORD, values)
+        written.run(ends=True)
 
 
 def _json(value: object) -> str:

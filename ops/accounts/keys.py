@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from ops.accounts import access_ledger
 from ops.audit import acting_user, audit_log
-from ops.models import ApiKey, Operation, Scope, User
+from ops.models import ApiKey, Operation, Scope, User, UserSettings
 
 PREFIX = "mc_"
 _ID = "key_"
@@ -99,14 +100,36 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Person:
+    """The person of a call, read together with its key. `own` is None for the default settings."""
+
+    user: User
+    own: UserSettings | None
+    extra: Any = None
+
+
 def authenticate(text: str) -> ApiKey | None:
     """Return the valid key of this text, or None. The lookup by hash leaks nothing by timing."""
+    found = authenticate_call(text)
+    return found[0] if found else None
+
+
+def authenticate_call(
+    text: str, *, named: str | None = None, extra: str = ""
+) -> tuple[ApiKey, Person | None] | None:
+    """Return the valid key and its person, in one statement; else None.
+
+    That is the key's own person, or for a key without one the person with the external id `named`.
+    `extra` is an expression of SQL about the person, `u`, for `Person.extra`.
+    """
     now = timezone.now()
-    key = _living(digest(text), now=now)
+    found = _living(digest(text), now=now, named=named, extra=extra or "NULL")
+    key = found[0] if found else None
     if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
         _record_first_use(key, now=now)
-    return key
+    return found
 
 
 def _record_first_use(key: ApiKey, *, now: datetime) -> None:
@@ -122,21 +145,36 @@ def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) 
     audit_log.record(action, subject=subject, target=f"key {key.pk}", details=details)
 
 
-def _living(digest: str, *, now: datetime) -> ApiKey | None:
+def _living(
+    digest: str, *, now: datetime, named: str | None, extra: str
+) -> tuple[ApiKey, Person | None] | None:
     """Load the key by hand-written SQL, since every API call begins with it."""
-    columns = f"{statements.columns(ApiKey, 'k')}, {statements.columns(User, 'u')}"
-    found = statements.rows(
-        f"SELECT {columns} FROM ops_apikey k LEFT JOIN ops_user u ON u.id = k.user_id"
+    kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
+    columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
+    found = statements.first_rows(
+        f"SELECT {columns}, {extra} FROM ops_apikey k"
+        " LEFT JOIN ops_user u ON u.id = coalesce(k.user_id,"
+        " (SELECT n.id FROM ops_user n WHERE n.external_id = %s::text AND n.is_active))"
+        " LEFT JOIN ops_usersettings s ON s.user_id = u.id"
         " WHERE k.digest = %s AND k.revoked_at IS NULL"
         " AND (k.expires_at IS NULL OR k.expires_at > %s)",
-        [digest, now],
+        [named, digest, now],
     )
     if not found:
         return None
-    own = statements.width(ApiKey)
-    key = statements.instance(ApiKey, found[0][:own])
-    key.user = statements.instance(User, found[0][own:]) if key.user_id is not None else None
-    return key
+    own, theirs = statements.width(ApiKey), statements.width(ApiKey) + statements.width(User)
+    *values, told = found[0]
+    key = statements.instance(ApiKey, values[:own])
+    person = None
+    if values[own] is not None:
+        user = statements.instance(User, values[own:theirs])
+        decided = values[theirs:]
+        kept = statements.instance(UserSettings, decided) if decided[0] is not None else None
+        if kept is not None:
+            kept.user = user
+        person = Person(user, kept, told)
+    key.user = person.user if person is not None and key.user_id is not None else None
+    return key, person
 
 
 def opens_receipt(operation: Operation, *, token: str) -> bool:

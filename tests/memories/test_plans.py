@@ -74,13 +74,18 @@ class Plans:
         self.run = statements.rows
         self.found: list[tuple[str, dict[str, Any]]] = []
 
-    def rows(self, text: str, values: Sequence[Any] = (), *, anew: bool = False) -> Any:
+    def rows(self, text: str, values: Any = (), *, anew: bool = False) -> Any:
         if any(table in text for table in LARGE) and "INSERT" not in text:
             [[[plan]]] = self.run(f"EXPLAIN (FORMAT JSON) {text}", values)
             self.found.append((text, plan["Plan"]))
             if not anew:
                 self.found.append((text, self._general(text)))
         return self.run(text, values, anew=anew)
+
+    def run_batch(self, batch: statements.Batch) -> None:
+        waiting, batch._waiting = batch._waiting, []
+        for one in waiting:
+            one.found = self.rows(one.text, one.values, anew=one.anew)
 
     def _general(self, text: str) -> dict[str, Any]:
         numbers = count(1)
@@ -97,6 +102,7 @@ class Plans:
 def plans(monkeypatch: pytest.MonkeyPatch) -> Plans:
     noted = Plans()
     monkeypatch.setattr(statements, "rows", noted.rows)
+    monkeypatch.setattr(statements.Batch, "run", lambda batch, ends=False: noted.run_batch(batch))
     return noted
 
 

@@ -4,13 +4,22 @@ from datetime import UTC, datetime
 import pytest
 
 from conversations.models import Message
+from memcenter.lib.database.statements import Batch
 from memories.recall import candidate_pool, keyword_matches, search
+from memories.recall.candidate_pool import Shelf
+from memories.recall.keyword_matches import Words
 from memories.recall.searchable_texts import Filters, memory_shelf, shelves
 from ops.accounts import users
 from ops.models import User
 from tests.factories import make_conversation, make_memory, make_turn
 
 pytestmark = pytest.mark.django_db
+
+
+def words_of(query: str, shelf: Shelf, user: User) -> Words:
+    prepared = search.prepare_query(query)
+    asked = keyword_matches.ask(prepared, shelf, user=user, vector=prepared.vector, batch=Batch())
+    return keyword_matches.read(asked, prepared, shelf, user=user)
 
 
 def test_of_very_many_messages_those_of_the_day_that_is_named_are_candidates(
@@ -61,7 +70,7 @@ def test_words_are_counted_as_often_as_they_stand_in_each_text(alice: User) -> N
     once = make_memory(alice, "喜欢喝茶, and tea.")
     make_memory(alice, "Repairs old radios.")
     shelf = memory_shelf(alice, filters=Filters())
-    found = keyword_matches.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
+    found = words_of("tea in Leeds", shelf, alice)
     assert sorted(found.places) == sorted([twice.pk, once.pk])
     assert sorted(found.terms_of(twice.pk)) == ["leed", "tea", "tea"]
     assert found.terms_of(once.pk) == ["tea"]
@@ -73,7 +82,7 @@ def test_of_texts_that_are_not_eligible_no_words_are_read(alice: User, mallory: 
     make_memory(mallory, "Tea in Leeds.")
     make_memory(alice, "Maps in Leeds.", status="archived")
     shelf = memory_shelf(alice, filters=Filters())
-    found = keyword_matches.read_words(search.prepare_query("tea in Leeds"), shelf, user=alice)
+    found = words_of("tea in Leeds", shelf, alice)
     assert not found.places
     assert not found.counts.frequency.size
 
@@ -88,9 +97,7 @@ def test_among_very_many_an_old_memory_is_found_by_a_rare_word(
     monkeypatch.setattr(keyword_matches, "WHOLE", 10)
     monkeypatch.setattr(keyword_matches, "MATCHING", 3)
     shelf = replace(memory_shelf(alice, filters=Filters()), nearest=1)
-    found = keyword_matches.read_words(
-        search.prepare_query("Who keeps a quokka?"), shelf, user=alice
-    )
+    found = words_of("Who keeps a quokka?", shelf, alice)
     assert old.pk in found.places and hidden.pk not in found.places
     assert len(found.places) == 4, "the newest that have the common word, and what has the rare one"
     frequency = found.corpus.document_frequency

@@ -12,9 +12,9 @@ from tests.memcenter.rest.client import Api, answer
 
 pytestmark = pytest.mark.django_db
 ALL = {"memory", "message", "episode", "summary", "note"}
-# The key, the person, the switches and the speakers; five types with words, vectors and rows each;
-# the turns of the messages; the trace. In tests each transaction is two savepoints more.
-_SEARCH, _CONTEXT = 29, 16
+# The key with the person, the switches and the speakers; five types with two statements each, one
+# for pieces of long memories, the turns of the messages, the trace; six for two transactions.
+_SEARCH, _CONTEXT = 22, 14
 
 
 def learn(user: User, name: str) -> None:

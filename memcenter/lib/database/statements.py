@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
 from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    InterfaceError,
+    OperationalError,
+    connection,
+    connections,
+)
 from django.db.models import (
     BigIntegerField,
     BooleanField,
@@ -83,10 +89,101 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
     if database.queries_logged or database.execute_wrappers:
         return _watched(text, values, prepare=prepare)
     database.validate_no_broken_transaction()
+    if _entering(database.connection):
+        return Batch().add(text, values, anew=anew).rows()
     with database.wrap_database_errors:
         cursor = _cursor_of(database.connection)
         cursor.execute(text, _given(values), prepare=prepare)
         return cursor.take()
+
+
+def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
+    """Run the statement that begins a request; it only reads.
+
+    If the server has closed the connection meanwhile, the statement is repeated on a new one. So
+    Django's own check of the connection, one more round trip, isn't needed for this request.
+    """
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    try:
+        found = rows(text, values)
+    except (OperationalError, InterfaceError):
+        if database.in_atomic_block or database.is_usable():
+            raise
+        database.close()
+        found = rows(text, values)
+    database.health_check_done = True
+    return found
+
+
+class Batch:
+    """Statements that don't depend on each other, sent together and answered in one round trip."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Later] = []
+
+    def add(self, text: str, values: Values = (), *, anew: bool = False) -> Later:
+        """Add a statement like that of `rows`; the first `Later.rows` runs all that were added."""
+        one = Later(self, text, values, anew)
+        self._waiting.append(one)
+        return one
+
+    def run(self, *, ends: bool = False) -> None:
+        """Run what was added. With `ends`, a transaction that begins with it ends with it, too."""
+        waiting, self._waiting = self._waiting, []
+        database = connections[DEFAULT_DB_ALIAS]
+        database.ensure_connection()
+        if database.queries_logged or database.execute_wrappers:
+            for one in waiting:
+                one.found = _watched(one.text, one.values, prepare=False if one.anew else None)
+            return
+        database.validate_no_broken_transaction()
+        with database.wrap_database_errors:
+            _run_together(database.connection, waiting, ends=ends)
+
+
+@dataclass
+class Later:
+    """The rows of a statement of a batch."""
+
+    batch: Batch
+    text: str
+    values: Values
+    anew: bool
+    found: list[tuple[Any, ...]] | None = field(default=None, repr=False)
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        if self.found is None:
+            self.batch.run()
+        assert self.found is not None
+        return self.found
+
+
+def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
+    entering = _entering(server)
+    cursors = [_Cursor(server) for _ in waiting]
+    with server.pipeline(), _begun_by_hand(server, entering, ends=ends):
+        for cursor, one in zip(cursors, waiting, strict=True):
+            prepare = False if one.anew else None
+            cursor.execute(one.text, _given(one.values), prepare=prepare)
+    for cursor, one in zip(cursors, waiting, strict=True):
+        one.found = cursor.take()
+
+
+@contextmanager
+def _begun_by_hand(server: Any, entering: str, *, ends: bool) -> Iterator[None]:
+    """Send BEGIN and its like as part of the pipeline; the driver would wait for their answers."""
+    if not entering:
+        yield
+        return
+    before, server._autocommit = server._autocommit, True
+    try:
+        for command in ("BEGIN", entering):
+            server.wait(server._exec_command(command))
+        yield
+        if ends:
+            server.wait(server._exec_command("COMMIT"))
+    finally:
+        server._autocommit = before
 
 
 def _given(values: Values) -> list[Any] | Mapping[str, Any]:
@@ -109,6 +206,44 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
         cursor.execute(text, _given(values))
         found: list[tuple[Any, ...]] = raw.take()
     return found
+
+
+@contextmanager
+def beginning(text: str) -> Iterator[None]:
+    """Let the transaction of `atomic` begin with `text`, in the round trip of its first statement.
+
+    Whatever sends that statement, the driver begins the transaction, and it begins it with this.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    raw: Any = database.connection
+    if database.queries_logged or raw.pgconn.transaction_status != _IDLE:
+        rows(text)
+        yield
+        return
+    raw._start_query = partial(_start, raw, text)
+    _own.entering = (raw, text)
+    try:
+        yield
+    finally:
+        del raw._start_query
+        _own.entering = None
+
+
+def _start(server: Any, text: str) -> Iterator[None]:
+    """Begin the transaction: the driver runs this before each statement, in place of its own."""
+    idle = server.pgconn.transaction_status == _IDLE and not server._autocommit
+    if idle and not _begun(server.pgconn, text):
+        raise psycopg.OperationalError("The transaction could not begin.")
+    yield from ()
+
+
+def _entering(server: Any) -> str:
+    """Return what the transaction has to begin with, if it hasn't begun."""
+    told: tuple[Any, str] | None = getattr(_own, "entering", None)
+    if told is None or told[0] is not server or server.pgconn.transaction_status != _IDLE:
+        return ""
+    return told[1]
 
 
 def begin(text: str) -> None:

@@ -96,6 +96,9 @@ def _of_bound_key(asked: Asked) -> User | None:
 def _named(asked: Asked, endpoint: Endpoint) -> User | None:
     if asked.user_id is None:
         return None
+    person = asked.person
+    if person is not None and person.user.external_id == asked.user_id:
+        return reachable(person.user)
     try:
         return reachable(users.find(asked.user_id))
     except NotFound:

@@ -6,6 +6,7 @@ import hashlib
 import logging
 import math
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ class Limit:
 
 # The limits of the current call.
 _counted: ContextVar[tuple[Limit, ...]] = ContextVar("counted", default=())
+# The buckets of persons that were counted together with the key.
+_with_key: ContextVar[frozenset[str]] = ContextVar("with_key", default=frozenset())
 
 
 def now() -> float:
@@ -62,12 +65,16 @@ def client() -> redis.Redis:
 class KeyThrottle(BaseThrottle):
     """Counts a key's calls of the present minute in Redis. If Redis is down every call passes.
 
-    `count_person` counts for the person once they are known.
+    The person's calls are counted in the same round trip if the person was read with the key;
+    otherwise `count_person` counts them.
     """
 
     def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
-        if getattr(view, "endpoint", None) is not None and isinstance(request.auth, ApiKey):
-            count_key(request.auth)
+        endpoint = getattr(view, "endpoint", None)
+        if endpoint is not None and isinstance(request.auth, ApiKey):
+            person = getattr(request, "person", None)
+            known = person.user if person is not None and endpoint.whose is None else None
+            count_key(request.auth, user=known, scope=endpoint.scope)
         return True
 
 
@@ -76,22 +83,34 @@ def begin() -> None:
     _counted.set(())
 
 
-def count_key(key: ApiKey) -> None:
-    """Count a call of the key. Raises `Throttled` if its calls of this minute are used up."""
-    _count(KEY, f"{key.pk}", quota=settings.RATE_LIMIT_KEY)
+def count_key(key: ApiKey, *, user: User | None = None, scope: str = "") -> None:
+    """Count a call of the key, and of the person if they are known already.
+
+    Raises `Throttled` if the calls of this minute are used up.
+    """
+    persons = [_of_person(key, user, scope=scope)] if user is not None else []
+    _with_key.set(frozenset(bucket for _, bucket, _ in persons))
+    _count((KEY, f"{key.pk}", settings.RATE_LIMIT_KEY), *persons)
 
 
 def count_person(key: ApiKey | None, user: User | None, *, scope: str) -> None:
-    """Count a call about one person; forgets and exports are counted separately.
+    """Count a call about one person, unless it was counted with the key.
 
-    Raises `Throttled` if the key's calls about this person are used up.
+    Forgets and exports are counted separately. Raises `Throttled` if the key's calls about this
+    person are used up.
     """
     if key is None or user is None:
         return
+    counter = _of_person(key, user, scope=scope)
+    if counter[1] not in _with_key.get():
+        _count(counter)
+
+
+def _of_person(key: ApiKey, user: User, *, scope: str) -> tuple[str, str, int]:
     name, quota = PERSON, settings.RATE_LIMIT
     if scope in HEAVY:
         name, quota = HEAVY_OF_PERSON, settings.RATE_LIMIT_HEAVY
-    _count(name, f"{key.pk}:{name}:{_bucket(user)}", quota=quota)
+    return name, f"{key.pk}:{name}:{_bucket(user)}", quota
 
 
 def headers() -> dict[str, str]:
@@ -115,23 +134,26 @@ def _bucket(user: User) -> str:
     return hashlib.sha256(str(user.external_id).encode()).hexdigest()[:16]
 
 
-def _count(name: str, bucket: str, *, quota: int) -> None:
-    used = _used(f"mc:rate:{bucket}:{int(now() // WINDOW_SECONDS)}")
-    if used is None:
-        return
-    _counted.set((*_counted.get(), Limit(name, quota, max(0, quota - used))))
-    if used > quota:
-        whose = "this key" if name == KEY else "this person"
-        raise Throttled(seconds_left(), f"Too many calls of {whose}: {quota} a minute are allowed.")
+def _count(*counters: tuple[str, str, int]) -> None:
+    """Count the call in each counter: its name, its bucket and its quota."""
+    minute = int(now() // WINDOW_SECONDS)
+    used = _used([f"mc:rate:{bucket}:{minute}" for _, bucket, _ in counters])
+    for (name, _, quota), count in zip(counters, used, strict=False):
+        _counted.set((*_counted.get(), Limit(name, quota, max(0, quota - count))))
+        if count > quota:
+            whose = "this key" if name == KEY else "this person"
+            text = f"Too many calls of {whose}: {quota} a minute are allowed."
+            raise Throttled(seconds_left(), text)
 
 
-def _used(name: str) -> int | None:
-    """Count a call and return the minute's number, or None if Redis is down."""
+def _used(names: Sequence[str]) -> list[int]:
+    """Count a call and return the minute's numbers, in one round trip; none if Redis is down."""
     try:
         with client().pipeline(transaction=False) as pipe:
-            pipe.incr(name)
-            pipe.expire(name, 2 * WINDOW_SECONDS)
-            return int(pipe.execute()[0])
+            for name in names:
+                pipe.incr(name)
+                pipe.expire(name, 2 * WINDOW_SECONDS)
+            return [int(count) for count in pipe.execute()[::2]]
     except (redis.RedisError, OSError):
         logger.warning("Redis can't be reached; calls are not counted.")
-        return None
+        return []

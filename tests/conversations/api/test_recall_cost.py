@@ -31,17 +31,17 @@ def drinks(alice: User) -> list[Memory]:
     return [make_memory(alice, f"Likes drink number {number}") for number in range(40)]
 
 
-def test_a_context_takes_eight_statements_however_much_is_remembered(
+def test_a_context_takes_six_statements_however_much_is_remembered(
     alice: User, alice_key: str
 ) -> None:
-    """Key, speakers, switches, words, vectors, rows, notes, trace."""
+    """Key (with person, switches, speakers), notes, words and vectors, pieces, rows, trace."""
     make_memory(alice, "Likes green tea in the morning", kind="preference")
     api = Api(alice_key)
     cost(api, "/memory/context")  # notes that the key is used
     few = cost(api, "/memory/context")
     for number in range(40):
         make_memory(alice, f"Likes to drink tea number {number}", kind="constraint")
-    assert few == cost(api, "/memory/context") == 8 + TRANSACTIONS
+    assert few == cost(api, "/memory/context") == 6 + TRANSACTIONS
 
 
 def test_a_conversation_adds_its_row_window_summary_and_episodes(
@@ -56,15 +56,15 @@ def test_a_conversation_adds_its_row_window_summary_and_episodes(
     for number in range(10):
         make_message(row, f"Remark {number}.")
     make_summary(row, "They greeted each other.", through=1)
-    assert few == cost(api, "/memory/context", conversation_id="c1") == 8 + 4 + TRANSACTIONS
+    assert few == cost(api, "/memory/context", conversation_id="c1") == 6 + 4 + TRANSACTIONS
 
 
-def test_a_search_of_memories_takes_seven_statements(
+def test_a_search_of_memories_takes_five_statements(
     alice: User, alice_key: str, drinks: list[Memory]
 ) -> None:
     api = Api(alice_key)
     cost(api, "/memory/context")
-    assert cost(api, "/search", "query=drink&types=memory") == 7 + TRANSACTIONS
+    assert cost(api, "/search", "query=drink&types=memory") == 5 + TRANSACTIONS
 
 
 @pytest.mark.parametrize("gone", ["disable", "recycle", "forget", "switch off"])
