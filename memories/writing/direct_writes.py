@@ -21,7 +21,7 @@ from memories.writing import memory_writes, model_revision, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Decided
 from ops.accounts import users
-from ops.models import User
+from ops.models import User, UserSettings
 
 _WRITTEN_IMPORTANCE = 0.7
 _WRITTEN_CONFIDENCE = 0.95
@@ -137,8 +137,7 @@ def remember(
     page never wait. `by_program` marks programs that the origin doesn't reveal. `source` is what
     the text rests on, if it isn't the call itself.
     """
-    own = users.settings_of(user)
-    check_on(user)
+    own = check_on(user)
     draft = replace(prepared.draft, project=_project(prepared.given, user=user))
     by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
     waits = own.confirm_before_remembering and by_program
@@ -161,18 +160,22 @@ def store(prepared: Prepared, *, user: User) -> Memory:
     Raises `Conflict` like `remember`, and likewise waits for confirmation where the user asks for
     it.
     """
-    own = users.settings_of(user)
-    check_on(user)
+    own = check_on(user)
     status = MemoryStatus.CANDIDATE if own.confirm_before_remembering else MemoryStatus.ACTIVE
     source = SourceInput(origin=prepared.draft.origin)
     return memory_writes.create(prepared.draft, user=user, source=source, status=status)
 
 
-def check_on(user: User) -> None:
-    """Raise `Conflict` while long-term memory is off or everything is being forgotten."""
+def check_on(user: User) -> UserSettings:
+    """Return the person's settings, held until the transaction ends.
+
+    Raises `Conflict` while long-term memory is off or everything is being forgotten.
+    """
     users.check_still_here(user)
-    if not users.settings_held(user).longterm_enabled:
+    own = users.settings_held(user)
+    if not own.longterm_enabled:
         raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
+    return own
 
 
 def _check(given: MemoryInput, *, longest: int) -> None:
