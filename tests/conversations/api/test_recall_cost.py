@@ -1,5 +1,7 @@
 """What the hot paths cost in statements, and what nothing that is kept between calls may show."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from memories.forgetting import memory_forgets
 from memories.models import Memory
 from memories.writing import curation
-from ops.accounts import users
+from ops.accounts import keys, users
 from ops.models import User
 from tests.factories import make_conversation, make_memory, make_message, make_summary
 from tests.memcenter.rest.client import Api, answer
@@ -18,6 +20,12 @@ ASK = {"message": "What do I like to drink in the morning?"}
 # and both ends cost four. There are two: the bundled embedder works within the one that answers,
 # and what explains the answer is written after it in another.
 TRANSACTIONS = 8
+
+
+@pytest.fixture(autouse=True)
+def a_minute_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a slow machine notes within a test once more that the key is used."""
+    monkeypatch.setattr(keys, "_LAST_USE_GRAIN", timedelta(days=1))
 
 
 def cost(api: Api, path: str, query: str = "", **body: object) -> int:
