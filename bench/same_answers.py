@@ -63,10 +63,12 @@ def main() -> None:
         program = [sys.executable, str(Path(__file__).resolve()), "--ask", str(kept)]
         environment = os.environ | {"PYTHONPATH": wanted.root}
         subprocess.run(program, cwd=wanted.root, env=environment, check=True)
-        if wanted.compare:
-            wrong = differences(_read(Path(wanted.compare)), _read(kept))
-            print("\n".join(wrong[:20]) or f"{SEARCHES + CONTEXTS} answers are the same.")
-            sys.exit(bool(wrong))
+        answers = _read(kept)
+    wrong = differences(_read(Path(wanted.compare)), answers) if wanted.compare else []
+    for one in wrong[:20]:
+        print(one)
+    print(json.dumps({"answers": len(answers), "different": len(wrong)}))
+    sys.exit(bool(wrong))
 
 
 def _read(path: Path) -> list[Any]:
