@@ -8,7 +8,7 @@ from functools import partial
 
 from django.contrib import messages
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,7 +19,14 @@ from conversations.models import Rating
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
 from memories.models import Memory, MemoryStatus
-from memories.pages.lists.memory_rows import act, is_row, row_again
+from memories.pages.lists.memory_rows import (
+    act,
+    is_in_place,
+    is_row,
+    row_again,
+    row_in_bin,
+    rows_again,
+)
 from memories.writing import curation, ratings
 from ops.pages.base import here, is_htmx, leave, own_transaction, person, personal_page, way_back
 
@@ -37,8 +44,7 @@ _UNDONE_BY = {
 @require_POST
 @personal_page
 def memory_pin(request: HttpRequest, memory_id: str) -> HttpResponse:
-    said = _("Pinned: it now comes first.")
-    return _do(request, memory_id, curation.pin, said=said, undo="unpin")
+    return _do(request, memory_id, curation.pin, said=_("Pinned."), undo="unpin")
 
 
 @require_POST
@@ -50,7 +56,7 @@ def memory_unpin(request: HttpRequest, memory_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def memory_disable(request: HttpRequest, memory_id: str) -> HttpResponse:
-    said = _("Disabled: it is kept but no longer used.")
+    said = _("Disabled. It’s kept but no longer used.")
     return _do(request, memory_id, curation.disable, said=said, undo="enable")
 
 
@@ -81,8 +87,12 @@ def memory_rate(request: HttpRequest, memory_id: str) -> HttpResponse:
     """
     rating = request.POST.get("rating", "")
     if rating not in ("", *Rating.values):
-        return HttpResponse(_("This rating is not known."), status=422)
-    said = _("Thanks, your rating counts from now on.") if rating else _("Your rating was removed.")
+        return HttpResponse(_("There’s no such rating."), status=422)
+    said = (
+        _("Thanks. Your rating will be taken into account.")
+        if rating
+        else _("Your rating was removed.")
+    )
     return _do(request, memory_id, partial(ratings.rate_memory, rating=rating or None), said=said)
 
 
@@ -112,17 +122,29 @@ def _do(
 
 
 def ask_for_it_back(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Lead to the page of a memory that was deleted meanwhile, where it can be restored."""
+    """Offer to restore a memory that was deleted meanwhile: in its row, or on its page."""
+    if is_row(request):
+        return row_in_bin(request, memory)
     messages.warning(request, _("This is in the recycle bin. Restore it to change it."))
+    if is_in_place(request):
+        return rows_again(request, [])
     return leave(request, reverse("memory_page", args=[memory.public_id]))
 
 
 def _answer(request: HttpRequest, memory_id: str, *, back: str) -> HttpResponse:
     """Redirect to the page, or return the changed row if htmx replaces only that."""
     if not is_row(request):
-        return redirect(back)
+        return _answer_all(request, [memory_id], back=back)
     with own_transaction(request):
         return row_again(request, selectors.memory_of(person(request), memory_id))
+
+
+def _answer_all(request: HttpRequest, ids: Sequence[str], *, back: str) -> HttpResponse:
+    """Redirect to the page, or return the changed rows if htmx replaces them in place."""
+    if not is_in_place(request):
+        return redirect(back)
+    with own_transaction(request):
+        return rows_again(request, ids)
 
 
 @require_POST
@@ -133,7 +155,7 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
     back = way_back(request, default=reverse("memory_list"))
     if not ids:
         messages.info(request, _("Nothing was selected."))
-        return redirect(back)
+        return _answer_all(request, [], back=back)
     undoing, changed = _UNDONE_BY.get(action, ("", Q()))
     try:
         with own_transaction(request):
@@ -142,23 +164,26 @@ def memory_bulk(request: HttpRequest) -> HttpResponse:
             done = _bulk(request, ids, action=action, tag=request.POST.get("tag", ""))
     except ApplicationError as error:
         messages.error(request, _(error.message))
-        return redirect(back)
-    undo = _remember_undo(request, undoing, undone) if undone else ""
+        return _answer_all(request, [], back=back)
+    undo = _remember_undo(request, undoing, undone, back=back) if undone else ""
     messages.success(request, _said(action, len(done)), extra_tags=undo)
-    return redirect(back)
+    return _answer_all(request, ids, back=back)
 
 
 @require_POST
 @personal_page
 def memory_undo(request: HttpRequest, token: str) -> HttpResponse:
     """Take a bulk action back."""
+    back = way_back(request, default=reverse("memory_list"))
     action, ids = request.session.get("undo", {}).get(token, ("", ()))
     if not action:
-        raise Http404
+        said = _("This can no longer be undone here. What you deleted is in the recycle bin.")
+        messages.warning(request, said)
+        return _answer_all(request, [], back=back)
     with own_transaction(request):
         done = _bulk(request, ids, action=action)
     messages.success(request, _said(action, len(done)))
-    return redirect(way_back(request, default=reverse("memory_list")))
+    return _answer_all(request, ids, back=back)
 
 
 def _bulk(request: HttpRequest, ids: Sequence[str], *, action: str, tag: str = "") -> list[str]:
@@ -166,12 +191,12 @@ def _bulk(request: HttpRequest, ids: Sequence[str], *, action: str, tag: str = "
     return [public_id for public_id, result in results if result == "done"]
 
 
-def _remember_undo(request: HttpRequest, action: str, ids: Sequence[str]) -> str:
+def _remember_undo(request: HttpRequest, action: str, ids: Sequence[str], *, back: str) -> str:
     """Keep the ids in the session, since there can be too many for a URL."""
     token = secrets.token_urlsafe(8)
     kept = list(request.session.get("undo", {}).items())[1 - _KEPT_UNDOS :]
     request.session["undo"] = dict([*kept, (token, (action, list(ids)))])
-    return reverse("memory_undo", args=[token])
+    return reverse("memory_undo", args=[token], query={"next": back})
 
 
 def _said(action: str, count: int) -> str:

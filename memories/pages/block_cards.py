@@ -154,7 +154,7 @@ def _recalled(one: RecalledMemory, *, asked: str) -> Recalled:
 
 def _label(name: str) -> str:
     return {
-        "constraints": _("Constraints"),
+        "constraints": _("Always kept in mind"),
         "preferences": _("Preferences"),
         "memories": _("Memories"),
         "user": paths.USER,
@@ -163,7 +163,7 @@ def _label(name: str) -> str:
         "files": _("Memory files and notes"),
         "summary": _("Summary"),
         "episodes": _("Earlier in this conversation"),
-        "window": _("Window"),
+        "window": _("Recent messages"),
     }[name]
 
 

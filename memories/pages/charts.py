@@ -121,7 +121,7 @@ def _points(totals: Sequence[int], *, most: int) -> list[str]:
 def _topics(topics: dict[str, int]) -> Bars:
     longest = max(topics.values(), default=0)
     bars = [Bar(name, _number(n), _percent(n, longest)) for name, n in topics.items()]
-    said = _("By what they are about, as under “About you”.") if bars else _("Nothing yet.")
+    said = _("Grouped by topic, as in “About you”.") if bars else _("Nothing yet.")
     return Bars("topics", _("Memories by topic"), said, bars, (_("Topic"), _("Memories")))
 
 

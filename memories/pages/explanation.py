@@ -262,12 +262,12 @@ def related_to(memory: Memory, relations: Iterable[Relation]) -> list[Related]:
 
 def _other_side(memory: Memory, relation: Relation) -> Related:
     from_here = {
-        "supports": _("They support each other"),
+        "supports": _("These agree"),
         "contradicts": _("It contradicts this"),
         "refines": _("It says this more precisely"),
     }
     to_here = {
-        "supports": _("They support each other"),
+        "supports": _("These agree"),
         "contradicts": _("This contradicts it"),
         "refines": _("This says it more precisely"),
     }

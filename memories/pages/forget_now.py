@@ -146,7 +146,7 @@ def _what_stays(turns: Sequence[Turn]) -> list[str]:
 def _choices(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     if not turns:
         return []
-    label = ngettext("Also delete this turn", "Also delete these %(n)d turns", len(turns))
+    label = ngettext("Also delete this exchange", "Also delete these %(n)d exchanges", len(turns))
     help_text = _("What you said and the answer, plus anything else learned only there.")
     return [{"name": "turns", "label": label % {"n": len(turns)}, "help": help_text}]
 

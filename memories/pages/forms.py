@@ -32,7 +32,7 @@ DAYS = (
     ("365", _("last year")),
 )
 SORT_WORDS = {
-    "changed": _("changed last"),
+    "changed": _("recently changed"),
     "new": _("newest"),
     "old": _("oldest"),
     "used": _("used most"),
@@ -85,7 +85,7 @@ class TellForm(RefusableForm):
         label=_("Something wrong or missing?"),
         max_length=LONGEST,
         widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
-        error_messages={"required": _("Write what is right.")},
+        error_messages={"required": _("Write your correction.")},
     )
 
 
@@ -152,7 +152,7 @@ class AddForm(MemoryForm):
     """A new memory; the kind may be left empty, to be guessed."""
 
     kind = forms.ChoiceField(
-        label=_("Kind"), required=False, choices=[("", _("decide for me")), *Kind.choices]
+        label=_("Kind"), required=False, choices=[("", _("Choose automatically")), *Kind.choices]
     )
 
 

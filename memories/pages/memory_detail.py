@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from memories import selectors
 from memories.models import Memory, MemoryStatus, Source
 from memories.pages import explanation
-from memories.pages.lists.memory_rows import is_row, row_again
+from memories.pages.lists.memory_rows import is_row, page_menu_of, row_again
 from ops.models import User
 from ops.pages.base import own_transaction, person, personal_page
 
@@ -44,6 +44,7 @@ def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
         "reasons": reasons[:_SHOWN_REASONS],
         "because": explanation.because_of(selectors.version_in_use(memory)),
         "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
+        "menu": page_menu_of(memory),
         "is_in_use": memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
         and memory.deleted_at is None,
         "archive_days": settings.ARCHIVE_DAYS,

@@ -77,11 +77,12 @@ def _after_adding(request: HttpRequest, written: Written) -> str:
 def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     with own_transaction(request):
         memory = selectors.memory_of(person(request), memory_id)
-    if memory.deleted_at:
+    if memory.deleted_at and request.method != "POST":
         return ask_for_it_back(request, memory)
     form = MemoryForm(request.POST) if request.method == "POST" else MemoryForm.of(memory)
-    context = {"form": form, "memory": memory}
-    if request.method != "POST" or not form.is_valid():
+    context = {"form": form, "memory": memory, "in_bin": memory.deleted_at is not None}
+    asks = context["in_bin"] and "put_back" not in request.POST
+    if request.method != "POST" or not form.is_valid() or asks:
         return _show(request, "memories/memory_edit.html", context)
     try:
         _change(request, memory, form.changes(memory))
@@ -95,11 +96,12 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
 
 
 def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> None:
-    if not changes:
-        return
-    edit = curation.prepare_edit(changes, memory=memory, actor=Origin.USER)
+    edit = curation.prepare_edit(changes, memory=memory, actor=Origin.USER) if changes else None
     with own_transaction(request):
-        curation.edit(edit, user=person(request), memory=memory)
+        if memory.deleted_at:
+            memory = curation.take_back(user=person(request), memory=memory)
+        if edit is not None:
+            curation.edit(edit, user=person(request), memory=memory)
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:
@@ -117,8 +119,10 @@ def memory_restore_version(request: HttpRequest, memory_id: str, number: int) ->
     """Restore an earlier text as a new version."""
     page = reverse("memory_page", args=[memory_id])
     with own_transaction(request):
-        memory = selectors.memory_of(person(request), memory_id, with_bin=False)
+        memory = selectors.memory_of(person(request), memory_id)
         old = selectors.versions_of(memory).filter(number=number).first()
+    if memory.deleted_at:
+        return ask_for_it_back(request, memory)
     if old is None:
         raise NotFound("There is no such version.")
     vectors, pieces = search_index.embed_memory(old.content or memory.content)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 # Codes of decisions on a new statement compared with known ones.
 _DECIDED = {
-    "nothing_like_it": _("I knew nothing similar."),
+    "nothing_like_it": _("I didn’t know anything like it."),
     "same_text": _("It says exactly what I already knew."),
     "says_nothing_new": _("I already knew all of it."),
     "newer_edition": _("It is a newer version of the same page."),
@@ -57,7 +57,7 @@ _FORMERLY = {
 # Codes of how a statement was understood.
 _HEARD = {
     "explicit": _("You asked me to remember it."),
-    "hedged": _("You said it with a “maybe”."),
+    "hedged": _("You weren’t sure when you said it."),
     "corrects": _("You said it as a correction."),
     "accepted": _("I said it first, and you agreed."),
     "repeated": _("You mentioned it several times."),

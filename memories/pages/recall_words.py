@@ -21,7 +21,7 @@ def why(
 
     `always`: the memory is in every prompt, so it may be there without being relevant.
     """
-    if always and components.get("raw_relevance", 0.0) < settings.RELEVANCE_FLOOR:
+    if always and not is_relevant(components):
         return _("always included")
     found = [_("always included")] if always else []
     found += _of_words(components, asked=asked, text=text)
@@ -32,6 +32,11 @@ def why(
     if components.get("part_dense", 0.0) > _CLOSE * abs(components.get("part_bias", 1.0)):
         found.append(_("close in meaning"))
     return " · ".join(found) or _fallback(components.get("raw_relevance", 0.0))
+
+
+def is_relevant(components: Mapping[str, float]) -> bool:
+    """Tell whether a memory was recalled because it fits the question."""
+    return components.get("raw_relevance", 0.0) >= settings.RELEVANCE_FLOOR
 
 
 def why_alike(similarity: float, *, asked: str, text: str) -> str:

@@ -24,6 +24,13 @@
     closeMenus();
   });
 
+  // No draft outlives a sign-out in the browser.
+  on("submit", 'form[action^="/signout/"], form[action^="/memory/data/everything/"]', () => {
+    try {
+      for (const key of Object.keys(localStorage)) if (key.startsWith("draft ")) localStorage.removeItem(key);
+    } catch { /* no storage: nothing to remove */ }
+  });
+
   // Menus (<details class="menu">): one open at a time, closed by a click outside or Esc.
   function closeMenus(except) {
     for (const menu of document.querySelectorAll("details.menu[open]")) {
@@ -121,12 +128,24 @@
     if (event.key === "Escape" && !event.isComposing) row.querySelector("[data-cancel]")?.click();
   });
 
+  // A row that is being changed shows it until the answer is there.
+  function markBusy(elt, busy) {
+    const rows = elt.closest(".bulk") ? document.querySelectorAll(".row:has(.row__check:checked)") : [elt.closest(".row")];
+    for (const row of rows) {
+      if (busy) row?.setAttribute("aria-busy", "true");
+      else row?.removeAttribute("aria-busy");
+    }
+  }
+  document.addEventListener("htmx:beforeSend", ({ detail }) => markBusy(detail.requestConfig.elt, true));
+  document.addEventListener("htmx:afterRequest", ({ detail }) => markBusy(detail.requestConfig.elt, false));
+
   // The bulk bar counts what is ticked; its last link unticks all.
   function countTicked(area) {
     const ticked = area.querySelectorAll(".row__check:checked").length;
     for (const place of area.querySelectorAll("[data-bulk-count]")) place.textContent = ticked;
   }
   document.querySelectorAll(".selectable").forEach(countTicked);
+  document.addEventListener("htmx:oobAfterSwap", () => document.querySelectorAll(".selectable").forEach(countTicked));
   on("change", ".selectable .row__check", (_event, box) => countTicked(box.closest(".selectable")));
   on("click", "[data-bulk-none]", (event, link) => {
     event.preventDefault();

@@ -47,13 +47,13 @@
     });
   }
 
-  // What is being typed is kept for this window until it is sent: for a reload, for the way back,
-  // for somebody who has to sign in again.
-  const draft = () => `draft ${location.pathname}`;
+  // What is being typed is kept in this browser until it is sent: for a reload, for a closed tab, for
+  // somebody who has to sign in again. Signing out removes it (app.js).
+  const draft = () => `draft ${composer()?.form.dataset.person} ${location.pathname}`;
   function remember(text) {
     try {
-      if (text.trim()) sessionStorage.setItem(draft(), text);
-      else sessionStorage.removeItem(draft());
+      if (text.trim()) localStorage.setItem(draft(), text);
+      else localStorage.removeItem(draft());
     } catch { /* no storage: the field still has it */ }
   }
   document.addEventListener("input", ({ target }) => {
@@ -61,7 +61,7 @@
   });
   function recall() {
     try {
-      return sessionStorage.getItem(draft()) ?? "";
+      return localStorage.getItem(draft()) ?? "";
     } catch {
       return "";
     }

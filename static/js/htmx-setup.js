@@ -43,6 +43,18 @@
     if (detail.target !== elt) window.showToast?.(texts().notFound, "error");
   });
 
+  // Changed rows go where they stand. One that this page no longer shows makes it search again.
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target?.id !== "toasts") return;
+    const answer = document.createElement("template");
+    answer.innerHTML = detail.serverResponse;
+    const lost = [...answer.content.querySelectorAll("li[hx-swap-oob]")].filter((row) => !document.getElementById(row.id));
+    if (!lost.length) return;
+    lost.forEach((row) => row.remove());
+    detail.serverResponse = answer.innerHTML;
+    window.htmx.trigger("#filters", "submit");
+  });
+
   document.addEventListener("htmx:responseError", ({ detail }) => {
     const status = detail.xhr.status;
     const { signedOut, notFound, failed } = texts();

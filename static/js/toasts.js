@@ -41,6 +41,11 @@
     event.target.closest("[data-toast-close]")?.closest(".toast").remove();
   });
 
+  // Undone in place: the toast that offered it has nothing more to offer.
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (detail.successful) detail.requestConfig.elt.closest(".toast")?.remove();
+  });
+
   const startAll = () => document.querySelectorAll(".toast").forEach(start);
   startAll();
   new MutationObserver(startAll).observe(region(), { childList: true, subtree: true });

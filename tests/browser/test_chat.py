@@ -109,13 +109,26 @@ def test_an_answer_shows_what_it_used_beside_it(chat: Page) -> None:
     )
 
 
+def test_a_draft_outlives_its_tab_but_no_sign_out(chat: Page) -> None:
+    chat.locator("[data-composer]").fill("Half a thought")
+    here = chat.url
+    other = chat.context.new_page()
+    chat.close()
+    other.goto(here)
+    expect(other.locator("[data-composer]")).to_have_value("Half a thought")
+    other.get_by_label("Your account").click()
+    other.get_by_role("button", name="Sign out").click()
+    other.wait_for_url("**/signin/**")
+    assert other.evaluate("Object.keys(localStorage).filter(one => one.startsWith('draft '))") == []
+
+
 def test_a_deleted_turn_goes_with_what_it_taught(chat: Page) -> None:
     answer = say(chat, "I'm allergic to penicillin.")
     learned(answer)
     say(chat, "Thanks!")
     answer = answers(chat).first
     answer.get_by_label("More for this answer").click()
-    answer.get_by_role("link", name="Delete this turn and forget it…").click()
+    answer.get_by_role("link", name="Delete and forget this exchange…").click()
     dialog = chat.get_by_role("dialog")
     expect(dialog).to_contain_text("the message and its reply")
     expect(dialog).to_contain_text("1 memory based only on it")
@@ -224,9 +237,11 @@ def test_a_very_bad_answer_goes_with_one_tap(chat: Page) -> None:
     expect(answers(chat)).to_have_count(1, timeout=SOON)
     answers(chat).last.hover()
     answers(chat).last.get_by_label("Bad answer").click()
-    answers(chat).last.get_by_role("button", name="It was very bad").click()
-    expect(answers(chat).last).to_contain_text("Shall this turn be forgotten")
-    answers(chat).last.get_by_role("button", name="Yes, forget this turn").click()
+    answers(chat).last.get_by_role("button", name="This was really bad").click()
+    expect(answers(chat).last).to_contain_text(
+        "Forget this exchange and everything learned from it?"
+    )
+    answers(chat).last.get_by_role("button", name="Yes, forget this exchange").click()
     expect(answers(chat)).to_have_count(0)
 
 
@@ -325,7 +340,7 @@ def test_everything_said_and_done_works_without_javascript(plain: Page) -> None:
     plain.get_by_label("Good answer").click()
     expect(plain.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
     plain.get_by_label("More for your message").click()
-    plain.get_by_role("link", name="Delete this turn and forget it…").click()
+    plain.get_by_role("link", name="Delete and forget this exchange…").click()
     plain.get_by_role("button", name="Delete and forget").click()
     expect(plain.get_by_text("Nothing has been said here")).to_be_visible()
 

@@ -67,7 +67,7 @@ def find_why(walk: Walker) -> None:
 def correct(walk: Walker) -> None:
     walk.click(".chat__center")
     walk.click(".portrait__phrase a")
-    walk.click("a.button[href*='/edit/']")
+    walk.click("a.button--primary[href*='/edit/']")
     walk.page.fill("dialog [name=content]", f"{SAID[walk.language]} 2")
     walk.click("dialog .button--primary")
     walk.see("h1, .detail__text", text=f"{SAID[walk.language]} 2")

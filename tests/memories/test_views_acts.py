@@ -70,14 +70,15 @@ def test_htmx_gets_the_row_as_it_is_now(alice: User, memory: Memory) -> None:
     response = signed_in(alice).post(act(memory, "disable"), headers=htmx(row))
     page = text_of(response)
     assert f'<li class="row row--off" id="{row}"' in page
-    assert "Disabled: it is kept but no longer used." in page
+    assert "Disabled. It’s kept but no longer used." in page
     assert "<html" not in page
 
 
 def test_htmx_gets_no_row_for_what_was_deleted(alice: User, memory: Memory) -> None:
     headers = htmx(f"row-{memory.public_id}")
     page = text_of(signed_in(alice).post(act(memory, "delete"), headers=headers))
-    assert "<li" not in page
+    assert f'<li id="row-{memory.public_id}" hidden></li>' in page
+    assert "Keeps bees" not in page
     assert 'hx-swap-oob="beforeend"' in page
     assert "Moved to the recycle bin." in page
 
@@ -90,15 +91,52 @@ def test_a_candidate_can_not_be_enabled_past_the_review(alice: User) -> None:
     assert "waits for your review" in text_of(response)
 
 
-@pytest.mark.parametrize("name", ["pin", "disable", "edit"])
+@pytest.mark.parametrize("name", ["pin", "disable", "enable", "rate"])
 def test_what_another_tab_deleted_is_offered_back(alice: User, name: str) -> None:
     binned = make_binned(alice, "Grows figs")
-    answer = signed_in(alice).post(act(binned, name), {"content": "Grows dates"}, follow=True)
+    answer = signed_in(alice).post(act(binned, name), follow=True)
     assert answer.status_code == 200
     page = text_of(answer)
     assert "This is in the recycle bin. Restore it to change it." in page
     assert act(binned, "restore") in page
     assert not Memory.visible.get(pk=binned.pk).pinned
+
+
+@pytest.mark.parametrize("name", ["pin", "disable"])
+def test_what_another_tab_deleted_is_offered_back_in_its_row(alice: User, name: str) -> None:
+    binned = make_binned(alice, "Grows figs")
+    row = f"row-{binned.public_id}"
+    page = text_of(signed_in(alice).post(act(binned, name), headers=htmx(row)))
+    assert f'id="{row}"' in page
+    assert "It is in the recycle bin. Put it back?" in page
+    assert f'hx-post="{act(binned, "restore")}"' in page
+    assert not Memory.visible.get(pk=binned.pk).pinned
+
+
+def test_an_edit_of_what_another_tab_deleted_keeps_what_was_typed(alice: User) -> None:
+    binned, client = make_binned(alice, "Grows figs"), signed_in(alice)
+    typed = {"content": "Grows dates", "kind": "fact", "tags": ""}
+    row = htmx(f"row-{binned.public_id}")
+    answer = client.post(act(binned, "edit"), typed, headers=row)
+    assert answer.status_code == 422
+    page = text_of(answer)
+    assert "It is in the recycle bin. Put it back?" in page
+    assert "Grows dates</textarea>" in page
+    assert Memory.visible.get(pk=binned.pk).deleted_at is not None
+    assert (
+        client.post(act(binned, "edit"), {**typed, "put_back": "1"}, headers=row).status_code == 200
+    )
+    kept = Memory.objects.get(pk=binned.pk)
+    assert kept.content == "Grows dates"
+
+
+def test_an_old_version_of_what_another_tab_deleted_is_not_restored(alice: User) -> None:
+    binned = make_binned(alice, "Grows figs")
+    answer = signed_in(alice).post(
+        address("memory_restore_version", binned.public_id, 1), follow=True
+    )
+    assert answer.status_code == 200
+    assert "This is in the recycle bin. Restore it to change it." in text_of(answer)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +187,37 @@ def test_an_undone_bulk_act_changes_back_only_what_it_changed(alice: User, actio
     assert list(states.all()) == before
 
 
-def test_an_undo_of_another_session_is_not_there(alice: User) -> None:
-    assert signed_in(alice).post(address("memory_undo", "guessed")).status_code == 404
+def test_an_undo_of_another_session_says_that_it_is_over(alice: User) -> None:
+    binned = make_binned(alice, "Grows figs")
+    answer = signed_in(alice).post(address("memory_undo", "guessed"), follow=True)
+    assert answer.status_code == 200
+    assert "This can no longer be undone here." in text_of(answer)
+    assert Memory.visible.get(pk=binned.pk).deleted_at is not None
+
+
+def test_a_bulk_act_answers_htmx_with_its_rows_and_their_undo(alice: User) -> None:
+    chosen = [make_memory(alice, f"Grows kind {number}") for number in range(3)]
+    client = signed_in(alice)
+    at = "/memory/long-term/?kind=fact"
+    given = {"ids": [one.public_id for one in chosen], "do": "recycle", "next": at}
+    page = text_of(client.post(address("memory_bulk"), given, headers=htmx("toasts", at=at)))
+    assert "<html" not in page
+    for one in chosen:
+        assert f'<li id="row-{one.public_id}" hidden hx-swap-oob="true"></li>' in page
+    undo = page.split(f'hx-post="{address("memory_bulk").replace("bulk", "undo")}')[1].split('"')[0]
+    assert undo.endswith("/?next=%2Fmemory%2Flong-term%2F%3Fkind%3Dfact")
+    back = client.post(f"/memory/long-term/undo/{undo}", headers=htmx("toasts", at=at))
+    for one in chosen:
+        assert f'id="row-{one.public_id}" hx-swap-oob="true"' in text_of(back)
+    assert Memory.objects.filter(user=alice).count() == 3
+
+
+def test_a_bulk_undo_leads_back_to_the_filters(alice: User, memory: Memory) -> None:
+    client, back = signed_in(alice), "/memory/long-term/?kind=fact"
+    given = {"ids": [memory.public_id], "do": "disable", "next": back}
+    page = text_of(client.post(address("memory_bulk"), given, follow=True))
+    undo = page.split('action="/memory/long-term/undo/')[1].split('"')[0]
+    assert client.post(f"/memory/long-term/undo/{undo}")["Location"] == back
 
 
 def test_a_bulk_act_without_a_tick_changes_nothing(alice: User, memory: Memory) -> None:

@@ -70,12 +70,34 @@ def test_a_row_says_when_it_was_changed_on_a_later_day(alice: User) -> None:
     )
     assert "changed" not in row_text(alice)
     Memory.objects.filter(pk=memory.pk).update(updated_at=began + timedelta(days=9))
-    assert "changed 14 Mar 2024 5 Mar 2024" in row_text(alice)
+    assert "changed 14 Mar 2024" in row_text(alice)
 
 
-def row_text(user: User) -> str:
+@pytest.mark.parametrize(
+    ("sort", "shown"),
+    [("changed", "changed 14 Mar 2024"), ("new", "5 Mar 2024"), ("old", "5 Mar 2024")],
+)
+def test_the_date_shown_is_the_date_sorted_by(alice: User, sort: str, shown: str) -> None:
+    memory = make_memory(alice, "Prefers tea")
+    began = datetime(2024, 3, 5, 12, tzinfo=UTC)
+    Memory.objects.filter(pk=memory.pk).update(
+        created_at=began, updated_at=began + timedelta(days=9)
+    )
+    assert row_text(alice, sort=sort) == shown
+
+
+def test_when_it_was_said_stands_beside_the_words(alice: User) -> None:
+    turn = make_turn(make_conversation(alice, title="Weekly report"), "keep it short please")
+    said = datetime(2024, 3, 5, 12, tzinfo=UTC)
+    type(turn.user_message).objects.filter(pk=turn.user_message.pk).update(created_at=said)
+    make_memory(alice, "Prefers short answers", turns=[turn])
+    quote = re.search(r'<p class="row__quote">(.*?)</p>', shown(alice), re.DOTALL)
+    assert quote and re.sub(r"<[^>]+>", "", quote[1]).endswith("5 Mar 2024")
+
+
+def row_text(user: User, **query: str) -> str:
     """The words of the list's rows, without markup."""
-    found = signed_in(user).get(address("memory_list"))
+    found = signed_in(user).get(address("memory_list", **query))
     rows = re.findall(r'<div class="row__meta">.*?</div>', text_of(found), re.DOTALL)
     return " ".join(re.sub(r"<[^>]+>", " ", " ".join(rows)).split())
 
@@ -184,11 +206,12 @@ def test_htmx_gets_only_what_was_found_and_a_clean_address(alice: User) -> None:
 
 
 @pytest.mark.parametrize("sort", ["changed", "new", "old", "used", "important"])
-def test_paging_shows_each_memory_once(alice: User, sort: str) -> None:
+def test_paging_shows_each_memory_once_and_pinned_ones_first(alice: User, sort: str) -> None:
     for number in range(45):
         make_memory(
             alice,
             f"Fact number {number}.",
+            pinned=number % 2 == 0,
             access_count=number % 3,
             importance=(number % 5) / 10,
             status=MemoryStatus.DISABLED if number % 4 == 0 else MemoryStatus.ACTIVE,
@@ -201,6 +224,7 @@ def test_paging_shows_each_memory_once(alice: User, sort: str) -> None:
         following = re.search(r'class="button" href="([^"]*after=[^"]*)"', page)
         url = following[1].replace("&amp;", "&") if following else None
     assert sorted(map(int, seen)) == list(range(45))
+    assert [int(number) % 2 for number in seen] == 23 * [0] + 22 * [1]
 
 
 def test_scrolling_asks_for_rows_only(alice: User) -> None:

@@ -20,7 +20,8 @@ from ops.models import User
 Row = TypeVar("Row", bound=Model)
 SIZE = 20
 DEFAULT_SORT = "changed"
-# The column, and whether the order is descending; the primary key breaks ties.
+# Pinned memories come first. The column, and whether the order is descending; the primary key
+# breaks ties.
 SORTS = {
     "changed": ("updated_at", True),
     "new": ("created_at", True),
@@ -49,8 +50,11 @@ class Page:
 
 @dataclass(frozen=True)
 class _Place:
+    """Where a page ends: in the pinned part of the list or below it."""
+
     key: Any
     pk: int
+    pinned: bool = False
 
 
 def page_of(
@@ -59,18 +63,40 @@ def page_of(
     """Return the next `SIZE` memories after a cursor; an invalid cursor starts over."""
     column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
     place = _decode(after, column)
-    # One query per status: the index then returns each in order, and nothing has to be sorted.
     places: list[_Place] = []
-    for status in [filters.status] if filters.status else IN_USE:
-        rows = memories_of(user, replace(filters, status=status)).prefetch_related(None)
-        if place is not None:
-            rows = rows.filter(_beyond(place, column, descending=descending))
-        order = (f"-{column}", "-pk") if descending else (column, "pk")
-        keys = rows.order_by(*order).values_list(column, "pk")[: SIZE + 1]
-        places += [_Place(key, pk) for key, pk in keys]
-    places.sort(key=lambda one: (one.key, one.pk), reverse=descending)
+    if place is None or place.pinned:
+        pinned = memories_of(user, replace(filters, archived=False)).filter(pinned=True)
+        places = _places(pinned, column, descending=descending, place=place)
+        place = None
+    if len(places) <= SIZE and not filters.pinned:
+        places += _unpinned(user, filters, column, descending=descending, place=place)
     cursor = _encode(places[SIZE - 1]) if len(places) > SIZE else ""
     return Page(listed(user, [one.pk for one in places[:SIZE]]), cursor)
+
+
+def _unpinned(
+    user: User, filters: MemoryFilter, column: str, *, descending: bool, place: _Place | None
+) -> list[_Place]:
+    """Return the next places below the pinned part.
+
+    One query per status: the index then returns each in order, and nothing has to be sorted.
+    """
+    places: list[_Place] = []
+    for status in [filters.status] if filters.status else IN_USE:
+        rows = memories_of(user, replace(filters, status=status)).filter(pinned=False)
+        places += _places(rows, column, descending=descending, place=place)
+    return sorted(places, key=lambda one: (one.key, one.pk), reverse=descending)
+
+
+def _places(
+    rows: QuerySet[Memory], column: str, *, descending: bool, place: _Place | None
+) -> list[_Place]:
+    rows = rows.prefetch_related(None)
+    if place is not None:
+        rows = rows.filter(_beyond(place, column, descending=descending))
+    order = (f"-{column}", "-pk") if descending else (column, "pk")
+    keys = rows.order_by(*order).values_list(column, "pk", "pinned")[: SIZE + 1]
+    return [_Place(*one) for one in keys]
 
 
 def page_by(
@@ -119,13 +145,14 @@ def _beyond(place: _Place, column: str, *, descending: bool) -> Q:
 
 def _encode(place: _Place) -> str:
     key = place.key.isoformat() if isinstance(place.key, datetime) else place.key
-    return base64.urlsafe_b64encode(json.dumps([key, place.pk]).encode()).decode().rstrip("=")
+    words = json.dumps([key, place.pk, place.pinned])
+    return base64.urlsafe_b64encode(words.encode()).decode().rstrip("=")
 
 
 def _decode(cursor: str, column: str) -> _Place | None:
     try:
-        key, pk = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        key, pk, *pinned = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         key = parse_datetime(key) if column.endswith("_at") else float(key)
-        return _Place(key, int(pk)) if key is not None else None
+        return _Place(key, int(pk), pinned == [True]) if key is not None else None
     except (ValueError, TypeError, OverflowError, binascii.Error):
         return None

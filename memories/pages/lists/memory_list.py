@@ -68,7 +68,12 @@ class Asked:
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.query) or any(self.values[name] for name in _FILTERS)
+        return bool(self.query) or bool(self.chosen)
+
+    @property
+    def chosen(self) -> int:
+        """Return how many filters are set."""
+        return sum(bool(self.values[name]) for name in _FILTERS)
 
     def address(self, **changes: str) -> str:
         values = {name: str(value) for name, value in self.values.items()} | changes
