@@ -72,8 +72,8 @@ class Bubble:
         if self.is_temporary:
             return []
         forget = reverse("message_forget", args=[self.public_id])
-        words = _("Delete this turn and forget it…")
-        alone = _("Delete this message and forget it…")
+        words = _("Delete and forget this exchange…")
+        alone = _("Delete and forget this message…")
         gone = words if self.is_whole_turn else alone
         going = {"label": gone, "icon": "forget", "href": forget, "hx_get": forget, "danger": True}
         if self.role != Role.USER:

@@ -94,7 +94,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 
 def _say_what_is_back(request: HttpRequest, memory: Memory, *, page: str) -> None:
     if memory.deleted_at is None:
-        messages.success(request, _("This turn has been undone."))
+        messages.success(request, _("This exchange has been undone."))
         return
     undo = reverse("memory_restore", args=[memory.public_id])
     undo = f"{undo}?{urlencode({'next': page})}"
@@ -140,7 +140,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
             ).public_id
         for one in asked:
             outbox.mark_answered(one, by=op_id)
-    messages.success(request, _("Everything stays.") if keeps else _forgotten())
+    messages.success(request, _("Everything was kept.") if keeps else _forgotten())
     return _conversation(request, turn.conversation.public_id, forget=op_id)
 
 
@@ -152,7 +152,7 @@ def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line])
 
 
 def _ask_again(request: HttpRequest, turn: Turn, card: forget_cards.Card) -> HttpResponse:
-    error = _("Nothing is ticked, so nothing was forgotten.")
+    error = _("Nothing was selected, so nothing was forgotten.")
     if is_htmx(request):
         return render(request, _CARD, {"card": replace(card, error=error)}, status=422)
     messages.warning(request, error)
@@ -162,7 +162,7 @@ def _ask_again(request: HttpRequest, turn: Turn, card: forget_cards.Card) -> Htt
 
 
 def _forgotten() -> str:
-    return _("Forgotten: it is no longer shown or used. The receipt unfolds below.")
+    return _("Forgotten. It’s no longer shown or used. The receipt will appear below.")
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:

@@ -34,7 +34,7 @@ from ops.transfer.import_rows import Loading
 logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"
 Result = TypeVar("Result")
-IS_TEMPORARY = gettext_noop("temporary conversations end where they began")
+IS_TEMPORARY = gettext_noop("temporary chats aren’t exported")
 
 
 @dataclass(frozen=True)

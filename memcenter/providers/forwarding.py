@@ -36,7 +36,7 @@ class Forwarded:
         try:
             yield from self._response.iter_bytes()
         except httpx2.HTTPError:
-            raise ProviderError("The model's answer broke off.", retryable=True) from None
+            raise ProviderError("The model’s answer was cut off.", retryable=True) from None
 
     def close(self) -> None:
         self._open.close()

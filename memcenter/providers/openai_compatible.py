@@ -244,7 +244,7 @@ def _noting() -> Iterator[None]:
     except openai.APIStatusError as error:
         raise _Failed(_of_status(error)) from None
     except (openai.OpenAIError, httpx2.HTTPError, ValueError):
-        raise _Failed(_Failure(_retryable("The model's answer broke off."))) from None
+        raise _Failed(_Failure(_retryable("The model’s answer was cut off."))) from None
 
 
 def _of_status(error: openai.APIStatusError) -> _Failure:

@@ -15,7 +15,7 @@ from memories.models.project import Project
 class Kind(models.TextChoices):
     PREFERENCE = "preference", _("preference")
     FACT = "fact", _("fact")
-    CONSTRAINT = "constraint", _("constraint")
+    CONSTRAINT = "constraint", _("must know")
     TASK = "task", _("task")
     PATTERN = "pattern", _("pattern")
     SKILL = "skill", _("skill")

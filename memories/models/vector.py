@@ -16,7 +16,7 @@ class TargetKind(models.TextChoices):
     MEMORY = "memory", _("memory")
     FRAGMENT = "fragment", _("fragment")
     MESSAGE = "message", _("message")
-    EPISODE = "episode", _("episode")
+    EPISODE = "episode", _("earlier moment")
     SUMMARY = "summary", _("summary")
     NOTE = "note", _("note")
 

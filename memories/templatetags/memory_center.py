@@ -69,6 +69,27 @@ def percent(share: float) -> str:
 
 
 @register.filter
+def how_much(part: float) -> str:
+    """Return in words how much a part counted, as its weight × its value."""
+    if part >= 0.3:
+        return pgettext("share of a score", "a lot")
+    if part >= 0.12:
+        return pgettext("share of a score", "somewhat")
+    return pgettext("share of a score", "a little") if part > 0.02 else _("not at all")
+
+
+@register.filter
+def receipt_moment(moment: datetime) -> str:
+    """Return "3 November 2025, 14:02 (UTC+8)" in the user's time zone."""
+    local = timezone.localtime(moment)
+    hours, minutes = divmod(int((local.utcoffset() or timedelta()).total_seconds()) // 60, 60)
+    zone = f"UTC{hours:+d}" + (f":{minutes:02d}" if minutes else "") if hours or minutes else "UTC"
+    day = dateformat.format(local, pgettext("date in full", "j F Y"))
+    time = dateformat.time_format(local, "H:i")
+    return _("%(day)s, %(time)s (%(zone)s)") % {"day": day, "time": time, "zone": zone}
+
+
+@register.filter
 def surely(confidence: float) -> str:
     """Return the confidence in words."""
     if confidence >= 0.85:

@@ -13,12 +13,12 @@ from ops.models.user import ApiKey, User
 
 
 class Kind(models.TextChoices):
-    EXTRACT_TURN = "extract_turn", _("Learn from a turn")
+    EXTRACT_TURN = "extract_turn", _("Learn from an exchange")
     EXTRACT_CONVERSATION = "extract_conversation", _("Look at a conversation as a whole")
     SUMMARIZE = "summarize", _("Summarize")
-    INDEX_EPISODE = "index_episode", _("Index an episode")
+    INDEX_EPISODE = "index_episode", _("Index an earlier moment")
     INDEX_MEMORY = "index_memory", _("Index a memory")
-    REVISE_MEMORY = "revise_memory", _("Hold a written memory against the others by the model")
+    REVISE_MEMORY = "revise_memory", _("Compare a new memory with the others")
     CONSOLIDATE = "consolidate", _("Consolidate")
     FORGET_MEMORY = "forget_memory", _("Forget a memory")
     FORGET_MESSAGE = "forget_message", _("Forget a message")
@@ -26,7 +26,7 @@ class Kind(models.TextChoices):
     CLEAR_CONVERSATION = "clear_conversation", _("Clear a conversation")
     FORGET_CHOICE = "forget_choice", _("Forget what was chosen")
     FORGET_PROJECT = "forget_project", _("Forget a project")
-    FORGET_LAYER = "forget_layer", _("Delete summaries or episodes")
+    FORGET_LAYER = "forget_layer", _("Delete summaries or earlier moments")
     FORGET_USER = "forget_user", _("Forget everything")
     EXPORT_CONVERSATION = "export_conversation", _("Export a conversation")
     EXPORT_USER = "export_user", _("Export everything")

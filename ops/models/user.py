@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memcenter.lib.database.rows import one_of
 
@@ -96,7 +97,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Theme(models.TextChoices):
-    AUTO = "auto", _("As the system")
+    AUTO = "auto", pgettext_lazy("theme", "System")
     LIGHT = "light", _("Light")
     DARK = "dark", _("Dark")
 

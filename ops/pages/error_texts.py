@@ -41,7 +41,7 @@ _SAID = (
     ),
     (
         _BROKE,
-        gettext_noop("It broke off unexpectedly (%(what)s)."),
+        gettext_noop("It stopped unexpectedly (%(what)s)."),
     ),
     (
         re.compile(r"The file is not valid JSON: line (?P<n>\d+) can't be read\."),
@@ -71,7 +71,7 @@ _SERVER = gettext_noop("A server that it needs could not be reached.")
 _BROKE_OFF = {
     "OperationalError": _DATABASE,
     "InterfaceError": _DATABASE,
-    "InternalError": gettext_noop("The database broke off what took too long."),
+    "InternalError": gettext_noop("It took too long, so the database stopped it."),
     "ConnectionError": _SERVER,
     "ConnectionRefusedError": _SERVER,
     "ConnectionResetError": _SERVER,
@@ -84,7 +84,7 @@ AS_IT_IS = (
     gettext_noop("The same is waiting to be done already."),
     gettext_noop("The model did not answer in time."),
     gettext_noop("The model's server can't be reached."),
-    gettext_noop("The model's answer broke off."),
+    gettext_noop("The model’s answer was cut off."),
     gettext_noop("The embedder was changed meanwhile. Try again."),
     gettext_noop("The embedder answered for other texts."),
     gettext_noop("The embedder's answer has no vectors."),
@@ -101,7 +101,7 @@ _TROUBLES = {
 def forgotten() -> str:
     """Return the message after a forget of anything but the account."""
     return _(
-        "Forgotten: it is no longer shown or used. "
+        "Forgotten. It’s no longer shown or used. "
         "Erasing every trace takes a moment. You’ll find the receipt under Data management."
     )
 

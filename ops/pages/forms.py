@@ -140,12 +140,12 @@ class KeyForm(forms.Form):
         widget=forms.TextInput(attrs={"placeholder": _("My notebook"), "autocomplete": "off"}),
     )
     scopes = forms.MultipleChoiceField(
-        label=_("It can"),
+        label=_("Permissions"),
         initial=[Scope.READ, Scope.WRITE],
         widget=forms.CheckboxSelectMultiple,
     )
     days = forms.TypedChoiceField(
-        label=_("It is valid"),
+        label=_("Expires"),
         coerce=int,
         initial=90,
         choices=[
@@ -169,7 +169,7 @@ class KeyForm(forms.Form):
 
 SCOPES = {
     Scope.READ: gettext_lazy("read what is remembered"),
-    Scope.WRITE: gettext_lazy("record turns and write memories"),
+    Scope.WRITE: gettext_lazy("record messages and write memories"),
     Scope.FORGET: gettext_lazy("forget"),
     Scope.EXPORT: gettext_lazy("export"),
     Scope.SIGNIN: gettext_lazy("make sign-in links"),

@@ -44,13 +44,13 @@ _UNFINISHED = (Status.PENDING, Status.RUNNING)
 _TONES = {Status.SUCCEEDED: "success", Status.FAILED: "danger", Status.RUNNING: "accent"}
 _STEPS = {
     "hide": gettext_lazy("Hide everything about it"),
-    "remember": gettext_lazy("Note what to search for afterwards"),
+    "remember": gettext_lazy("List what to search for afterwards"),
     "copies": gettext_lazy("Copies in notes, files and records"),
     "memories": gettext_lazy("Memories and everything derived from them"),
     "traces": gettext_lazy("Recall records"),
     "index": gettext_lazy("Search index"),
     "summaries": gettext_lazy("Summaries"),
-    "turns": gettext_lazy("Turns and episodes"),
+    "turns": gettext_lazy("Exchanges and earlier moments"),
     "messages": pgettext_lazy("what was said", "Messages"),
     "exports": gettext_lazy("Exports"),
     "conversation": gettext_lazy("The conversation itself"),
@@ -58,7 +58,7 @@ _STEPS = {
     "account": gettext_lazy("The account itself"),
     "cache": gettext_lazy("Cache"),
     "milvus": gettext_lazy("Index in the vector store"),
-    "scan": gettext_lazy("Search for anything left"),
+    "scan": gettext_lazy("Check that nothing is left"),
     "vacuum": gettext_lazy("Clean the disk"),
 }
 

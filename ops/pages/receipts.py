@@ -20,13 +20,13 @@ from ops.pages.base import own_transaction, person, personal_page
 
 _SCOPES = {
     "memory": _("A memory was forgotten"),
-    "message": _("A turn was forgotten"),
+    "message": _("An exchange was forgotten"),
     "choice": _("Your choice was forgotten"),
     "conversation": _("A conversation was forgotten"),
     "clear": _("A conversation was cleared"),
     "project": _("A project was forgotten"),
     "summary_layer": _("All summaries were deleted"),
-    "episode_layer": _("All episodes were deleted"),
+    "episode_layer": _("All earlier moments were deleted"),
     "user": _("Everything was forgotten"),
 }
 _KEPT = {
@@ -37,7 +37,7 @@ _KEPT = {
 
 _CHOSEN = {
     "person": _("you, from a list"),
-    "only_match": _("nobody was asked: it was the only match"),
+    "only_match": _("Automatic: the only match"),
 }
 
 
@@ -66,7 +66,7 @@ class Shown:
     def kept_label(self) -> str:
         """Return the label for kept rows, which depends on whether a person chose to keep them."""
         asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
-        return str(_("Kept, as you chose") if asked else _("Stayed"))
+        return str(_("Kept, as you chose") if asked else _("Kept"))
 
     @property
     def total(self) -> int:

@@ -25,7 +25,7 @@ WORDS: dict[str, Words] = {
     "message": lambda n: ngettext("%(n)s message", "%(n)s messages", n),
     "conversation": lambda n: ngettext("%(n)s conversation", "%(n)s conversations", n),
     "summary": lambda n: ngettext("%(n)s summary", "%(n)s summaries", n),
-    "episode": lambda n: ngettext("%(n)s episode", "%(n)s episodes", n),
+    "episode": lambda n: ngettext("%(n)s earlier moment", "%(n)s earlier moments", n),
     "memory": lambda n: ngettext("%(n)s memory", "%(n)s memories", n),
     "memoryversion": lambda n: ngettext(
         "%(n)s version of memories", "%(n)s versions of memories", n
@@ -47,16 +47,16 @@ WORDS: dict[str, Words] = {
 LABELS = {
     "message": pgettext_lazy("what was said", "Messages"),
     "conversation": gettext_lazy("Conversations"),
-    "turn": gettext_lazy("Turns"),
+    "turn": gettext_lazy("Exchanges"),
     "summary": gettext_lazy("Summaries"),
-    "episode": gettext_lazy("Episodes"),
+    "episode": gettext_lazy("Earlier moments"),
     "memory": gettext_lazy("Memories"),
     "memoryversion": gettext_lazy("Versions of memories"),
-    "fragment": gettext_lazy("Pieces of long memories"),
+    "fragment": gettext_lazy("Long-memory parts"),
     "source": gettext_lazy("Links to sources"),
     "relation": gettext_lazy("Links between memories"),
-    "arbitration": gettext_lazy("Records of decisions"),
-    "refusal": gettext_lazy("Records of refusals"),
+    "arbitration": gettext_lazy("Decisions"),
+    "refusal": gettext_lazy("Declined items"),
     "recalltrace": gettext_lazy("Recall records"),
     "recallhit": gettext_lazy("What was recalled"),
     "vector": gettext_lazy("Search index: meaning"),
@@ -66,7 +66,7 @@ LABELS = {
     "fileversion": gettext_lazy("Versions of files"),
     "dailynote": gettext_lazy("Lines of notes"),
     "feedback": gettext_lazy("Ratings"),
-    "tombstone": gettext_lazy("Markers against relearning"),
+    "tombstone": gettext_lazy("Do-not-relearn markers"),
     "temporary_conversation": gettext_lazy("Temporary conversations"),
     "export": gettext_lazy("Exports"),
     "import": gettext_lazy("Imports"),
@@ -94,9 +94,14 @@ _NOT_COUNTED = ("account", "usersettings")
 
 @dataclass(frozen=True)
 class Amount:
+    name: str
     label: str
     count: int
-    share: float
+    largest: int
+
+    @property
+    def share(self) -> float:
+        return self.count / self.largest
 
 
 def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, int]:
@@ -130,7 +135,7 @@ def amounts_of(counts: dict[str, int]) -> list[Amount]:
     counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
     largest = max(counts.values(), default=0)
     return [
-        Amount(str(LABELS[name]), counts[name], counts[name] / largest)
+        Amount(name, str(LABELS[name]), counts[name], largest)
         for name in _IN_THE_PICTURE
         if counts.get(name)
     ]

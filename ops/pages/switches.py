@@ -46,7 +46,8 @@ _LAYERS = {
         "summary", lambda n: ngettext("%(n)s summary is kept.", "%(n)s summaries are kept.", n)
     ),
     "episodic_enabled": _Layer(
-        "episode", lambda n: ngettext("%(n)s episode is kept.", "%(n)s episodes are kept.", n)
+        "episode",
+        lambda n: ngettext("%(n)s earlier moment is kept.", "%(n)s earlier moments are kept.", n),
     ),
 }
 COUNTED = {layer.participant for layer in _LAYERS.values()}
@@ -110,12 +111,9 @@ def _words() -> dict[str, tuple[str, str, str]]:
             ),
         ),
         "episodic_enabled": (
-            _("Episodes"),
-            _("When on, “as I said last time” finds the earlier turn of a conversation."),
-            _(
-                "When off, “as I said last time” no longer finds the earlier turn, and new "
-                "turns aren’t stored for it."
-            ),
+            _("Earlier moments"),
+            _("When on, “as I said last time” finds what was said before."),
+            _("When off, “as I said last time” finds nothing, and nothing new is stored for it."),
         ),
         "confirm_before_remembering": (
             _("Ask before remembering"),

@@ -44,6 +44,6 @@ def _switches() -> list[tuple[str, str]]:
     return [
         ("longterm_enabled", _("Long-term memory")),
         ("summary_enabled", _("Summaries")),
-        ("episodic_enabled", _("Episodes")),
+        ("episodic_enabled", _("Earlier moments")),
         ("confirm_before_remembering", _("Ask before remembering")),
     ]

@@ -12,8 +12,8 @@ expect.set_options(timeout=30_000)
 
 
 def tell(page: Page, text: str) -> None:
-    page.get_by_label("What is right").fill(text)
-    page.get_by_role("button", name="Show what changes").click()
+    page.get_by_label("Your correction").fill(text)
+    page.get_by_role("button", name="Preview changes").click()
 
 
 def test_a_sentence_shows_what_changes_and_is_kept(page: Page, product: Product) -> None:

@@ -159,7 +159,7 @@ def test_what_is_forgotten_leaves_its_receipt_there(chat: Page) -> None:
 def test_a_deleted_turn_leaves_its_receipt_too(chat: Page) -> None:
     last_said(chat).hover()
     last_said(chat).get_by_label("More for your message").click()
-    last_said(chat).get_by_role("link", name="Delete this turn and forget it…").click()
+    last_said(chat).get_by_role("link", name="Delete and forget this exchange…").click()
     chat.get_by_role("dialog").get_by_role("button", name="Delete and forget").click()
     expect(chat.get_by_role("dialog")).to_have_count(0)
     expect(chat.locator(".receipt")).to_contain_text("0 traces left", timeout=SOON)

@@ -164,7 +164,7 @@ def test_the_whole_path_in_chinese(page: Page, product: Product) -> None:
     expect(page.get_by_text("记忆已关闭")).to_be_visible()
     page.get_by_role("link", name="数据管理").click()
     page.get_by_role("link", name="删除全部…").click()
-    page.get_by_label("请输入「删除全部」以确认").fill("删除全部")
+    page.get_by_label("请输入“删除全部”以确认").fill("删除全部")
     page.get_by_label("你的密码").fill(PASSWORD)
     page.get_by_role("button", name="永久删除全部").click()
     page.wait_for_url("**/forgotten/**")

@@ -226,7 +226,7 @@ def test_the_chat_names_the_model_that_answers(
     assert answer_text.model_name() == "tiny"
     page = text_of(client.get(address("conversation", conversation.public_id)))
     assert "Answers by tiny." in page
-    assert "no model is connected" not in page
+    assert "No model is connected" not in page
 
 
 def test_what_was_asked_to_be_forgotten_is_told_to_the_model(

@@ -57,7 +57,7 @@ def test_a_conversation_shows_what_was_said_as_text(conversation: Conversation) 
 
 
 def test_the_chat_says_that_no_model_is_connected(conversation: Conversation) -> None:
-    assert "no model is connected" in page_of(conversation)
+    assert "No model is connected" in page_of(conversation)
 
 
 def test_a_first_message_begins_a_conversation_without_javascript(alice: User) -> None:
@@ -190,7 +190,10 @@ def test_a_constraint_that_does_not_fit_is_said_to_be_always_there(
     single_exchange.exchange(
         "Which film shall we watch?", user=conversation.user, conversation=conversation
     )
-    assert "always included" in page_of(conversation)
+    page = page_of(conversation)
+    assert "always included" in page
+    assert "memory used" not in page
+    assert "This answer didn’t use any memories." in page
 
 
 def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
@@ -205,7 +208,7 @@ def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
     memory.save()
     text = page_of(conversation)
     assert "1 memory used" not in text
-    assert "No memory went into this answer." in text
+    assert "This answer didn’t use any memories." in text
 
 
 def test_the_panel_can_be_asked_about_an_earlier_answer(conversation: Conversation) -> None:

@@ -132,7 +132,7 @@ def test_everything_stays_and_it_is_not_asked_again(
 def test_nothing_ticked_forgets_nothing_and_says_so(client: Client, asking: Turn) -> None:
     url = reverse("turn_forget", args=[asking.public_id])
     response = client.post(url)
-    assert response.status_code == 422 and "Nothing is ticked" in text_of(response)
+    assert response.status_code == 422 and "Nothing was selected" in text_of(response)
     part = client.post(url, headers=htmx("bubbles"))
     assert part.status_code == 422 and text_of(part).strip().startswith('<form class="card forget"')
     assert len(left()) == 3
@@ -167,7 +167,7 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
     said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
     assert said.assistant_message.content.startswith("Forgotten, for good.")
     page = page_of(client, conversation)
-    assert "Also forget the messages that say it?" in page
+    assert "Forget the messages that mention it too?" in page
     assert not left()
     assert choose(client, said.turn, all="1") == 302
     assert not Message.objects.exists()
@@ -218,7 +218,7 @@ def test_a_plain_match_shows_its_receipt_with_the_question_about_the_messages(
     worker.drain()
     page = page_of(client, conversation)
     assert "Forgotten: show the receipt" in page
-    assert "Also forget the messages that say it?" in page
+    assert "Forget the messages that mention it too?" in page
     choose(client, said.turn, keep="1")
     page = page_of(client, conversation)
     assert "Forgotten: show the receipt" in page and "Also forget" not in page

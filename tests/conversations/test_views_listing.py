@@ -72,7 +72,7 @@ def test_a_search_without_result_says_so(alice: User, client: Client) -> None:
     make_old(alice, "Taxes", days=0)
     url = address("conversation_new", q="bees")
     text = text_of(client.get(url, headers=htmx("conversation-list")))
-    assert "Nothing was said that matches." in text
+    assert "No matching conversations." in text
     assert "<html" not in text
 
 

@@ -79,7 +79,7 @@ def test_htmx_gets_the_messages_without_the_deleted_turn(
     assert "dialog-done" in response["HX-Trigger"]
     assert "And honey?" in text
     assert "bees on the roof" not in text
-    assert "Forgotten: it is no longer shown or used." in text
+    assert "Forgotten. It’s no longer shown or used." in text
 
 
 def test_a_message_without_a_reply_is_deleted_alone(
@@ -87,7 +87,7 @@ def test_a_message_without_a_reply_is_deleted_alone(
 ) -> None:
     message = make_message(conversation, "Are you there?")
     url = address("message_forget", message.public_id)
-    assert "Delete this message and forget it?" in text_of(client.get(url))
+    assert "Delete and forget this message?" in text_of(client.get(url))
     client.post(url)
     assert list(Message.objects.order_by("pk").values_list("content", flat=True)) == [
         "I keep bees on the roof.",
@@ -127,7 +127,7 @@ def test_a_very_bad_answer_is_offered_to_be_forgotten_with_one_tap(
     text = text_of(client.post(url, {"rating": "negative"}, headers=htmx("x")))
     assert 'value="very_negative"' in text and forget not in text
     text = text_of(client.post(url, {"rating": "very_negative"}, headers=htmx("x")))
-    assert forget in text and "Shall this turn be forgotten" in text
+    assert forget in text and "Forget this exchange and everything learned from it?" in text
     page = text_of(client.get(address("conversation", turn.conversation.public_id)))
     assert forget in page
     client.post(address("message_forget", answer.public_id))
@@ -172,7 +172,7 @@ def test_the_page_stops_asking_in_the_end(
     ).turn.turn
     text = lessons(client, said, **{"try": "20"})
     assert "hx-trigger" not in text
-    assert "look again later" in text
+    assert "Check back later" in text
 
 
 @pytest.mark.parametrize("tries", ["x", "-1", "9999999999"])
@@ -254,7 +254,7 @@ def test_a_limit_that_may_be_somebody_elses_is_asked_about(
     client: Client, turn: Turn, limit: Memory
 ) -> None:
     text = lessons(client, turn)
-    assert "“allergic to walnuts”: is that you?" in text
+    assert "“allergic to walnuts”: is this about you?" in text
     assert "to review" not in text
 
 
@@ -265,7 +265,7 @@ def test_the_answer_keeps_the_limit_or_forgets_it(
     url = address("turn_owner", turn.public_id)
     given = {"memory": limit.public_id, "mine": mine}
     text = text_of(client.post(url, given, headers=htmx(f"lessons-{turn.public_id}")))
-    assert "is that you?" not in text
+    assert "is this about you?" not in text
     found = Memory.objects.filter(pk=limit.pk).first()
     assert (found.status if found else None) == status
 

@@ -194,7 +194,7 @@ def test_a_candidate_of_somebody_else_is_refused(
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("", "Write what is right."),
+        ("", "Write your correction."),
         ("x" * 1_001, "1,000"),
         ("AKIAIOSFODNN7EXAMPLE", "This looks like a secret"),
     ],

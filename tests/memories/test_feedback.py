@@ -123,7 +123,7 @@ def test_the_page_rates_and_offers_to_forget_with_one_tap(alice: User) -> None:
     assert forget not in client.get(page).content.decode()
     assert client.post(url, {"rating": "very_negative", "next": page})["Location"] == page
     shown = client.get(page).content.decode()
-    assert forget in shown and "Do you want to forget it" in shown
+    assert forget in shown and "Forget this memory for good?" in shown
     assert client.post(url, {"rating": "", "next": page}).status_code == 302
     assert forget not in client.get(page).content.decode()
     client.post(address("memory_forget", memory.public_id))

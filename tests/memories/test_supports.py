@@ -82,4 +82,4 @@ def test_both_show_the_link_in_the_api_and_on_their_pages(
         ]
         url = address("memory_page", one.public_id, show="related")
         page = signed_in(alice).get(url).content.decode()
-        assert "They support each other" in page and other.content in page
+        assert "These agree" in page and other.content in page

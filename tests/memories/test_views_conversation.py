@@ -72,14 +72,14 @@ def test_people_are_spoken_to_first_and_developers_find_the_tokens_behind(
     assert "I have this in mind" in people and "What I always keep in mind" in people
     assert "oken" not in people.split('id="stack"')[1]
     assert '<th scope="row">Constraints</th>' in developers
-    assert "The exact text" in developers and "Messages in the window" in developers
+    assert "The exact text" in developers and "Recent messages, one by one" in developers
 
 
 def test_what_is_empty_says_why_behind_details(alice: User, conversation: Conversation) -> None:
     page = shown(alice)
     assert 'id="layer-constraints"' not in page
     empty = page.split('id="not-in-mind"')[1].split('id="for-developers"')[0]
-    assert "What I always keep in mind" in empty and "Limits such as an allergy." in empty
+    assert "What I always keep in mind" in empty and "Things like an allergy." in empty
 
 
 def test_the_window_fades_what_has_slid_out(
@@ -133,11 +133,11 @@ def test_trying_shows_what_came_nearest_of_the_rest(
     make_memory(alice, "Prefers green tea")
     make_memory(alice, "Works as a roofer in Leeds")
     layer = shown(alice, q="Which tea do I prefer?").split('id="layer-memories"')[1]
-    inside, nearest = layer.split("Closest of the rest")
+    inside, nearest = layer.split("Close, but not used")
     assert "<details open>" not in inside
     assert "green tea" in inside
-    assert "roofer" in nearest.split("Left out")[0]
-    assert "Closest of the rest" not in shown(alice)
+    assert "roofer" in nearest.split("Not used: they fit less well")[0]
+    assert "Close, but not used" not in shown(alice)
 
 
 def test_looking_is_not_using(alice: User, conversation: Conversation) -> None:

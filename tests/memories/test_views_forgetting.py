@@ -28,10 +28,10 @@ def url_of(memory: Memory, **query: str) -> str:
 
 def test_the_page_says_exactly_what_goes_and_what_stays(alice: User, memory: Memory) -> None:
     page = text_of(signed_in(alice).get(url_of(memory)))
-    goes, stays = page.split("This stays")
+    goes, stays = page.split("Will be kept")
     assert "Sails a dinghy named Otter" in goes
     assert "the 2 messages it came from, in “At sea”" in stays
-    assert "Also delete this turn" in stays
+    assert "Also delete this exchange" in stays
 
 
 def test_htmx_gets_the_dialog_alone(alice: User, memory: Memory) -> None:
@@ -70,7 +70,7 @@ def test_the_turn_goes_too_when_that_is_asked(alice: User, memory: Memory, turn:
 
 def test_without_sources_in_conversations_no_turn_is_offered(alice: User) -> None:
     page = text_of(signed_in(alice).get(url_of(make_memory(alice, "Sails"))))
-    assert "Also delete this turn" not in page
+    assert "Also delete this exchange" not in page
 
 
 def test_what_lies_in_the_bin_can_be_forgotten_at_once(alice: User) -> None:

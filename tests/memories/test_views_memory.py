@@ -84,7 +84,7 @@ def test_why_says_in_words_who_wrote_it(alice: User, origin: Origin, words: str)
 def test_why_says_when_its_source_was_forgotten(alice: User) -> None:
     memory = make_memory(alice, "Sails")
     Source.objects.filter(memory=memory).delete()
-    assert "only the memory is left" in shown(alice, memory)
+    assert "Only the memory is left" in shown(alice, memory)
 
 
 def test_why_counts_how_often_it_was_said(alice: User, conversation: Conversation) -> None:
@@ -146,7 +146,7 @@ def test_related_says_how_each_bears_on_the_other(alice: User) -> None:
         Relation.objects.create(user=alice, memory=other, other=memory, kind=kind, strength=0.8)
     page = shown(alice, memory, show="related")
     assert "Owns a boat" in page
-    assert "They support each other" in page
+    assert "These agree" in page
     assert "This says it more precisely" in page
     assert "strongly linked" in page and "80%" not in page
 
@@ -235,6 +235,6 @@ def test_the_history_says_why_each_text_came(alice: User) -> None:
     make_version(memory, "Lives in Leeds", change=Change.REPLACED)
     MemoryVersion.objects.filter(memory=memory, number=2).update(reason="newer_value, hedged")
     page = shown(alice, memory, show="history")
-    assert "I knew nothing similar." in page
+    assert "I didn’t know anything like it." in page
     assert "You said something newer about the same subject." in page
-    assert "You said it with a “maybe”." in page
+    assert "You weren’t sure when you said it." in page

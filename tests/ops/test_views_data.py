@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -70,9 +71,28 @@ def test_the_settings_say_what_is_kept_and_what_on_and_off_mean(
     page = client.get("/settings/").text
     assert "1 memory is kept, in use or not." in page
     assert "1 summary is kept." in page
-    assert "1 episode is kept." in page
+    assert "1 earlier moment is kept." in page
     assert page.count("When on, ") == page.count("When off, ") == 4
     assert "Delete what is stored" not in page
+
+
+def test_memories_are_counted_apart_as_in_the_lists(client: Client, maya: User) -> None:
+    now = timezone.now()
+    for status in ("active", "disabled", "candidate", "superseded", "archived"):
+        make_memory(maya, f"Is {status}", status=status)
+    make_memory(maya, "Is deleted", deleted_at=now, purge_at=now + timedelta(days=7))
+    page = client.get("/memory/data/").text
+    amounts = page.split('id="stored"')[1].split("</table>")[0]
+    found = re.findall(
+        r'<th scope="row">(Memories[^<]*)</th>.*?amounts__number">(\d+)<', amounts, re.DOTALL
+    )
+    assert found == [
+        ("Memories in use", "2"),
+        ("Memories waiting for your review", "1"),
+        ("Memories replaced or archived", "2"),
+        ("Memories in the recycle bin", "1"),
+    ]
+    assert "2 things remembered" in client.get("/memory/long-term/").text
 
 
 PAGES = [
@@ -274,11 +294,11 @@ def test_learning_without_trouble_is_one_line(maya: User) -> None:
 def test_upkeep_stands_behind_details_unless_it_failed(client: Client, maya: User) -> None:
     outbox.enqueue(Kind.SYNC_FILES, subject=maya.subject, payload={})
     Operation.objects.update(status=Status.SUCCEEDED)
-    activity, upkeep = client.get("/memory/data/").text.split("Upkeep in the background")
+    activity, upkeep = client.get("/memory/data/").text.split("Background maintenance")
     assert "Sync the memory files" in upkeep and "Sync the memory files" not in activity
     Operation.objects.update(status=Status.FAILED)
     page = client.get("/memory/data/").text
-    assert "Sync the memory files" in page and "Upkeep in the background" not in page
+    assert "Sync the memory files" in page and "Background maintenance" not in page
 
 
 def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, said: Memory) -> None:
@@ -291,6 +311,8 @@ def test_forgetting_shows_its_steps_and_leads_to_its_receipt(client: Client, sai
     assert f"/memory/receipts/{receipt.public_id}/" in page
     shown = client.get(f"/memory/receipts/{receipt.public_id}/").text
     assert receipt.hash in shown
+    local = timezone.localtime(receipt.finished_at)
+    assert f"{local.day} {local:%B %Y}, {local:%H:%M} (UTC)" in shown
     assert "A memory was forgotten" in shown
     assert "the messages it came from" in shown
     assert "peanuts" not in shown

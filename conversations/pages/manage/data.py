@@ -74,7 +74,7 @@ LAYERS = {
             "%(n)s memories, with their versions and everything derived from them",
             n,
         ),
-        stays=lambda: [_("your conversations"), _("their summaries and episodes")],
+        stays=lambda: [_("your conversations"), _("their summaries and earlier moments")],
     ),
     "summary": Layer(
         count=lambda user: Summary.objects.filter(user=user).count(),
@@ -86,8 +86,8 @@ LAYERS = {
     "episode": Layer(
         count=lambda user: Episode.objects.filter(user=user).count(),
         delete=lambda user: layer_deletion.delete_layer(user=user, layer="episode"),
-        title=lambda: _("Delete all episodes?"),
-        goes=lambda n: ngettext("%(n)s episode", "%(n)s episodes", n),
+        title=lambda: _("Delete all earlier moments?"),
+        goes=lambda n: ngettext("%(n)s earlier moment", "%(n)s earlier moments", n),
         stays=lambda: [_("your conversations"), _("your memories")],
     ),
 }

@@ -36,12 +36,12 @@ def page_after(public_id: str, *, forget: str) -> str:
 
 
 def cleared() -> str:
-    return _("Cleared: what was said here is no longer shown or used. The receipt unfolds below.")
+    return _("Cleared. Nothing said here is shown or used any more. The receipt will appear below.")
 
 
 def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     page = reverse("conversation", args=[message.conversation.public_id])
-    title = _("Delete this turn and forget it?") if found.messages > 1 else None
+    title = _("Delete and forget this exchange?") if found.messages > 1 else None
     goes = [_("the message and its reply") if found.messages > 1 else _("the message")]
     if found.memories:
         goes.append(memories_only_here(found.memories))
@@ -52,7 +52,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
         stays.append(_("the summary, rewritten without this"))
     return _asked(
         action=reverse("message_forget", args=[message.public_id]),
-        title=title or _("Delete this message and forget it?"),
+        title=title or _("Delete and forget this message?"),
         goes=goes,
         stays=[*stays, *_memories_that_stay(found)],
         confirm=_("Delete and forget"),
@@ -120,9 +120,7 @@ def _said(found: Consequences) -> list[str]:
     if found.summaries:
         lines.append(_("the summary, with its older versions"))
     if found.episodes:
-        words = ngettext(
-            "%(n)d turn stored for recall", "%(n)d turns stored for recall", found.episodes
-        )
+        words = ngettext("%(n)d earlier moment", "%(n)d earlier moments", found.episodes)
         lines.append(words % {"n": found.episodes})
     return [*lines, made]
 
@@ -140,7 +138,7 @@ def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
         {
             "name": "memories",
             "label": words % {"n": len(memories)},
-            "help": _("%(memories)s. Untick to keep what was learned.")
+            "help": _("%(memories)s. Uncheck to keep what was learned.")
             % {"memories": _quoted(memories)},
             "checked": True,
         }

@@ -118,7 +118,8 @@ def conversation_export(request: HttpRequest, conversation_id: str) -> HttpRespo
             "section": "chat",
             "title": _("Export this conversation?"),
             "text": _(
-                "“%(title)s”: its messages, summaries, episodes and your ratings, as one file."
+                "“%(title)s”: its messages, summaries, earlier moments "
+                "and your ratings, in one file."
             )
             % {"title": row.shown_title},
             "action": reverse("conversation_export", args=[conversation.public_id]),
