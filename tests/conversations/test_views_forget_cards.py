@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -188,6 +190,7 @@ def test_the_receipt_unfolds_where_the_choice_was_made(
     look = reverse("forget_receipt", args=[operation.public_id])
     assert f'id="receipt-{operation.public_id}" hx-get="{look}"' in text_of(part)
     assert "Erasing every trace" in text_of(part) and "forget-" not in text_of(part)
+    assert re.search(r'<a class="button[^>]* no-js-only" href="">.*Refresh</a>', text_of(part))
     worker.drain()
     receipt = text_of(client.get(look, headers=htmx("x")))
     assert "0 traces left" in receipt and "hx-get" not in receipt
