@@ -100,11 +100,12 @@ def row_in_bin(request: HttpRequest, memory: Memory) -> HttpResponse:
 def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
     """Return what a row's menu offers."""
     edit, inline = act(memory, "edit", back=back), act(memory, "edit")
-    items = [{"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline}]
-    items += _uses(memory)
-    delete = act(memory, "delete")
-    items += [{"label": _("Delete"), "icon": "trash", "action": delete, "rule": True}]
-    return [*items, _forget(memory, back=back)]
+    return [
+        {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
+        *_uses(memory),
+        {"label": _("Delete"), "icon": "trash", "action": act(memory, "delete"), "rule": True},
+        _forget(memory, back=back),
+    ]
 
 
 def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
