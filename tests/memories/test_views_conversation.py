@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 
 import pytest
@@ -71,7 +72,7 @@ def test_people_are_spoken_to_first_and_developers_find_the_tokens_behind(
     people, developers = shown(alice).split('id="for-developers"')
     assert "I have this in mind" in people and "What I always keep in mind" in people
     assert "oken" not in people.split('id="stack"')[1]
-    assert '<th scope="row">Constraints</th>' in developers
+    assert '<th scope="row">Always kept in mind</th>' in developers
     assert "The exact text" in developers and "Recent messages, one by one" in developers
 
 
@@ -111,7 +112,9 @@ def test_trying_shows_what_would_be_recalled_with_its_score(
     page = shown(alice, q="Which tea do I prefer?")
     layer = page.split('id="layer-preferences"')[1].split('id="layer-memories"')[0]
     assert "Prefers green tea" in layer
-    assert "score--total" in layer
+    assert "scores__numbers" in layer
+    assert re.findall(r'score__value">([^<]*)<', layer)
+    assert not re.search(r'score__value">[^<]*\d', layer)
     assert "Which tea do I prefer?" in page
 
 
