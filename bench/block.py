@@ -2,10 +2,12 @@
 
     .venv/bin/python bench/block.py [FILE...] [--show]
 
-Each row is one person with ten to fourteen memories and prompts of theirs, sent to
+Each row is one person with ten to fifteen memories and prompts of theirs, sent to
 `POST /memory/context`. `must` are the memories that a good friend would have in mind, `must_not`
-those that would be out of place. The rows lie in `bench/data/block`, one file a writer; the writers
-had not seen the code. `--show` prints what went wrong, without which no text is printed.
+those that would be out of place. Without FILE the blind sets of `bench/data/block` are measured.
+Constraints, pinned memories and wishes on how to be answered stand in every prompt, so their recall
+is reported apart from that of ordinary memories, which must be found by relevance. `--show` prints
+the misses; otherwise no text is printed.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from bench.labelled import share
 from bench.product import ROOT, Product, print_result, running
 
 DATA = ROOT / "bench" / "data" / "block"
+GROUPS = ("constraint", "pinned", "standing", "ordinary")
 _FILL = """
 import json
 from memories.models import Memory, Origin
@@ -64,13 +67,35 @@ class Person:
     memories: Sequence[dict[str, Any]]
     prompts: Sequence[dict[str, Any]]
 
+    def group_of(self, place: int) -> str:
+        """Return why the memory is wanted. What every prompt needs is labelled as standing."""
+        memory = self.memories[place]
+        if memory["kind"] == "constraint":
+            return "constraint"
+        if memory.get("pinned"):
+            return "pinned"
+        wanted = all(place in one["must"] for one in self.prompts)
+        return "standing" if wanted else "ordinary"
+
 
 def read(path: Path) -> list[Person]:
+    """Read the people of a file. Exit with a message if it doesn't exist or holds no people."""
+    if not path.is_file():
+        raise SystemExit(f"{path} does not exist.")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    if not rows:
+        raise SystemExit(f"{path} holds no people.")
     return [
         Person(f"{path.stem}-{place}", one["lang"], one["memories"], one["prompts"])
         for place, one in enumerate(rows)
     ]
+
+
+def read_all(paths: Sequence[Path]) -> list[Person]:
+    """Read the people of several files. Exit with a message if there is no file."""
+    if not paths:
+        raise SystemExit(f"Name a file of people: there is none in {DATA}.")
+    return [person for path in paths for person in read(path)]
 
 
 def main() -> None:
@@ -78,7 +103,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, default=sorted(DATA.glob("*.jsonl")))
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
-    people = [person for path in arguments.files for person in read(path)]
+    people = read_all(arguments.files)
     counts: dict[str, Counter[str]] = {}
     with running(MEMCENTER_RATE_LIMIT="100000000") as product:
         ids = _filled(product, people)
@@ -116,7 +141,7 @@ def _asked(
         print("".join(f"    missed {person.memories[one]}\n" for one in sorted(missed)), end="")
         print("".join(f"    wrong  {person.memories[one]}\n" for one in sorted(wrong)), end="")
     kinds = Counter(
-        f"{word} {_class(person.memories[one])}"
+        f"{word} {person.group_of(one)}"
         for word, places in (("must", must), ("missed", missed))
         for one in places
     )
@@ -129,10 +154,8 @@ def _asked(
     )
 
 
-def _class(memory: dict[str, Any]) -> str:
-    if memory.get("pinned"):
-        return "pinned"
-    return "constraint" if memory["kind"] == "constraint" else "other"
+def _found(counted: Counter[str], group: str) -> int:
+    return counted[f"must {group}"] - counted[f"missed {group}"]
 
 
 def _figures(counted: Counter[str]) -> dict[str, Any]:
@@ -141,8 +164,7 @@ def _figures(counted: Counter[str]) -> dict[str, Any]:
         "must": share(counted["shown_must"], counted["must"]),
         "must not": share(counted["shown_wrong"], counted["shown"]),
         **{
-            f"missed {name}": share(counted[f"missed {name}"], counted[f"must {name}"])
-            for name in ("constraint", "pinned", "other")
+            f"must {name}": share(_found(counted, name), counted[f"must {name}"]) for name in GROUPS
         },
         "points a prompt": round(counted["shown"] / counted["prompts"], 2),
     }
