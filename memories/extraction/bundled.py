@@ -41,7 +41,7 @@ _DOUBTFUL = 0.4  # the confidence of what waits for the person
 _ACCEPTED = 0.8  # the confidence of what the assistant said and the person agreed to
 _OWNER = 0.6  # share of the likeliest owner under which the person is asked whose a limit is
 _HEDGED = 0.15  # taken off the confidence of "I think", "maybe", 好像
-_ANSWERS = 0.4  # share of the topic "how to answer" from which a text is about that
+_ANSWERS = 0.5  # share of the topic "how to answer" from which a statement is about that
 _LONGEST_WISH = 300  # signs; what is longer says more than how to answer
 _EXPLICIT_IMPORTANCE = 0.9
 _EXPLICIT_CONFIDENCE = 0.95
@@ -64,6 +64,11 @@ _SAID_BEFORE = 24  # signs before a statement in which a word of correction is l
 _BREAKS = re.compile(r"[.!?;\n。！？；]")
 _SAYS = re.compile(r"[^\W_]")
 _HAN_SIGN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_ADDRESS = re.compile(
+    r"(?:please )?(?:call|address) me (?!(?:back|when|if|at|on|in|before|after|tomorrow)\b)"
+    r"|请?(?:称呼|叫|喊)我(?![起去来回做吃在的名])",
+    re.IGNORECASE,
+)
 _LEAST = 4  # Han signs, or twice the words, of a statement that is no scrap
 
 
@@ -126,17 +131,20 @@ class BundledExtractor:
         return kinds.pop() if len(kinds) == 1 else ""
 
     def says_how_to_answer(self, text: str) -> bool:
-        """Tell whether most of a short text is about answers: language, length, tone, form of
-        address.
+        """Tell whether most of what a short text states is about answers: language, length, tone,
+        units. A form of address is recognised by its words, since the reader misses some names.
         """
         if len(text) > _LONGEST_WISH:
             return False
-        told = (
+        if _ADDRESS.match(text):
+            return True
+        statements = self._reader.read(text).statements
+        told = [
             one.end - one.start
-            for one in self._reader.read(text).statements
+            for one in statements
             if one.best("topic") == "answers" and one.share("topic", "answers") >= _ANSWERS
-        )
-        return sum(told) * 2 > len(text)
+        ]
+        return sum(told) * 2 > sum(one.end - one.start for one in statements)
 
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Return the corrected statements of an earlier message, each with the text that it

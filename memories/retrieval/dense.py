@@ -35,8 +35,8 @@ def towards_memories(vector: Vector, *, model: str) -> Vector:
     """Move the unit vector from a prompt towards the memories that help to answer it.
 
     "Ideas for the bake sale?" needs the child's allergy, which no word of it names. This is an
-    affine map, learned by `bench/train_prompts.py` for the bundled embedder; vectors of other models
-    are returned unchanged.
+    affine map, learned by `bench/train_prompts.py` for the bundled embedder; vectors of other
+    models are returned unchanged.
     """
     return _moved(vector, "prompt_map.npz", model=model)
 

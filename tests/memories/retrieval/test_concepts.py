@@ -30,6 +30,11 @@ def test_chatter_is_about_nothing(chatter: str) -> None:
     assert matched((), ["nurs"]) == 0.0
 
 
+def test_an_english_word_within_chinese_asks() -> None:
+    assert [one.name for one in asked_about("帮我做一份年终PPT")] == ["presentation"]
+    assert [one.name for one in asked_about("我的job怎么样")] == ["work"]
+
+
 def test_only_whole_english_words_ask() -> None:
     assert "pet" not in {one.name for one in asked_about("What is a category?")}
 
