@@ -42,6 +42,17 @@ def test_a_short_name_runs_its_command(tmp_path: Path) -> None:
     assert done.returncode == 0 and "--requires-user" in done.stdout
 
 
+def test_serving_sets_the_defaults_of_agents_unless_they_are_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEMCENTER_DEFAULT_OWNER", "maria")
+    monkeypatch.setenv("MEMCENTER_DEFAULT_PROJECT", "")
+    monkeypatch.delenv("MEMCENTER_DEFAULT_PROJECT")
+    command_line._set_defaults_for_agents()
+    assert os.environ["MEMCENTER_DEFAULT_OWNER"] == "maria"
+    assert os.environ["MEMCENTER_DEFAULT_PROJECT"] == "general"
+
+
 def test_an_unknown_command_is_refused(tmp_path: Path) -> None:
     done = memcenter("upp", "--help", folder=tmp_path / "data")
     assert done.returncode == 1 and "Unknown command: 'upp'" in done.stderr

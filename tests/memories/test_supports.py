@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Conversation
+from memories import language_steps
 from memories.models import Memory, Origin, Relation, RelationKind
+from memories.reader import reader
 from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
@@ -69,6 +71,26 @@ def test_what_a_program_writes_is_linked_as_well(alice: User) -> None:
         with as_user(alice):
             direct_writes.remember(prepared, user=alice)
     assert Relation.objects.get().kind == RelationKind.SUPPORTS
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Moves to Lisbon in spring", "Looks for a flat in Lisbon"),
+        ("准备跑北京马拉松", "每周跑六十公里"),
+    ],
+)
+def test_the_learned_pair_head_sees_that_one_supports_the_other(
+    alice: User, monkeypatch: pytest.MonkeyPatch, first: str, second: str
+) -> None:
+    monkeypatch.setattr(language_steps, "pair_reader", reader)
+    language_steps.bundled_arbiter.cache_clear()
+    for text in (first, second):
+        prepared = direct_writes.prepare(MemoryInput(text), origin=Origin.API)
+        with as_user(alice):
+            direct_writes.remember(prepared, user=alice)
+    link = Relation.objects.get(kind=RelationKind.SUPPORTS)
+    assert (link.memory.content, link.other.content) == (second, first)
 
 
 def test_both_show_the_link_in_the_api_and_on_their_pages(

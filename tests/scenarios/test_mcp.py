@@ -131,6 +131,18 @@ def test_an_agent_that_names_no_owner_and_no_project_just_works(
     asyncio.run(talk())
 
 
+def test_a_program_that_names_no_owner_and_no_project_just_works(product: Product) -> None:
+    """With the key that `make up` prints, and nothing set."""
+    page = {"content": "Nightly backups are copied to Oslo.", "content_type": "plan"}
+    headers = {"Authorization": f"Bearer {product.api_key}"}
+    with httpx2.Client(base_url=f"{product.address}/api/v1", headers=headers) as client:
+        made = client.post("/ingest/memory", json=page)
+        assert made.status_code == 201, made.text
+        asked = {"owner_id": "personal", "query": "Nightly backups", "project_key": "general"}
+        found = client.get("/memories/search", params=asked).json()["results"]
+    assert made.json()["id"] in [one["id"] for one in found]
+
+
 def test_a_key_that_may_only_read_changes_nothing(product: Product, ana: Caller) -> None:
     ana.post("/memory/append", text="Here.")
     made = product.manage("createapikey", "--user", ana.user_id, "--scopes", "read")

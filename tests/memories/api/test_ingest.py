@@ -141,11 +141,25 @@ def test_what_is_about_the_person_needs_no_project(alice_key: str) -> None:
     assert Memory.objects.get().project is None
 
 
-def test_a_short_page_that_says_it_anew_is_updated_with_its_tags(alice_key: str) -> None:
-    first = ingest(alice_key, "# Release\n\nShips in May.", status=201, tags=["may"])
-    told = ingest(alice_key, "# Release\n\nShips in June.", tags=["june"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# Release\n\nShips in May.", "# Release\n\nShips in June."),
+        (
+            "# Deployment\n\nWe deploy with Docker Compose on one server.",
+            "# Deployment\n\nWe deploy with Kubernetes on three nodes.",
+        ),
+        ("# 发布\n\n五月上线。", "# 发布\n\n六月上线。"),
+    ],
+)
+def test_a_short_page_that_says_it_anew_is_updated_with_its_tags(
+    alice_key: str, before: str, after: str
+) -> None:
+    first = ingest(alice_key, before, status=201, tags=["before"])
+    told = ingest(alice_key, after, tags=["after"])
     assert (told["status"], told["id"]) == ("updated", first["id"])
-    assert Memory.objects.get().tags == ["june"]
+    memory = Memory.objects.get()
+    assert (memory.content, memory.tags) == (after, ["after"])
 
 
 def test_a_secret_is_refused_or_blanked_out(alice_key: str) -> None:
