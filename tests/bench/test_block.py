@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,13 +40,13 @@ def test_every_prompt_needs_the_persons_constraints_and_pinned_memories(person: 
 
 
 def test_a_memory_counts_in_the_group_for_which_it_is_wanted() -> None:
-    memories = [
+    memories: list[dict[str, Any]] = [
         {"content": "Allergic to nuts", "kind": "constraint"},
         {"content": "Lives in Leeds", "kind": "fact", "pinned": True},
         {"content": "Keep answers short", "kind": "preference"},
         {"content": "Plays the cornet", "kind": "fact"},
     ]
-    prompts = [{"must": [0, 1, 2, 3]}, {"must": [0, 1, 2]}]
+    prompts: list[dict[str, Any]] = [{"must": [0, 1, 2, 3]}, {"must": [0, 1, 2]}]
     person = Person("one", "en", memories, prompts)
     groups = [person.group_of(place) for place in range(4)]
     assert groups == ["constraint", "pinned", "standing", "ordinary"]
