@@ -130,14 +130,16 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
     surface = "admin" if request.path.startswith("/admin/") else "page"
     if not request.user.is_authenticated:
         return "visitor", surface
-    return (f"staff {request.user.pk}" if surface == "admin" else "user"), surface
+    is_staff = request.path.startswith(("/admin/", "/people/"))
+    return (f"staff {request.user.pk}" if is_staff else "user"), surface
 
 
 def staff_second_step(get_response: Handler) -> Handler:
     """Redirect staff without a second factor to set one up, if the setting requires it."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if settings.STAFF_SECOND_STEP and request.path.startswith("/admin/") and _lacks(request):
+        is_theirs = request.path.startswith(("/admin/", "/people/"))
+        if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
             messages.warning(
                 request, _("The admin opens once you have turned on two-step verification.")
             )

@@ -181,7 +181,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
-REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", True)
+# Until an owner decides on the page People.
+REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", False)
 # Whether the admin opens only for staff who have switched a second step on.
 STAFF_SECOND_STEP = env.flag("MEMCENTER_STAFF_SECOND_STEP", False)
 # Signing in by an OpenID Connect provider, where one is named.

@@ -10,7 +10,8 @@ Transactions that lock shared rows take their locks in this order, so that no de
    of them, so changes of one person run one after the other. Recording, recalling and reading
    don't take it; they wait for no forget and no worker.
 2. The person's row in `ops_user`. A forget counts itself there (`erasure.start`), and data that was
-   read before a forget is written only while that row is held (`STILL_THERE`).
+   read before a forget is written only while that row is held (`STILL_THERE`). A transaction that
+   ends an ownership locks the rows of all owners, by id (`roles.check_not_last_owner`).
 3. The operation under whose lease the work is done (`Run.applying`).
 4. Other advisory locks: an idempotency key, a person's notes, files and projects, a vector space.
 5. A conversation, then its messages and turns, then memories and the rows that belong to them.
@@ -114,8 +115,12 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 def among_everybody() -> Iterator[None]:
     """Read every person's rows inside a person's transaction, to check that a name is unique.
 
-    The rows are never shown, and nothing is written.
+    Also to check that an owner is left. The rows are never shown, and nothing is written. The
+    system's transaction reads them already.
     """
+    if _whose.get() is None:
+        yield
+        return
     statements.rows(f"SET LOCAL ROLE {settings.SYSTEM_ROLE}")
     try:
         yield

@@ -4,6 +4,7 @@ from ops.pages import data, delete_everything, receipts, webhooks
 from ops.pages.account import (
     identities,
     keys,
+    people,
     preferences,
     second_factor,
     sessions,
@@ -26,6 +27,18 @@ urlpatterns = [
     path("settings/signin/connect/", identities.identity_connect, name="identity_connect"),
     path("settings/signin/disconnect/", identities.identity_disconnect, name="identity_disconnect"),
     path("settings/password/first/", signin_links.first_password, name="first_password"),
+    path("join/<str:token>/", signin_links.join, name="join"),
+    path("welcome/", preferences.welcome, name="welcome"),
+    path("people/", people.people, name="people"),
+    path("people/registration/", people.registration_switch, name="registration_switch"),
+    path("people/invitations/<int:pk>/revoke/", people.invitation_revoke, name="invitation_revoke"),
+    path("people/<int:pk>/", people.person_page, name="person_page"),
+    path("people/<int:pk>/role/", people.person_role, name="person_role"),
+    path("people/<int:pk>/handover/", people.person_hand_over, name="person_hand_over"),
+    path("people/<int:pk>/active/", people.person_active, name="person_active"),
+    path(
+        "people/<int:pk>/keys/<int:key>/revoke/", people.person_key_revoke, name="person_key_revoke"
+    ),
     path("register/", sign_in.register, name="register"),
     path("signout/", sign_in.sign_out, name="sign_out"),
     path("settings/", preferences.settings_page, name="settings_page"),

@@ -28,8 +28,9 @@ from tests.beside import Beside
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "a-long-enough-password"
 _OURS = ("DATABASE_URL", "MEMCENTER_", "REDIS_URL", "PORT", "DJANGO_")
-# All tests call through one key.
+# All tests call through one key, and people of theirs register.
 _UNLIMITED = {
+    "MEMCENTER_REGISTRATION_OPEN": "true",
     "MEMCENTER_RATE_LIMIT": "1000000",
     "MEMCENTER_RATE_LIMIT_KEY": "1000000",
     "MEMCENTER_RATE_LIMIT_HEAVY": "1000000",

@@ -27,7 +27,8 @@ from memories.models import (
     RelationKind,
     SecretCategory,
 )
-from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Status, User, Webhook
+from ops.accounts import registration, roles
+from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Role, Status, User, Webhook
 from ops.models import Kind as OperationKind
 from ops.webhooks import webhooks
 from tests.factories import (
@@ -124,6 +125,12 @@ PAGES: dict[str, Address] = {
     "receipt_page": _page("receipt_page", "receipt"),
     "api_keys": _page("api_keys"),
     "api_key_revoke": _page("api_key_revoke", "key"),
+    "welcome": _page("welcome"),
+    "people": _page("people"),
+    "person_page": lambda seen: reverse("person_page", args=[seen.key.user_id]),
+    "person_key_revoke": lambda seen: reverse(
+        "person_key_revoke", args=[seen.key.user_id, seen.key.pk]
+    ),
     "webhook_list": _page("webhook_list"),
     "webhook_remove": _page("webhook_remove", "webhook"),
     "session_list": _page("session_list"),
@@ -132,7 +139,8 @@ PAGES: dict[str, Address] = {
 
 
 def lived_in(user: User, *, size: int) -> Seen:
-    """A person with about `size` of everything; the first of each as the product makes them."""
+    """An owner with about `size` of everything; the first of each as the product makes them."""
+    roles.give(user, Role.OWNER)
     project = Project.objects.create(user=user, key="atlas", name="Atlas")
     conversations = [make_conversation(user, title=f"Talk {n}") for n in range(max(2, size // 5))]
     turns = [_turn(conversations[n % 3 % len(conversations)], n) for n in range(size // 5)]
@@ -222,6 +230,9 @@ def _filed(user: User, size: int) -> None:
 
 def _background(user: User, size: int) -> ApiKey:
     now = timezone.now()
+    User.objects.bulk_create(User(username=f"{user.username}.{n}") for n in range(size))
+    for n in range(min(size, 60)):
+        registration.invite(user=user, role=Role.MEMBER, name=f"Guest {n}")
     keys = [
         ApiKey(
             user=user,

@@ -9,9 +9,20 @@ from typing import Any
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
-from ops.accounts import identities, roles, web_sessions
+from ops.accounts import access_ledger, identities, registration, roles, web_sessions
 from ops.accounts.access_ledger import Decision, applies
-from ops.models import ApiKey, Identity, SecondFactor, SignIn, User, UserSettings, Webhook
+from ops.models import (
+    ApiKey,
+    Identity,
+    Instance,
+    Invitation,
+    Role,
+    SecondFactor,
+    SignIn,
+    User,
+    UserSettings,
+    Webhook,
+)
 
 
 @applies("key")
@@ -31,8 +42,13 @@ def _key(decision: Decision) -> bool:
 
 @applies("active")
 def _active(decision: Decision) -> bool:
-    """The person was switched off, or on again."""
-    return _changed(User.objects.filter(subject=decision.subject), decision.state)
+    """Switch the person off or on again, except an owner whose successor isn't in the backup."""
+    rows = User.objects.filter(subject=decision.subject)
+    user = rows.first()
+    if user is not None and not decision.state["is_active"] and roles.is_last_owner(user):
+        access_ledger.record("active", user.subject, is_active=True)
+        return False
+    return _changed(rows, decision.state)
 
 
 def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
@@ -112,10 +128,35 @@ def _identity(decision: Decision) -> bool:
 @applies("role")
 def _role(decision: Decision) -> bool:
     user = User.objects.filter(subject=decision.subject).first()
-    role = roles.Role(decision.state["role"]) if decision.state["role"] else None
-    if user is None or roles.role_of(user) == role:
+    if user is None:
+        return False
+    # Before 2026-11-24 a member was written as nothing, and there were operators.
+    said = decision.state["role"] or Role.MEMBER
+    role = Role.AUDITOR if said == "operator" else Role(said)
+    if roles.held_role(user) is role:
+        return False
+    if role is not Role.OWNER and roles.is_last_owner(user):
+        # The successor isn't in the backup. What holds now is written, or a later start would
+        # apply the older line.
+        access_ledger.record("role", user.subject, role=Role.OWNER.value)
         return False
     roles.assign(user, role)
+    return True
+
+
+@applies("invitation")
+def _invitation(decision: Decision) -> bool:
+    """It was used or revoked. The target is the digest of its token."""
+    return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
+
+
+@applies("registration")
+def _registration(decision: Decision) -> bool:
+    """An owner opened or closed it."""
+    is_open = decision.state["is_open"]
+    if registration.is_open() == is_open:
+        return False
+    Instance.objects.update_or_create(pk=1, defaults={"registration_open": is_open})
     return True
 
 

@@ -1,102 +1,99 @@
-"""Roles of the staff in the admin.
+"""The three roles: an owner may do everything, an auditor looks at the admin, a member doesn't.
 
-An auditor reads the audit log and the state of requests. An operator also manages operations, keys
-and accounts and may reveal content, which is audited. An owner may do everything.
+An auditor sees every list of the admin with its content masked, and changes and reveals nothing. An
+instance that has an owner keeps one: whatever ends an ownership asks `check_not_last_owner` first.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import Group
 
 from memcenter.lib.errors import Conflict, Invalid
+from ops.access import among_everybody, lock_person
 from ops.accounts import access_ledger
 from ops.audit import audit_log
-from ops.models import User
+from ops.models import Role, User
 
 
-class Role(StrEnum):
-    AUDITOR = "auditor"
-    OPERATOR = "operator"
-    OWNER = "owner"
+def role_of(user: Any) -> Role:
+    """Return what somebody may do now: a member's role for whoever is switched off."""
+    return held_role(user) if isinstance(user, User) and user.is_active else Role.MEMBER
 
 
-AUDITED = {
-    "auditevent",
-    "receipt",
-    "operation",
-    "attempt",
-    "modelcall",
-    "apikey",
-    "signin",
-    "secondfactor",
-    "identity",
-    "webhook",
-    "delivery",
-    "user",
-}
-
-
-def role_of(user: Any) -> Role | None:
-    """Return the role of a member of the staff, or None."""
-    if not (isinstance(user, User) and user.is_active and user.is_staff):
-        return None
+def held_role(user: User) -> Role:
+    """Return the role that was given, also to somebody who is switched off."""
+    if not user.is_staff:
+        return Role.MEMBER
     if user.is_superuser:
         return Role.OWNER
     if "_role" not in vars(user):  # asked for every model on a page
-        names = set(user.groups.values_list("name", flat=True))
-        found = (one for one in (Role.OPERATOR, Role.AUDITOR) if one.value in names)
-        vars(user)["_role"] = next(found, None)
-    role: Role | None = vars(user)["_role"]
+        is_auditor = any(group.name == Role.AUDITOR for group in user.groups.all())
+        vars(user)["_role"] = Role.AUDITOR if is_auditor else Role.MEMBER
+    role: Role = vars(user)["_role"]
     return role
 
 
-def may_see(user: Any, model_name: str) -> bool:
-    role = role_of(user)
-    return role in (Role.OWNER, Role.OPERATOR) or (role == Role.AUDITOR and model_name in AUDITED)
+def may_see_admin(user: Any) -> bool:
+    return role_of(user) is not Role.MEMBER
 
 
 def may_act(user: Any) -> bool:
-    return role_of(user) in (Role.OWNER, Role.OPERATOR)
+    return role_of(user) is Role.OWNER
 
 
-def check_may_go(user: User) -> None:
-    """Raise `Conflict` for an owner, who must hand the role over first."""
-    if user.is_superuser:
-        raise Conflict("This is an owner. Make somebody else the owner and give up the role first.")
+def check_not_last_owner(user: User) -> None:
+    """Raise `Conflict` if nobody else is an owner who can sign in.
+
+    Call it before the person is forgotten, demoted or switched off, in that transaction. It holds
+    the rows of all owners: of two who go at the same time, one stays.
+    """
+    if is_last_owner(user):
+        raise Conflict("This is the last owner. Make somebody else an owner first.")
 
 
-def give(user: User, role: Role | None) -> None:
-    """Give a person this role, or remove the person from the staff.
+def is_last_owner(user: User) -> bool:
+    lock_person(user)
+    if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
+        return False
+    with among_everybody():
+        owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
+        return list(owners.order_by("pk").select_for_update(no_key=True)) == [user]
+
+
+def give(user: User, role: Role) -> None:
+    """Give somebody this role.
 
     Raises `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
     if no other owner would be left.
     """
+    lock_person(user)
     if role is not Role.OWNER:
         check_not_last_owner(user)
-    if user.external_id is not None and role is not None:
+    if user.external_id is not None and role is not Role.MEMBER:
         raise Invalid("Who has an external id can't be staff; register a login of its own.")
     assign(user, role)
-    access_ledger.record("role", user.subject, role=role.value if role else "")
-    audit_log.record(
-        "staff.role", subject=user.subject, details={"role": role.value if role else ""}
-    )
+    access_ledger.record("role", user.subject, role=role.value)
+    audit_log.record("staff.role", subject=user.subject, details={"role": role.value})
 
 
-def check_not_last_owner(user: User) -> None:
-    """Raise `Conflict` if nobody else could look after the instance."""
-    owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
-    if list(owners) == [user]:
-        raise Conflict("This is the last owner. Make somebody else an owner first.")
+def hand_over(*, user: User, to: User) -> None:
+    """Make somebody else an owner, and this one a member. Raises as `give`."""
+    for one in sorted((user, to), key=lambda one: one.pk):
+        lock_person(one)
+    give(to, Role.OWNER)
+    give(user, Role.MEMBER)
 
 
-def assign(user: User, role: Role | None) -> None:
+def assign(user: User, role: Role) -> None:
     """Set the columns and groups of a role, and nothing else."""
-    user.is_staff = role is not None
-    user.is_superuser = role == Role.OWNER
+    user.is_staff = role is not Role.MEMBER
+    user.is_superuser = role is Role.OWNER
     user.save(update_fields=["is_staff", "is_superuser", "updated_at"])
-    user.groups.remove(*Group.objects.filter(name__in=[one.value for one in Role]))
-    if role in (Role.AUDITOR, Role.OPERATOR):
-        user.groups.add(Group.objects.get_or_create(name=role.value)[0])
+    group, _ = Group.objects.get_or_create(name=Role.AUDITOR.value)
+    if role is Role.AUDITOR:
+        user.groups.add(group)
+    else:
+        user.groups.remove(group)
+    vars(user).pop("_role", None)

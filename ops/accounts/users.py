@@ -11,14 +11,18 @@ from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Greatest
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from ops.accounts import access_ledger, roles
+from ops.accounts import access_ledger, roles, web_sessions
 from ops.audit import audit_log
-from ops.models import ApiKey, Theme, User, UserSettings
+from ops.models import ApiKey, Identity, SignIn, Theme, User, UserSettings
 
+_TOO_SHORT = gettext_noop("This password is too short. Use at least 8 characters.")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _VISIT = timedelta(minutes=30)  # a longer pause begins a new visit of About you
 _LOOK = timedelta(minutes=1)  # looks within a visit are noted at most this often
@@ -87,8 +91,11 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
     return user
 
 
-def register(*, username: str, password: str, language: str = "") -> User:
-    """Create a person with a login and no external id. Raises `Invalid`."""
+def register(*, username: str, password: str, language: str = "", zone: str = "") -> User:
+    """Create a person with a login and no external id. Raises `Invalid`.
+
+    `zone` is the time zone that the browser tells; an unknown one counts as none.
+    """
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
@@ -97,7 +104,10 @@ def register(*, username: str, password: str, language: str = "") -> User:
         with transaction.atomic():
             user = User.objects.create_user(username, password)
             UserSettings.objects.create(
-                user=user, longterm_enabled=settings.LONGTERM_DEFAULT, language=language
+                user=user,
+                longterm_enabled=settings.LONGTERM_DEFAULT,
+                language=language,
+                timezone="UTC" if _problem_with_setting("timezone", zone) else zone,
             )
     except IntegrityError as error:
         raise Invalid.field("username", "This name is taken.") from error
@@ -135,15 +145,28 @@ def choose_login(*, user: User, username: str, password: str) -> User:
     return user
 
 
+def logins() -> QuerySet[User]:
+    """Return all who can sign in by themselves, owners and auditors first, with `last_seen`."""
+    seen = SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
+    has_identity = Exists(Identity.objects.filter(user=OuterRef("pk")))
+    return (
+        User.objects.filter(Q(username__isnull=False) | has_identity, hidden_at=None)
+        .annotate(last_seen=Greatest("last_login", Subquery(seen)))
+        .order_by("-is_superuser", "-is_staff", "username", "pk")
+        .prefetch_related("groups")
+    )
+
+
 def set_active(*, user: User, is_active: bool) -> None:
     """Switch a person off or on again: neither sign-in nor key reaches somebody who is off.
 
-    Raises `Conflict` for the last active owner, who can't be switched off.
+    Switching off ends their sessions. Raises `Conflict` for the last active owner.
     """
     if user.is_active == is_active:
         return
     if not is_active:
         roles.check_not_last_owner(user)
+        web_sessions.end_all(user)
     user.is_active = is_active
     user.save(update_fields=["is_active", "updated_at"])
     access_ledger.record("active", user.subject, is_active=is_active)
@@ -164,7 +187,12 @@ def _check_password(password: str, user: User) -> None:
     try:
         validate_password(password, user)
     except ValidationError as error:
-        raise Invalid("The password is too weak.", fields={"password": error.messages}) from error
+        # Django's words for this one aren't in its Chinese catalog.
+        words = [
+            _TOO_SHORT if one.code == "password_too_short" else str(one.messages[0])
+            for one in error.error_list
+        ]
+        raise Invalid("The password is too weak.", fields={"password": words}) from error
 
 
 def settings_of(user: User) -> UserSettings:

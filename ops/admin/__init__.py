@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memcenter.lib.errors import Conflict
 from ops import selectors
-from ops.access import as_system
+from ops.access import as_system, lock_person
 from ops.accounts import keys, users
 from ops.admin import overview
 from ops.admin.audit_events import AuditEventAdmin
@@ -30,6 +30,7 @@ from ops.models import (
     IdempotencyRecord,
     Identity,
     Import,
+    Invitation,
     ModelCall,
     Operation,
     Receipt,
@@ -73,8 +74,10 @@ class UserAdmin(ReadOnlyAdmin):
 
     def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
         """The last active owner is left out."""
-        changed = 0
-        for user in rows.exclude(is_active=is_active):
+        changed, people = 0, list(rows.exclude(is_active=is_active).order_by("pk"))
+        for user in people:
+            lock_person(user)
+        for user in people:
             with suppress(Conflict):
                 users.set_active(user=user, is_active=is_active)
                 changed += 1
@@ -145,6 +148,14 @@ class IdentityAdmin(ReadOnlyAdmin):
     list_display = ("pk", "user", "issuer", "created_at")
     list_select_related = ("user",)
     search_fields = ("=user__username", "=sub")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    never = ("digest",)
+    masked = ("name",)
+    list_display = ("pk", "user", "name", "role", "created_at", "expires_at")
+    list_select_related = ("user",)
 
 
 @admin.register(Operation)

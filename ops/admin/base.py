@@ -52,10 +52,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        return roles.role_of(request.user) is not None
+        return roles.may_see_admin(request.user)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return roles.may_see(request.user, str(self.opts.model_name))
+        return roles.may_see_admin(request.user)
 
     def has_act_permission(self, request: HttpRequest) -> bool:
         """Tell whether the user may run actions with `permissions=["act"]`."""

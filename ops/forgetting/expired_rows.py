@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from memcenter.lib.database import statements
 from ops.access import as_system
-from ops.models import Delivery, Export, Import, SignIn, Status, User
+from ops.models import Delivery, Export, Import, Invitation, SignIn, Status, User
 from ops.queue.batching import delete, work_in_batches
 from ops.queue.run import Run
 from ops.transfer import export_requests, stored_files
@@ -32,7 +32,7 @@ SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired exports, sessions and deliveries, files of finished imports, and stray files.
+    """Erase expired exports, sessions, invitations and deliveries, and files that nobody needs.
 
     Each in batches with a transaction of their own. Safe to repeat.
     """
@@ -47,6 +47,7 @@ def erase_expired(run: Run) -> dict[str, int]:
         "deliveries": work_in_batches(run, deliveries, delete),
     }
     work_in_batches(run, sign_ins, delete)
+    work_in_batches(run, Invitation.objects.filter(expires_at__lt=now), delete)
     with run.applying_as_system():
         return counts | {"stray_files": _erase_strays()}
 

@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from memcenter.lib.errors import NotFound
 from ops import registry
-from ops.accounts import keys, second_factors
+from ops.accounts import keys, roles, second_factors
 from ops.forgetting import erasure
 from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
 
@@ -23,13 +23,18 @@ _TOKEN_PREFIX = "rt_"
 _SESSIONS_AT_ONCE = 1_000
 
 
-def forget_user(*, user: User, requested_by_key: int | None = None) -> tuple[Operation, str]:
+def forget_user(
+    *, user: User, requested_by_key: int | None = None, is_repeated: bool = False
+) -> tuple[Operation, str]:
     """Hide everything of a person at once and enqueue the erase.
 
     Signs the person out everywhere and revokes their keys. Returns the operation and a token that
     reads it and its receipt for 30 days without a key. A repeated call returns the same while the
-    erase runs. Raises `NotFound` if there is no such person.
+    erase runs. Raises `NotFound` if there is no such person, and `Conflict` for the last owner,
+    unless the forget `is_repeated` after a restore of a state in which nobody else was one yet.
     """
+    if not is_repeated:
+        roles.check_not_last_owner(user)
     erasure.start(user)
     # NO KEY UPDATE: a full lock would wait for every row that is being written for the person.
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()

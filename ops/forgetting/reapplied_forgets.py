@@ -58,4 +58,4 @@ def reapply() -> Iterator[Operation]:
 
 @again("user")
 def _user(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    return person_forgets.forget_user(user=user)[0]
+    return person_forgets.forget_user(user=user, is_repeated=True)[0]

@@ -12,9 +12,9 @@ from ops.models.operation import (
 )
 from ops.models.receipt import Receipt
 from ops.models.residue import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey
-from ops.models.sign_in import Identity, SecondFactor, SignIn
+from ops.models.sign_in import Identity, Invitation, SecondFactor, SignIn
 from ops.models.transfer import Export, Import
-from ops.models.user import ApiKey, Scope, SignInLink, Theme, User, UserSettings
+from ops.models.user import ApiKey, Role, Scope, SignInLink, Theme, User, UserSettings
 from ops.models.webhook import Delivery, Webhook
 
 __all__ = [
@@ -34,12 +34,14 @@ __all__ = [
     "Identity",
     "Import",
     "Instance",
+    "Invitation",
     "Kind",
     "ModelCall",
     "Operation",
     "Outcome",
     "Priority",
     "Receipt",
+    "Role",
     "Scope",
     "SecondFactor",
     "SignIn",

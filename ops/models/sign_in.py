@@ -3,7 +3,8 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from ops.models.user import User
+from memcenter.lib.database.rows import one_of
+from ops.models.user import Role, User
 
 
 class SignIn(models.Model):
@@ -74,3 +75,29 @@ class Identity(models.Model):
 
     def __str__(self) -> str:
         return f"identity of user {self.user_id}"
+
+
+class Invitation(models.Model):
+    """A link by which somebody makes an account of this role, once, before `expires_at`.
+
+    `user` is the owner who invites, and `name` says whom in their words. Using or revoking the
+    invitation deletes the row.
+    """
+
+    personal_data = True
+    words = ("name",)
+    codes = ("digest", "role")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
+    digest = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=100, blank=True)
+    role = models.CharField(max_length=16, choices=Role)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "expires_at"], name="invitation_user")]
+        constraints = [one_of("role", Role, name="invitation_role_known")]
+
+    def __str__(self) -> str:
+        return f"invitation by user {self.user_id}"

@@ -96,6 +96,14 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.display_name or self.username or self.external_id or ""
 
 
+class Role(models.TextChoices):
+    """What somebody may do beyond their own memory; see `ops.accounts.roles`."""
+
+    OWNER = "owner", _("Owner")
+    AUDITOR = "auditor", _("Auditor")
+    MEMBER = "member", _("Member")
+
+
 class Theme(models.TextChoices):
     AUTO = "auto", pgettext_lazy("theme", "System")
     LIGHT = "light", _("Light")

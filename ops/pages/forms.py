@@ -13,7 +13,8 @@ from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib.errors import Invalid
-from ops.models import Scope, Theme
+from ops.accounts import registration
+from ops.models import Role, Scope, Theme
 from ops.pages import time_zones
 
 PHRASES = ("delete everything", "删除全部")
@@ -96,6 +97,31 @@ class ProofForm(forms.Form):
             del self.fields["password"]
 
 
+class RoleForm(ProofForm):
+    field_order = ("role", "password")
+    role = forms.ChoiceField(label=_("Role"), choices=Role)
+
+
+class InvitationForm(forms.Form):
+    name = forms.CharField(
+        label=_("Who is it for?"),
+        max_length=100,
+        required=False,
+        help_text=_("Only you see this, to tell invitations apart."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    role = forms.TypedChoiceField(
+        label=_("Role"),
+        coerce=Role,
+        choices=[(one.value, one.label) for one in registration.INVITED_ROLES],
+        initial=Role.MEMBER,
+        help_text=_(
+            "A member has their own memory. An auditor also sees the admin, without what people"
+            " said. To make somebody an owner, invite them first and change their role then."
+        ),
+    )
+
+
 class SecondFactorForm(ProofForm):
     field_order = ("code", "password")
     code = forms.CharField(
@@ -126,6 +152,13 @@ class PreferencesForm(forms.Form):
     def changes(self) -> dict[str, Any]:
         """Return the settings that were sent; the others stay as they are."""
         return {name: value for name, value in self.cleaned_data.items() if name in self.data}
+
+    def keep_to(self, *names: str) -> None:
+        """Ask for these alone, and for a language that is one."""
+        for name in set(self.fields) - set(names):
+            del self.fields[name]
+        self._field("language").choices = settings.LANGUAGES
+        self._field("timezone").widget.attrs["data-time-zone-field"] = ""
 
     def _field(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]

@@ -86,6 +86,9 @@
     }
   }
   offerTimeZone();
+  for (const field of document.querySelectorAll("[data-time-zone-field]")) {
+    if (field.type === "hidden" || [...field.options].some((one) => one.value === zone)) field.value = zone;
+  }
 
   // Which file was chosen is said by the page, as choosing it is.
   on("change", "[data-file]", (_event, field) => {

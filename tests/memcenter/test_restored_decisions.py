@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
@@ -24,13 +23,24 @@ from memories.models import Memory, MemoryFile
 from memories.writing import curation
 from ops import selectors
 from ops.access import as_system, as_user
-from ops.accounts import access_ledger, identities, keys, roles, second_factors, users, web_sessions
+from ops.accounts import (
+    access_ledger,
+    identities,
+    keys,
+    registration,
+    roles,
+    second_factors,
+    users,
+    web_sessions,
+)
 from ops.forgetting import ledger, reapplied_forgets
 from ops.models import (
     ApiKey,
     Identity,
+    Invitation,
     Kind,
     Operation,
+    Role,
     SecondFactor,
     SignIn,
     Status,
@@ -219,11 +229,36 @@ def an_account_elsewhere_that_was_disconnected_stays_so(maya: User) -> Case:
 
 
 def someone_who_is_no_longer_staff_stays_so(maya: User) -> Case:
-    roles.give(maya, roles.Role.OPERATOR)
+    roles.give(maya, Role.AUDITOR)
     yield
-    roles.give(maya, None)
+    roles.give(maya, Role.MEMBER)
     yield
-    assert roles.role_of(User.objects.get(pk=maya.pk)) is None
+    assert roles.role_of(User.objects.get(pk=maya.pk)) is Role.MEMBER
+
+
+def an_operator_of_an_older_ledger_is_an_auditor(maya: User) -> Case:
+    yield
+    access_ledger.record("role", maya.subject, role="operator")
+    yield
+    assert roles.role_of(User.objects.get(pk=maya.pk)) is Role.AUDITOR
+
+
+def an_invitation_that_was_used_or_revoked_opens_nothing(maya: User) -> Case:
+    roles.give(maya, Role.OWNER)
+    used, revoked, kept = (registration.invite(user=maya, role=Role.MEMBER) for _ in range(3))
+    yield
+    registration.accept(used.token, username="guest", password=OLD, language="", zone="")
+    registration.revoke(revoked.invitation)
+    yield
+    assert list(Invitation.objects.values_list("digest", flat=True)) == [kept.invitation.digest]
+
+
+def registration_that_was_closed_stays_closed(maya: User) -> Case:
+    registration.switch(is_open=True)
+    yield
+    registration.switch(is_open=False)
+    yield
+    assert not registration.is_open()
 
 
 def memory_that_was_switched_off_stays_off(maya: User) -> Case:
@@ -287,6 +322,9 @@ CASES: tuple[Callable[[User], Case], ...] = (
     a_used_recovery_code_stays_used,
     an_account_elsewhere_that_was_disconnected_stays_so,
     someone_who_is_no_longer_staff_stays_so,
+    an_operator_of_an_older_ledger_is_an_auditor,
+    an_invitation_that_was_used_or_revoked_opens_nothing,
+    registration_that_was_closed_stays_closed,
     memory_that_was_switched_off_stays_off,
     deleted_memories_are_in_the_recycle_bin_again,
     a_file_that_an_agent_deleted_stays_deleted,
@@ -295,6 +333,10 @@ CASES: tuple[Callable[[User], Case], ...] = (
 )
 # A command opens its own transaction.
 COMMANDS = (a_password_that_the_command_replaced_opens_nothing,)
+
+
+# An owner decides about others.
+OF_OTHERS = (an_invitation_that_was_used_or_revoked_opens_nothing,)
 
 
 def test_what_was_decided_since_the_backup_holds_after_a_restore(maya: User, drill: Drill) -> None:
@@ -314,7 +356,10 @@ def test_what_was_decided_since_the_backup_holds_after_a_restore(maya: User, dri
 
 def decide(people: list[User], running: list[Case]) -> None:
     for person, case, one in zip(people, CASES, running, strict=True):
-        with nullcontext() if case in COMMANDS else as_user(person):
+        if case in COMMANDS:
+            next(one)
+            continue
+        with as_system() if case in OF_OTHERS else as_user(person):
             next(one)
 
 
@@ -341,7 +386,7 @@ def test_a_restored_instance_sends_nothing_until_it_may(
 
 
 def test_the_owner_lets_it_go_on_in_the_admin(maya: User) -> None:
-    roles.give(maya, roles.Role.OWNER)
+    roles.give(maya, Role.OWNER)
     owner = Client()
     owner.force_login(maya)
     queue, resume = (reverse(f"admin:ops_operation_{name}") for name in ("changelist", "resume"))
@@ -354,9 +399,8 @@ def test_the_owner_lets_it_go_on_in_the_admin(maya: User) -> None:
     owner.post(resume)
     assert held_deliveries.held_since() is None
     with as_system():
-        other = users.register(username="olga", password=OLD)
-    roles.give(other, roles.Role.OWNER)
-    roles.give(maya, roles.Role.AUDITOR)
+        roles.give(users.register(username="next", password=OLD), Role.OWNER)
+        roles.give(maya, Role.AUDITOR)
     assert owner.post(resume).status_code == 404
 
 
@@ -432,6 +476,23 @@ def test_nothing_is_applied_to_an_instance_that_was_not_restored(maya: User) -> 
     assert access_ledger.reapply() == 0
     assert held_deliveries.held_since() is None
     assert User.objects.get().check_password(NEW)
+
+
+@pytest.mark.parametrize(
+    "since", [("role", {"role": "member"}), ("active", {"is_active": False})], ids=str
+)
+def test_an_owner_whose_successor_is_not_in_the_backup_stays(
+    maya: User, since: tuple[str, dict[str, object]]
+) -> None:
+    """Also at a later start, when there is another owner again."""
+    with as_system():
+        roles.give(maya, Role.OWNER)
+    access_ledger.record(since[0], maya.subject, **since[1])
+    assert access_ledger.reapply() == 0
+    with as_system():
+        roles.give(users.register(username="next", password=OLD), Role.OWNER)
+    assert access_ledger.reapply() == 0
+    assert roles.role_of(User.objects.get(pk=maya.pk)) is Role.OWNER
 
 
 def test_every_kind_that_is_written_can_be_applied(maya: User) -> None:

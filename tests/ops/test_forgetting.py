@@ -32,6 +32,7 @@ from ops.models import (
     IdempotencyRecord,
     Identity,
     Import,
+    Invitation,
     Kind,
     Operation,
     Receipt,
@@ -86,6 +87,9 @@ def give_everything(user: User) -> None:
     later = now + timedelta(minutes=5)
     SignInLink.objects.create(user=user, digest=f"digest {user.pk}", expires_at=later)
     SecondFactor.objects.create(user=user, secret=f"secret {user.pk}", recovery=["digest"])
+    Invitation.objects.create(
+        user=user, digest=f"invitation {user.pk}", name=TEA, role="member", expires_at=later
+    )
     Identity.objects.create(user=user, issuer="https://id.example", sub=f"sub {user.pk}")
     IdempotencyRecord.objects.create(
         user=user, api_key=key, key="k", fingerprint="f", body={"x": TEA}, expires_at=later

@@ -12,7 +12,7 @@ from joserfc import jwk
 from pytest_django import Settings
 
 from ops.access import as_user
-from ops.accounts import second_factors, users
+from ops.accounts import registration, second_factors, users
 from ops.forgetting import person_forgets
 from ops.models import AuditEvent, Identity, SecondFactor, User
 from ops.queue import worker
@@ -58,6 +58,7 @@ def test_without_a_provider_there_is_neither_button_nor_page(client: Client) -> 
 def test_who_comes_for_the_first_time_gets_an_account_and_is_known_the_next_time(
     client: Client, provider: Provider
 ) -> None:
+    assert not registration.is_open()
     assert "Sign in with Example ID" in client.get("/signin/").text
     provider.claims |= {"email": "lin@example.org", "email_verified": True, "name": "林晓"}
     answer = arrive(client, provider, next_page="/memory/")

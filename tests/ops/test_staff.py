@@ -1,6 +1,9 @@
-"""What auditors, operators and owners see and do in the admin."""
+"""What auditors and owners see and do in the admin, and that an owner is left."""
 
 from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,24 +13,27 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from memcenter.compat.mem0.people import name_of
 from memcenter.lib.errors import Conflict, NotFound
 from memcenter.rest.requests import people
 from memories.forgetting import memory_forgets
 from ops.access import as_user
 from ops.accounts import keys, roles, users
 from ops.admin import overview
-from ops.models import ApiKey, AuditEvent, Kind, ModelCall, Operation, Status, User
+from ops.forgetting import person_forgets
+from ops.models import ApiKey, AuditEvent, Kind, ModelCall, Operation, Role, Status, User
 from ops.queue import outbox, worker
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api
 
 pytestmark = pytest.mark.django_db
+PASSWORD = "a-long-enough-password"
 
 QUEUE, AUDIT = (reverse(f"admin:{name}_changelist") for name in ("ops_operation", "ops_auditevent"))
 
 
 def member(role: str) -> Client:
-    users.register(username=role, password="a-long-enough-password")
+    users.register(username=role, password=PASSWORD)
     call_command("setrole", role, role, verbosity=0)
     client = Client()
     client.force_login(User.objects.get(username=role))
@@ -45,8 +51,12 @@ def test_an_auditor_reads_what_was_done_and_nothing_that_was_said(alice: User) -
     memory = make_memory(alice, "Likes tea")
     auditor = member("auditor")
     assert auditor.get(AUDIT).status_code == 200
-    assert auditor.get(reverse("admin:memories_memory_changelist")).status_code == 403
     reveal = reverse("admin:memories_memory_reveal", args=[memory.pk])
+    for page in ("changelist", "change"):
+        args = [memory.pk] if page == "change" else []
+        shown = auditor.get(reverse(f"admin:memories_memory_{page}", args=args)).text
+        assert "••• 9 characters" in shown and "Likes tea" not in shown
+        assert reveal not in shown and 'value="lock"' not in shown
     assert auditor.post(reveal).status_code == 404
     assert not AuditEvent.objects.filter(action="admin.reveal").exists()
 
@@ -61,22 +71,21 @@ def test_an_auditor_changes_nothing(failed: Operation) -> None:
 
 
 def test_the_last_active_owner_can_not_be_switched_off(alice: User) -> None:
-    member("owner")
-    operator = member("operator")
+    client = member("owner")
     owner = User.objects.get(username="owner")
     lock = {"action": "lock", "_selected_action": [owner.pk, alice.pk]}
-    operator.post(reverse("admin:ops_user_changelist"), lock)
+    client.post(reverse("admin:ops_user_changelist"), lock)
     on = set(User.objects.filter(is_active=True).values_list("username", flat=True))
-    assert on == {"owner", "operator"}
+    assert on == {"owner"}
     with pytest.raises(Conflict):
         users.set_active(user=owner, is_active=False)
 
 
 def test_one_of_two_owners_is_switched_off_and_on_again() -> None:
     member("owner")
-    users.register(username="second", password="a-long-enough-password")
+    users.register(username="second", password=PASSWORD)
     second = User.objects.get(username="second")
-    roles.give(second, roles.Role.OWNER)
+    roles.give(second, Role.OWNER)
     users.set_active(user=second, is_active=False)
     assert not User.objects.get(pk=second.pk).is_active
     users.set_active(user=second, is_active=True)
@@ -88,37 +97,37 @@ def test_one_of_two_owners_is_switched_off_and_on_again() -> None:
 def test_the_admin_has_no_way_of_its_own_to_a_new_password() -> None:
     """It would end no session elsewhere, leave no event and no line in the ledger."""
     owner = member("owner")
-    new = {"old_password": "a-long-enough-password"} | dict.fromkeys(
+    new = {"old_password": PASSWORD} | dict.fromkeys(
         ("new_password1", "new_password2"), "another-long-password"
     )
     answer = owner.post(reverse("admin:password_change"), new)
     assert (answer.status_code, answer["Location"]) == (302, reverse("session_list"))
-    assert User.objects.get(username="owner").check_password("a-long-enough-password")
+    assert User.objects.get(username="owner").check_password(PASSWORD)
 
 
-def test_an_operator_tries_all_that_failed_again_by_one_click(failed: Operation) -> None:
-    operator = member("operator")
+def test_an_owner_tries_all_that_failed_again_by_one_click(failed: Operation) -> None:
+    owner = member("owner")
     again = reverse("admin:ops_operation_again", args=["cleanup"])
-    assert again in operator.get(QUEUE).text
-    assert operator.get(again).status_code == 405
-    assert operator.post(again).status_code == 302
+    assert again in owner.get(QUEUE).text
+    assert owner.get(again).status_code == 405
+    assert owner.post(again).status_code == 302
     failed.refresh_from_db()
     assert failed.status == Status.PENDING
     assert AuditEvent.objects.filter(action="operation.retry", target=failed.public_id).exists()
 
 
-def test_an_operator_reveals_and_that_is_written_down(alice: User) -> None:
+def test_an_owner_reveals_and_that_is_written_down(alice: User) -> None:
     memory = make_memory(alice, "Likes tea")
-    operator = member("operator")
-    shown = operator.post(reverse("admin:memories_memory_reveal", args=[memory.pk]), follow=True)
+    owner = member("owner")
+    shown = owner.post(reverse("admin:memories_memory_reveal", args=[memory.pk]), follow=True)
     assert "Likes tea" in shown.text
     assert AuditEvent.objects.filter(action="admin.reveal", subject=alice.subject).exists()
 
 
 def test_a_role_is_given_and_taken_and_both_are_written_down(db: None) -> None:
-    operator = member("operator")
-    call_command("setrole", "operator", "none", verbosity=0)
-    assert operator.get(QUEUE).status_code == 302
+    auditor = member("auditor")
+    call_command("setrole", "auditor", "member", verbosity=0)
+    assert auditor.get(QUEUE).status_code == 302
     assert AuditEvent.objects.filter(action="staff.role").count() == 2
     with pytest.raises(CommandError, match="no login"):
         call_command("setrole", "nobody", "owner")
@@ -152,16 +161,16 @@ def test_costs_are_told_by_day_and_step(db: None) -> None:
         )
     [one] = overview.spent(now=timezone.now())
     assert (one.step, one.calls, one.failed, one.tokens_in) == ("extract", 2, 1, 6)
-    page = member("operator").get(reverse("admin:ops_modelcall_changelist"))
+    page = member("owner").get(reverse("admin:ops_modelcall_changelist"))
     assert "Model usage in the last 30 days" in page.text and "1.000000" in page.text
 
 
 def test_the_queue_costs_as_many_statements_for_much_as_for_little(alice: User) -> None:
-    operator = member("operator")
+    owner = member("owner")
 
     def statements() -> int:
         with CaptureQueriesContext(connection) as found:
-            operator.get(QUEUE)
+            owner.get(QUEUE)
         return len(found)
 
     outbox.enqueue(Kind.CLEANUP, subject=None, payload={})
@@ -198,24 +207,102 @@ def test_somebody_who_is_no_staff_is_offered_no_admin(alice: User) -> None:
 def test_the_last_owner_is_not_demoted_until_there_is_another_one() -> None:
     owner = first_owner()
     with pytest.raises(CommandError, match="last owner"):
-        call_command("setrole", "demo", "none")
+        call_command("setrole", "demo", "member")
     member("owner")
     call_command("setrole", "demo", "auditor")
     owner.refresh_from_db()
     assert not owner.is_superuser and owner.is_staff
     with pytest.raises(CommandError, match="last owner"):
-        call_command("setrole", "owner", "none")
+        call_command("setrole", "owner", "member")
 
 
-def test_an_owner_is_not_forgotten_before_the_role_is_handed_over(client: Client) -> None:
+def test_an_owner_who_is_switched_off_or_being_forgotten_does_not_count() -> None:
+    owner, other = first_owner(), users.register(username="other", password=PASSWORD)
+    for gone in ({"is_active": False}, {"hidden_at": timezone.now()}):
+        roles.give(other, Role.OWNER)
+        User.objects.filter(pk=other.pk).update(**gone)
+        with pytest.raises(Conflict, match="last owner"):
+            users.set_active(user=owner, is_active=False)
+        User.objects.filter(pk=other.pk).update(is_active=True, hidden_at=None)
+
+
+def test_nobody_locks_the_last_owner_in_the_admin_and_others_are_signed_out() -> None:
+    owner, client = first_owner(), member("owner")
+    alice = users.find_or_create("alice")
+    own = User.objects.get(username="owner")
+    signed_in = Client()
+    signed_in.force_login(owner)
+    people = reverse("admin:ops_user_changelist")
+    lock = {"action": "lock", "_selected_action": [owner.pk, own.pk, alice.pk]}
+    assert "2 were changed." in client.post(people, lock, follow=True).text
+    assert set(User.objects.filter(is_active=False)) == {owner, alice}
+    unlock = {"action": "unlock", "_selected_action": [owner.pk]}
+    client.post(people, unlock)
+    assert signed_in.get(reverse("settings_page")).status_code == 302
+    call_command("setrole", "owner", "auditor")
+    client.post(people, lock | {"_selected_action": [owner.pk]})
+    assert User.objects.get(pk=owner.pk).is_active
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_owners_who_go_at_once_one_stays() -> None:
+    people = [first_owner(), users.register(username="other", password=PASSWORD)]
+    roles.give(people[1], Role.OWNER)
+    both = threading.Barrier(2)
+
+    def go(user: User) -> str:
+        try:
+            both.wait()
+            with as_user(user, changing=True):
+                person_forgets.forget_user(user=user)
+        except Conflict as refused:
+            return refused.message
+        finally:
+            connection.close()
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(go, people))
+    assert sorted(map(bool, said)) == [False, True]
+    assert User.objects.filter(is_superuser=True, hidden_at=None).count() == 1
+
+
+@pytest.mark.parametrize("way", ["page", "own key", "mem0"])
+def test_an_owner_who_is_not_the_last_is_forgotten_and_the_last_is_not(way: str) -> None:
     owner = first_owner()
-    owner.set_password("a-long-enough-password")
+    user = users.register(username="other", password=PASSWORD)
+    roles.give(user, Role.OWNER)
+    assert forgets(user, way)
+    assert not forgets(owner, way)
+    assert set(User.objects.filter(hidden_at=None)) == {owner}
+
+
+def forgets(user: User, way: str) -> bool:
+    """Ask for everything of this person to be forgotten; tell whether it was accepted."""
+    if way == "page":
+        user.set_password(PASSWORD)
+        user.save()
+        client = Client()
+        client.force_login(user)
+        form = {"password": PASSWORD, "phrase": "delete everything"}
+        return client.post(reverse("forget_everything"), form).status_code == 302
+    if way == "own key":
+        own = Api(keys.create(name="own", scopes=["forget"], user=user)[1])
+        return own.post("/memory/forget", {"scope": "user"}).status_code == 202
+    _, text = keys.create(name="own", scopes=["forget", "read"], user=user)
+    asked = Client(headers={"Authorization": f"Token {text}"})
+    return asked.delete(f"/v2/entities/user/{name_of(user)}/").status_code == 200
+
+
+def test_the_last_owner_is_not_forgotten_before_the_role_is_handed_over(client: Client) -> None:
+    owner = first_owner()
+    owner.set_password(PASSWORD)
     owner.save()
     client.force_login(owner)
-    form = {"password": "a-long-enough-password", "phrase": "delete everything"}
+    form = {"password": PASSWORD, "phrase": "delete everything"}
     answer = client.post(reverse("forget_everything"), form)
     assert answer.status_code == 422
-    assert "This is an owner." in answer.text
+    assert "This is the last owner." in answer.text
     own = Api(keys.create(name="own", scopes=["forget"], user=owner)[1])
     assert own.post("/memory/forget", {"scope": "user"}).status_code == 409
     assert not Operation.objects.exists() and User.objects.get(pk=owner.pk).hidden_at is None

@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisGone
 
-from ops.accounts import failed_sign_ins, users
+from ops.accounts import failed_sign_ins, registration, users
 from ops.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
@@ -126,6 +126,7 @@ def test_a_locked_person_does_not_get_in(client: Client, maya: User) -> None:
 def test_registering_makes_a_person_without_external_id_and_signs_them_in(
     client: Client, db: None
 ) -> None:
+    registration.switch(is_open=True)
     data = {"username": "林晓", "password": PASSWORD}
     answer = client.post("/register/", data, headers={"Accept-Language": "zh-CN"})
     made = User.objects.get(username="林晓")
@@ -147,6 +148,7 @@ def test_registering_makes_a_person_without_external_id_and_signs_them_in(
 def test_registering_wrongly_is_a_422_with_the_reason(
     client: Client, maya: User, data: dict[str, str], words: str
 ) -> None:
+    registration.switch(is_open=True)
     answer = client.post("/register/", data)
     assert answer.status_code == 422
     assert words in answer.text
@@ -165,6 +167,7 @@ def test_closed_registration_is_not_there(
 
 
 def test_who_is_signed_in_needs_no_page_for_visitors(client: Client, maya: User) -> None:
+    registration.switch(is_open=True)
     client.force_login(maya)
     assert client.get("/signin/?next=/memory/data/")["Location"] == "/memory/data/"
     assert client.get("/register/")["Location"] == "/"

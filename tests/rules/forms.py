@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pyotp
@@ -15,12 +16,14 @@ from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
 from memories.learning import told_changes
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
-from ops.accounts import keys, users
+from ops.accounts import keys, registration, roles, users
 from ops.models import (
     ApiKey,
     Identity,
+    Invitation,
     Kind,
     Operation,
+    Role,
     SecondFactor,
     SignIn,
     Status,
@@ -116,6 +119,22 @@ def _nothing(**form: Any) -> Form:
     return lambda world: ([], form)
 
 
+def _guest(**form: Any) -> Form:
+    """About somebody else."""
+    return lambda world: ([User.objects.get(username="guest").pk], form)
+
+
+# Forms of owners, who act on others.
+OF_OWNERS = {
+    "people",
+    "invitation_revoke",
+    "registration_switch",
+    "person_role",
+    "person_hand_over",
+    "person_active",
+    "person_key_revoke",
+}
+
 FORMS: dict[str, Form] = {
     "conversation_new": _nothing(text="I play the oboe."),
     "conversation": _conversation(text="I play the oboe."),
@@ -187,6 +206,14 @@ FORMS: dict[str, Form] = {
     "register": _nothing(username="eve", password=PASSWORD, again=PASSWORD),
     "first_password": _nothing(username="ana", password=PASSWORD),
     "sign_out": _nothing(),
+    "join": lambda world: (["token"], {"username": "eve", "password": PASSWORD}),
+    "people": _nothing(name="Oboe", role="auditor"),
+    "invitation_revoke": lambda world: ([world.user.invitations.get().pk], {}),
+    "registration_switch": _nothing(registration="on"),
+    "person_role": _guest(role="auditor", password=PASSWORD),
+    "person_hand_over": _guest(password=PASSWORD),
+    "person_active": _guest(active="off"),
+    "person_key_revoke": lambda world: ([world.user.pk, world.key.pk], {}),
     "set_theme": _nothing(theme="dark"),
     "set_language": _nothing(language="zh-hans"),
     "save_preferences": _nothing(language="en", timezone="Asia/Shanghai", theme="dark"),
@@ -208,8 +235,9 @@ FORMS: dict[str, Form] = {
 
 def prepare(name: str, world: World, client: Client) -> None:
     """What must be so before the page can do anything."""
-    if name in ("sign_in", "register", "sign_in_code"):
+    if name in ("sign_in", "register", "join", "sign_in_code"):
         client.logout()
+    prepare_people(name, world)
     prepare_signing_in(name, world, client)
     if name == "first_password":
         User.objects.filter(pk=world.user.pk).update(password="!", username=None)
@@ -242,6 +270,20 @@ def prepare(name: str, world: World, client: Client) -> None:
     if name == "turn_undo":
         world.memory.versions.filter(number__gt=1).delete()
         Memory.objects.filter(pk=world.memory.pk).update(current_version=1)
+
+
+def prepare_people(name: str, world: World) -> None:
+    if name == "register":
+        registration.switch(is_open=True)
+    if name in OF_OWNERS | {"join"}:
+        roles.give(world.user, Role.OWNER)
+        users.register(username="guest", password=PASSWORD)
+        Invitation.objects.create(
+            user=world.user,
+            digest=keys.digest("token"),
+            role=Role.MEMBER,
+            expires_at=timezone.now() + timedelta(days=1),
+        )
 
 
 def prepare_signing_in(name: str, world: World, client: Client) -> None:

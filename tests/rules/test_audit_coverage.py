@@ -21,7 +21,7 @@ from ops.audit import audit_chain
 from ops.models import AuditEvent, Operation, Status, User
 from tests.conftest import ALL_SCOPES, key_row
 from tests.factories import make_memory
-from tests.rules.forms import FORMS, PASSWORD, World, make_world, prepare
+from tests.rules.forms import FORMS, OF_OWNERS, PASSWORD, World, make_world, prepare
 from tests.rules.test_endpoints import Route, called, patterns, routes, whole_key
 from tests.rules.test_endpoints import ids as ids
 
@@ -242,8 +242,15 @@ def test_every_page_that_takes_a_form_is_written_down(
     b"".join(getattr(response, "streaming_content", ()))
     events = newest_after(before)
     assert events, name
-    actors = {"visitor"} if name in ("sign_in", "register", "sign_in_code") else {"user"}
-    assert {(one.actor, one.surface) for one in events} == {(*actors, "page")}
+    visits = name in ("sign_in", "register", "join", "sign_in_code")
+    actor = "visitor" if visits else "user"
+    actor = f"staff {world.user.pk}" if name in OF_OWNERS else actor
+    assert {(one.actor, one.surface) for one in events} == {(actor, "page")}
     whose = {one.subject for one in events}
-    assert whose == {world.user.subject} or (name == "register" and None not in whose)
+    if name == "registration_switch":
+        assert whose == {None}
+    elif name in OF_OWNERS | {"register", "join"}:
+        assert None not in whose
+    else:
+        assert whose == {world.user.subject}
     assert holds_ids_only(events)

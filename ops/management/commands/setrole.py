@@ -6,26 +6,23 @@ from memcenter.lib.errors import ApplicationError
 from ops.access import as_system
 from ops.accounts import roles
 from ops.audit import acting_user
-from ops.models import User
-
-NOBODY = "none"
+from ops.models import Role, User
 
 
 class Command(BaseCommand):
-    help = "Make a login a member of the staff: auditor, operator or owner; or none."
+    help = "Give a login a role: owner, auditor (looks at the admin) or member."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("role", choices=[*(one.value for one in roles.Role), NOBODY])
+        parser.add_argument("role", choices=[one.value for one in Role])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        role = None if options["role"] == NOBODY else roles.Role(options["role"])
         try:
             with as_system(), acting_user.acting("operator", "command"):
                 user = User.objects.filter(username=options["username"]).first()
                 if user is None:
                     raise CommandError(f"There is no login {options['username']}.")
-                roles.give(user, role)
+                roles.give(user, Role(options["role"]))
         except ApplicationError as error:
             raise CommandError(error.message) from error
         self.stdout.write(f"{options['username']}: {options['role']}")

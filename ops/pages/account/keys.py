@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +63,9 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
         if key is None:
             raise NotFound("There is no such key.")
         if request.method != "POST":
-            return render_page(request, "ops/confirm.html", _confirmation(key))
+            return render_page(
+                request, "ops/confirm.html", confirmation(key, reverse("api_keys"), request.path)
+            )
         keys.revoke(key)
     messages.success(
         request, _("Revoked: the key “%(name)s” no longer works.") % {"name": key.name}
@@ -70,15 +73,15 @@ def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("api_keys")
 
 
-def _confirmation(key: ApiKey) -> dict[str, Any]:
+def confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
     return {
-        "action": reverse("api_key_revoke", args=[key.pk]),
+        "action": action,
         "title": _("Revoke this key?"),
         "text": _("Programs that use it are refused immediately. This can’t be undone."),
         "goes": [_("the key “%(name)s” (%(prefix)s…)") % {"name": key.name, "prefix": key.prefix}],
         "stays": [_("everything it has read or written")],
         "confirm": _("Revoke"),
-        "cancel_href": reverse("api_keys"),
+        "cancel_href": back,
     }
 
 
@@ -86,7 +89,7 @@ def _show(
     request: HttpRequest, form: KeyForm, *, made: str = "", status: int = 200
 ) -> HttpResponse:
     with own_transaction(request):
-        shown = [_shown(key) for key in _own(person(request))[:_SHOWN]]
+        shown = rows(person(request), lambda key: reverse("api_key_revoke", args=[key.pk]))
         context = {"form": form, "keys": shown, "made": made, "section": "settings"}
         return render(request, "ops/key_list.html", context, status=status)
 
@@ -97,8 +100,13 @@ def _own(user: User) -> QuerySet[ApiKey]:
     )
 
 
-def _shown(key: ApiKey) -> ShownKey:
+def rows(user: User, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
+    """Return the person's keys, living ones first; `revoke` gives the address that ends one."""
+    return [_shown(key, revoke) for key in _own(user)[:_SHOWN]]
+
+
+def _shown(key: ApiKey, revoke: Callable[[ApiKey], str]) -> ShownKey:
     expired = key.expires_at is not None and key.expires_at <= timezone.now()
     alive = key.revoked_at is None and not expired
-    revoke = reverse("api_key_revoke", args=[key.pk]) if key.revoked_at is None else ""
-    return ShownKey(key, scope_words(key.scopes), alive, revoke)
+    address = revoke(key) if key.revoked_at is None else ""
+    return ShownKey(key, scope_words(key.scopes), alive, address)

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views import i18n
 from django.views.decorators.http import require_POST, require_safe
@@ -64,6 +65,19 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     initial = {"language": own.language, "timezone": own.timezone, "theme": own.theme}
     with own_transaction(request):
         return _show(request, PreferencesForm(initial=initial))
+
+
+@require_safe
+@personal_page
+def welcome(request: HttpRequest) -> HttpResponse:
+    """Ask an owner who is here for the first time for language and time zone."""
+    form = PreferencesForm(
+        initial={"language": get_language(), "timezone": own_settings(request).timezone}
+    )
+    form.keep_to("language", "timezone")
+    context = {"form": form, "next": way_back(request, default=settings.LOGIN_REDIRECT_URL)}
+    with own_transaction(request):
+        return render(request, "ops/welcome.html", context)
 
 
 def _show(request: HttpRequest, preferences: PreferencesForm, *, status: int = 200) -> HttpResponse:

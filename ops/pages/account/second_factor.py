@@ -63,8 +63,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
         return _ask(request, form, status=422)
     failed_sign_ins.forgive(counted, address="")
     way = request.session.pop(second_factors.WAITING)["way"]
-    sign_in.begin(request, user)
-    return redirect(way)
+    return sign_in.lead_in(request, user, way=way)
 
 
 def _who_waits(request: HttpRequest) -> User | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -20,9 +21,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from memcenter.lib.errors import Invalid
 from memcenter.providers import openid
 from ops.access import as_system, as_user
-from ops.accounts import failed_sign_ins, second_factors, users, web_sessions
+from ops.accounts import (
+    failed_sign_ins,
+    registration,
+    roles,
+    second_factors,
+    users,
+    web_sessions,
+)
 from ops.audit import audit_log
-from ops.models import User
+from ops.models import Role, User
 from ops.pages.account import sessions
 from ops.pages.base import way_back
 from ops.pages.forms import RegisterForm, SignInForm, add_problems
@@ -55,21 +63,29 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
-    if not settings.REGISTRATION_OPEN:
+    if not registration.is_open():
         raise Http404("Registration is closed.")
+    return make_account(request, users.register)
+
+
+def make_account(
+    request: HttpRequest, make: Callable[..., User], *, invited: str = ""
+) -> HttpResponse:
+    """Show and take the form of an account; `make` creates it. `invited` is the invited role."""
     if request.method != "POST":
-        return _for_visitors(request, "ops/register.html", RegisterForm())
+        return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
     form = RegisterForm(request.POST)
     if form.is_valid():
+        language, zone = get_language() or "", request.POST.get("timezone", "")
         try:
             with as_system():
-                user = users.register(**form.cleaned_data, language=get_language() or "")
+                user = make(**form.cleaned_data, language=language, zone=zone)
         except Invalid as error:
             add_problems(form, error)
         else:
             begin(request, user)
             return redirect(way_in(request))
-    return _for_visitors(request, "ops/register.html", form, status=422)
+    return _for_visitors(request, "ops/register.html", form, invited=invited, status=422)
 
 
 @require_POST
@@ -87,8 +103,7 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
     with as_user(user):
         wants_code = second_factors.of(user) is not None
     if not wants_code:
-        begin(request, user)
-        return redirect(way)
+        return lead_in(request, user, way=way)
     request.session.cycle_key()
     request.session[second_factors.WAITING] = {
         "user": user.pk,
@@ -97,6 +112,13 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
         "way": way,
     }
     return redirect("sign_in_code")
+
+
+def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
+    """Sign in; the first time an owner is asked for language and time zone on the way."""
+    is_first = user.last_login is None and roles.role_of(user) is Role.OWNER
+    begin(request, user)
+    return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
 
 
 def begin(request: HttpRequest, user: User) -> None:
@@ -125,14 +147,20 @@ def show_sign_in(request: HttpRequest, form: SignInForm, *, status: int = 200) -
 
 
 def _for_visitors(
-    request: HttpRequest, template: str, form: SignInForm | RegisterForm, *, status: int = 200
+    request: HttpRequest,
+    template: str,
+    form: SignInForm | RegisterForm,
+    *,
+    invited: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     if request.user.is_authenticated and request.method != "POST":
         return redirect(way_in(request))
     context = {
         "form": form,
         "next": way_back(request, default=""),
-        "registration_open": settings.REGISTRATION_OPEN,
+        "registration_open": registration.is_open(),
+        "invited": invited,
         "provider": openid.shown_name() if openid.is_on() else "",
     }
     response = render(request, template, context, status=status)

@@ -1,6 +1,8 @@
-"""The page of a sign-in link, and choosing a password after it."""
+"""The pages of links: signing in by one, and making an account by an invitation."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from django.conf import settings
 from django.contrib import messages
@@ -13,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from memcenter.lib.errors import Invalid, NotFound
 from ops.access import as_system
-from ops.accounts import failed_sign_ins, signin_links, users
+from ops.accounts import failed_sign_ins, registration, signin_links, users
 from ops.pages.account import sign_in
 from ops.pages.base import leave, own_transaction, person, personal_page
 from ops.pages.forms import RegisterForm, add_problems
@@ -44,8 +46,31 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     return response
 
 
-def _over(request: HttpRequest) -> HttpResponse:
-    context = {"minutes": settings.SIGNIN_LINK_MINUTES}
+@sensitive_post_parameters("password")
+@sensitive_variables("token")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Let somebody who was invited make an account; opening the page doesn't use the link up."""
+    address = request.META.get("REMOTE_ADDR", "")
+    if request.user.is_authenticated:
+        messages.info(request, _("You have an account already. Sign out to use the invitation."))
+        return redirect(settings.LOGIN_REDIRECT_URL)
+    if failed_sign_ins.are_used_up(_COUNTED, address=address):
+        return sign_in.tried_too_often(request)
+    try:
+        with as_system():
+            role = registration.find(token).role
+        make = partial(registration.accept, token)
+        response = sign_in.make_account(request, make, invited=role)
+    except NotFound:
+        failed_sign_ins.note_failure(_COUNTED, address=address)
+        return _over(request, days=registration.INVITATION_DAYS)
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
+    context = {"minutes": settings.SIGNIN_LINK_MINUTES, "days": days}
     response = render(request, "ops/signin_link_over.html", context, status=410)
     patch_cache_control(response, private=True, no_store=True)
     return response
