@@ -25,6 +25,7 @@ VISITORS = {
     "register": "/register/",
     "not_found": "/nothing/here/",
     "link_over": "/signin/link/x/",
+    "invitation_over": "/join/x/",
 }
 INVITED = {"first_password": "/settings/password/first/"}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")

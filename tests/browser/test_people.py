@@ -1,0 +1,97 @@
+"""The owner's first minutes, and the page People: inviting, switching off, opening registration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.live import PASSWORD, Person, Product
+
+pytestmark = pytest.mark.browser
+_MAKES_OWNER = """
+from ops.access import as_system
+from ops.accounts import roles
+from ops.models import Role, User
+with as_system():
+    roles.give(User.objects.get(username={name!r}), Role.OWNER)
+"""
+
+
+@contextmanager
+def somewhere(browser: Browser, product: Product, *, zone: str, locale: str) -> Iterator[Page]:
+    """A page of somebody who sits in another part of the world."""
+    context = browser.new_context(base_url=product.address, timezone_id=zone, locale=locale)
+    yield context.new_page()
+    context.close()
+
+
+def owner(product: Product, name: str) -> Person:
+    person = product.person(name)
+    product.shell(_MAKES_OWNER.format(name=name))
+    return person
+
+
+def test_the_owner_confirms_what_the_browser_proposes_and_invites_somebody(
+    browser: Browser, product: Product
+) -> None:
+    first = Person(product.login, product.password)
+    with (
+        somewhere(browser, product, zone="Asia/Shanghai", locale="zh-CN") as page,
+        somewhere(browser, product, zone="Europe/Berlin", locale="en-GB") as guest,
+    ):
+        sign_in(page, first)
+        expect(page.locator("h1")).to_have_text("欢迎")
+        expect(page.locator("[name=timezone]")).to_have_value("Asia/Shanghai")
+        expect(page.locator("[name=language]")).to_have_value("zh-hans")
+        page.click("main form button")
+        expect(page).to_have_url(f"{product.address}/")
+        page.goto("/settings/")
+        expect(page.locator("[name=timezone]")).to_have_value("Asia/Shanghai")
+        page.click(".site-header__end details.menu:last-of-type summary")
+        page.get_by_role("link", name="人员").click()
+        page.fill("[name=name]", "马塔")
+        page.get_by_role("button", name="生成链接").click()
+        link = page.locator("#made-link").inner_text()
+        guest.goto(link)
+        guest.fill("[name=username]", "marta")
+        guest.fill("[name=password]", PASSWORD)
+        guest.press("[name=password]", "Enter")
+        expect(guest).to_have_url(f"{product.address}/")
+        guest.goto("/settings/")
+        expect(guest.locator("[name=timezone]")).to_have_value("Europe/Berlin")
+
+
+def test_somebody_is_switched_off_and_on_again(
+    page: Page, browser: Browser, product: Product
+) -> None:
+    guest_person = product.person("noisy")
+    sign_in(page, owner(product, "keeper"), then="/people/?q=noisy")
+    with somewhere(browser, product, zone="UTC", locale="en-GB") as guest:
+        sign_in(guest, guest_person, then="/settings/")
+        expect(guest.locator("h1")).to_have_text("Settings")
+        page.get_by_role("link", name="noisy").click()
+        page.get_by_role("button", name="Switch off").click()
+        expect(page.get_by_role("button", name="Switch on")).to_be_visible()
+        guest.goto("/settings/")
+        expect(guest.locator("h1")).to_have_text("Sign in")
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.get_by_role("button", name="Switch off")).to_be_visible()
+
+
+def test_registration_is_switched_by_its_switch(
+    page: Page, browser: Browser, product: Product
+) -> None:
+    """It is open in this product, since other tests register."""
+    sign_in(page, owner(product, "gatekeeper"), then="/people/")
+    with somewhere(browser, product, zone="UTC", locale="en-GB") as visitor:
+        for is_open in (False, True):
+            page.locator("label[for=switch-registration]").click()
+            words = "Registration is open." if is_open else "Registration is closed."
+            expect(page.get_by_text(words)).to_be_visible()
+            visitor.goto("/signin/")
+            offered = visitor.get_by_role("link", name="Create an account")
+            expect(offered).to_have_count(1 if is_open else 0)
