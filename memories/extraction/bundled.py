@@ -34,6 +34,7 @@ from memories.screening.secret_search import Span
 KEEP = 0.7  # share of "worth keeping" from which a statement is kept
 LIKELY = 0.6  # the same from which one goes to the review
 DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
+WISH = 0.8  # the same of a wish on how to answer: most orders are for one answer
 ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
 FLAG = 0.5  # share from which a mark of the whole message holds
 _SURELY_FORGET = 0.9  # the mark "forget" of a message without a word of forgetting
@@ -289,7 +290,8 @@ def _is_ours(one: Statement, *, asked: bool) -> bool:
     if one.best("whose") not in _OWN_LIFE or one.best("said") not in _LIVED:
         return asked and one.share("keep", "yes") >= LIKELY
     keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
-    least = ASKED_TO_KEEP if asked else LIKELY
+    least = WISH if one.best("topic") == "answers" else LIKELY
+    least = ASKED_TO_KEEP if asked else least
     return keep >= least or (perhaps >= DOUBTED and keep + perhaps >= 2 * DOUBTED)
 
 

@@ -242,6 +242,15 @@ def test_an_order_to_remember_makes_nobody_elses_words_the_persons(
     assert contents(extract(text, told=told)) == []
 
 
+@pytest.mark.parametrize(("share", "kept"), [(0.78, []), (0.85, ["[我]多说一点"])])
+def test_an_order_that_may_be_for_one_answer_is_no_wish(
+    told: FakeReader, share: float, kept: list[str]
+) -> None:
+    text = "多说一点"
+    told.hears(text, statement(text, text, share=share, kind="preference", topic="answers"))
+    assert contents(extract(text, told=told)) == kept
+
+
 def test_a_word_of_correction_counts_for_its_own_statement_only(told: FakeReader) -> None:
     text = "I live in Turku now, my name is Ewa. I work nights"
     quotes = ("I live in Turku now", "my name is Ewa", "I work nights")

@@ -38,9 +38,6 @@ LEARNED = [
     ),
     ("I prefer short, direct answers.", {"short, direct answers": "preference"}),
     ("I like blue colour schemes.", {"blue colour schemes": "preference"}),
-]
-# The reader of 23 November keeps these sentences and takes them for preferences.
-OF_ANOTHER_KIND = [
     ("我之前做过类似的竞品分析。", {"竞品分析": "fact event skill"}),
     (
         "做Deep Research的时候，我一般先web_search，再read_url，最后summarize。",
@@ -56,23 +53,14 @@ def told(text: str) -> dict[str, str]:
     return {one.content: one.kind for one in candidates}
 
 
-@pytest.mark.parametrize(("said", "kept"), LEARNED + OF_ANOTHER_KIND)
+@pytest.mark.parametrize(("said", "kept"), LEARNED)
 def test_all_of_it_is_learned(said: str, kept: dict[str, str]) -> None:
     memories = "\n".join(told(said))
 
     assert all(words in memories for words in kept), memories
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        *LEARNED,
-        *(
-            pytest.param(*one, marks=pytest.mark.xfail(strict=True, reason="of another kind"))
-            for one in OF_ANOTHER_KIND
-        ),
-    ],
-)
+@pytest.mark.parametrize(("said", "kept"), LEARNED)
 def test_each_memory_is_of_its_kind(said: str, kept: dict[str, str]) -> None:
     memories = told(said)
 
