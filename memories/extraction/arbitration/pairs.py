@@ -58,7 +58,8 @@ class Thresholds:
     unrelated: float = 0.5
     newer: float = 0.6
     ended: float = 0.6
-    despite: float = 0.9  # from here on the head outweighs a number or a negation that differs
+    despite: float = 0.9  # from here on the head outweighs a number that differs
+    despite_denial: float = 0.99  # or a negation that only one of the two has
     sure: float = 0.6  # below this a chat model is asked, where there is one
 
 
@@ -88,8 +89,8 @@ def read(
 
 def _reading(old: str, new: str, shares: Mapping[str, float], thresholds: Thresholds) -> Reading:
     given = {one: float(shares.get(one, 0.0)) for one in Relation}
-    for one in _doubtful(old, new):
-        if given[one] <= thresholds.despite:
+    for one, least in _doubtful(old, new, thresholds):
+        if given[one] <= least:
             given[Relation.UNRELATED] += given[one]
             given[one] = 0.0
     relation = _likeliest(given, thresholds)
@@ -117,13 +118,34 @@ _DENIED = re.compile(
 )
 
 
-def _doubtful(old: str, new: str) -> tuple[Relation, ...]:
-    """Return the relations that are unlikely between texts with different numbers or negations."""
+# What somebody likes, and how often they do something.
+_TASTE = re.compile(
+    r"\b(?:likes?|loves?|enjoys?|prefers?|favou?rite|fan of|mag|gern|liebe|gustan?|encanta|aime"
+    r"|adore)\b|喜欢|喜歡|爱|愛|偏好|好き",
+    re.IGNORECASE,
+)
+_OFTEN = re.compile(
+    r"\b(?:once|twice|times|weekly|daily|monthly|every|jede\w?|cada|chaque|fois|veces|mal)\b"
+    r"|每|毎|[一二两三四五六七八九十几\d][次回顿趟遍]",
+    re.IGNORECASE,
+)
+
+
+def _doubtful(old: str, new: str, thresholds: Thresholds) -> Sequence[tuple[Relation, float]]:
+    """Return the relations that are unlikely between two texts, with the share that they need.
+
+    Such texts have different numbers, a negation in one of them, or say that something is liked and
+    how often it is done.
+    """
     plain = [segment.normalise(text) for text in (old, new)]
-    if bool(_DENIED.search(plain[0])) != bool(_DENIED.search(plain[1])):
-        return (Relation.SAME, Relation.REFINES)
+    denied = [bool(_DENIED.search(text)) for text in plain]
+    if denied[0] != denied[1]:
+        return [(one, thresholds.despite_denial) for one in (Relation.SAME, Relation.REFINES)]
+    told = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in plain]
+    if not any(denied) and sorted(told) == [(False, True), (True, False)]:
+        return [(Relation.CONTRADICTS, 1.0)]
     figures = [set(_FIGURE.findall(text)) for text in plain]
-    return (Relation.SAME,) if figures[0] != figures[1] else ()
+    return [(Relation.SAME, thresholds.despite)] if figures[0] != figures[1] else []
 
 
 _END = " \t\r\n.。!！;；,，"

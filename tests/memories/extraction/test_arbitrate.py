@@ -119,19 +119,41 @@ def test_an_equal_text_is_skipped_without_reading(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new"), [("Runs 5 km", "Runs 10 km"), ("生日是5月3日", "生日是５月４日")]
+)
+def test_a_number_that_differs_is_hardly_the_same(old: str, new: str) -> None:
+    assert decide(new, old, reads="same", share=0.85).verdict is Verdict.ADD
+    assert decide(new, old, reads="same", share=0.95).verdict is Verdict.SKIP
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("Runs 5 km", "Runs 10 km"),
-        ("生日是5月3日", "生日是５月４日"),
         ("Likes tea", "Doesn't like tea"),
         ("喜欢喝茶", "不喜欢喝茶的人"),
         ("Mag Tee", "Mag keinen Tee"),
         ("お茶が好き", "お茶が好きじゃない"),
     ],
 )
-def test_a_number_or_a_negation_that_differs_is_hardly_the_same(old: str, new: str) -> None:
-    assert decide(new, old, reads="same", share=0.85).verdict is Verdict.ADD
-    assert decide(new, old, reads="same", share=0.95).verdict is Verdict.SKIP
+def test_a_negation_that_only_one_of_two_has_is_next_to_never_the_same(old: str, new: str) -> None:
+    assert decide(new, old, reads="same", share=0.98).verdict is Verdict.ADD
+    assert decide(new, old, reads="same", share=0.995).verdict is Verdict.SKIP
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("喜欢吃川菜", "每周吃一次川菜", Verdict.ADD),
+        ("eats curry twice a week", "loves curry", Verdict.ADD),
+        ("喜欢吃川菜", "每周不吃一次川菜", Verdict.REVIEW),
+        ("loves curry", "loves stew", Verdict.REVIEW),
+        ("runs twice a week", "runs every day", Verdict.REVIEW),
+    ],
+)
+def test_what_is_liked_doesnt_contradict_how_often_it_is_done(
+    old: str, new: str, verdict: Verdict
+) -> None:
+    assert decide(new, old, reads="contradicts", share=0.97).verdict is verdict
 
 
 def test_what_differs_in_nothing_but_words_is_the_same_earlier() -> None:
