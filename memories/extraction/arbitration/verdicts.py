@@ -208,7 +208,7 @@ def are_strangers(candidate: Candidate, memory: Known) -> bool:
 
 
 def _is_plan(candidate: Candidate) -> bool:
-    return candidate.kind == _PLAN or candidate.data.get("holds") == "planned"
+    return candidate.kind == _PLAN or any(one.endswith(".planned") for one in candidate.reasons)
 
 
 def _are_of_projects(candidate: Candidate, memory: Known) -> bool:

@@ -19,7 +19,13 @@ from memories.extraction.chat_model import answers, prompts
 from memories.extraction.chat_model.proof import Spoken, proven
 from memories.extraction.chat_model.questions import Asker
 from memories.extraction.chat_model.quotations import Quotable
-from memories.extraction.types import Candidate, Extraction, Extractor, TurnText
+from memories.extraction.types import (
+    OWNER_UNSURE,
+    Candidate,
+    Extraction,
+    Extractor,
+    TurnText,
+)
 
 _PIECE = 3_000  # tokens of one question; halved as long as the model can't read that much
 _SMALLEST_PIECE = 150
@@ -47,7 +53,7 @@ class ModelExtractor:
         if turn.user.speaker and turn.assistant.speaker:
             found += self._said(_other_side(turn), role="assistant")
         kept = own_prompts.without_repeats(
-            _with_orders(found, ruled.candidates),
+            _with_orders([_as_read(one, ruled.candidates) for one in found], ruled.candidates),
             block=turn.known_block,
             most=prompts.MOST_CANDIDATES,
         )
@@ -126,6 +132,22 @@ def _with_orders(found: Sequence[Candidate], ruled: Sequence[Candidate]) -> list
     orders = [one for one in ruled if one.explicit]
     kept = [_ordered(one, orders) for one in found]
     return kept + [order for order in orders if not any(_same_span(order, one) for one in found)]
+
+
+def _as_read(candidate: Candidate, ruled: Sequence[Candidate]) -> Candidate:
+    """Add the reader's topic where the model gave none, and its doubt of whose a limit is."""
+    same = [one for one in ruled if _same_span(one, candidate)]
+    tags = candidate.tags or next((one.tags for one in same if one.tags), ())
+    doubted = next((one for one in same if OWNER_UNSURE in one.reasons), None)
+    if doubted is None:
+        return replace(candidate, tags=tags)
+    return replace(
+        candidate,
+        tags=tags,
+        content=doubted.content,
+        confidence=min(candidate.confidence, doubted.confidence),
+        reasons=(*candidate.reasons, OWNER_UNSURE),
+    )
 
 
 def _ordered(candidate: Candidate, orders: Sequence[Candidate]) -> Candidate:

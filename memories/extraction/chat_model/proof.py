@@ -14,7 +14,8 @@ from memories.extraction.chat_model.quotations import Quotable, Quotation
 from memories.extraction.chat_model.support import days_named, is_supported
 from memories.extraction.types import Candidate, TurnText
 from memories.extraction.wording.languages import language_of
-from memories.screening import secret_search
+from memories.extraction.wording.own_words import data_of
+from memories.extraction.wording.topics import tag_of, topic_named
 
 _ACCEPTED = 0.1  # taken off what the assistant said and the person agreed to
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -73,8 +74,8 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
         quote=quotation.text,
         quote_start=quotation.start,
         quoted_role=role,
-        tags=_tags(item.get("tags")),
-        data={"date": day.isoformat()} if day else {},
+        tags=_tags(item.get("tags"), language=spoken.language),
+        data=_data(quotation, day, spoken),
         occurred_at=spoken.own.said.start_of(day) if kind == "event" else None,
         corrects=item.get("corrects") is True,
         reasons=("model", *(("accepted",) if role != spoken.own.role else ())),
@@ -131,6 +132,16 @@ def _confidence(item: Mapping[str, Any], *, role: str) -> float:
     return round(max(0.0, confidence), 2)
 
 
-def _tags(value: object) -> tuple[str, ...]:
-    tags = answers.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
-    return tuple(tag for tag in tags if not secret_search.find(tag))
+def _tags(value: object, *, language: str) -> tuple[str, ...]:
+    """Return the topics among the model's tags."""
+    words = answers.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
+    topics = dict.fromkeys(topic for word in words if (topic := topic_named(word)))
+    return tuple(tag_of(topic, language=language) for topic in topics)
+
+
+def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, Any]:
+    """Return what the quotation names; the model's day only if that has none."""
+    language = language_of(quotation.text)
+    data = data_of(quotation.text, spoken_at=spoken.at, language=language)
+    dated = not data.keys().isdisjoint(("date", "since", "until"))
+    return data if dated or day is None else {**data, "date": day.isoformat()}

@@ -392,6 +392,11 @@ def _subject(
 # --- dates and data
 
 
+def data_of(text: str, *, spoken_at: datetime, language: str) -> dict[str, Any]:
+    """Return the dates, amounts, names and the relation that a text names."""
+    return _data(text, dates_in(text, spoken_at=spoken_at, language=language), language)
+
+
 def _is_told(dated: Dated) -> bool:
     """Tell whether a date is put in brackets, all but a month since when something holds."""
     return dated.relative and (dated.kind != "since" or dated.first == dated.last)

@@ -89,7 +89,7 @@ TEA = {
     "kind": "preference",
     "importance": 0.5,
     "confidence": 0.9,
-    "tags": ["tea"],
+    "tags": ["Food", "tea"],
     "date": None,
     "corrects": False,
 }

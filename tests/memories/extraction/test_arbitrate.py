@@ -250,7 +250,7 @@ def test_a_change_that_is_unsure_or_was_said_earlier_is_asked_about(reads: str) 
 
 
 @pytest.mark.parametrize("reads", ["newer", "ended", "contradicts"])
-@pytest.mark.parametrize("plan", [{"kind": "task"}, {"data": {"holds": "planned"}}])
+@pytest.mark.parametrize("plan", [{"kind": "task"}, {"reasons": ("self.planned",)}])
 def test_a_plan_does_not_replace_what_holds_until_then(reads: str, plan: dict[str, Any]) -> None:
     new = candidate("Moves to York in May", **plan)
     assert decide(new, LEEDS, reads=reads).verdict is Verdict.KEEP_BOTH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from memcenter.lib.errors import ProviderError
 from memcenter.lib.text import tokens
 from memcenter.providers.base import TooLong
 from memories.extraction.chat_model.answers import Unreadable
+from memories.extraction.types import OWNER_UNSURE
 from tests.chat_server import Answer, completion, refused, said
 from tests.memories.extraction.modelling import (
     SAYS_TEA,
@@ -18,6 +20,7 @@ from tests.memories.extraction.modelling import (
     contents,
     tea,
 )
+from tests.memories.extraction.readings import statement
 
 
 def test_a_proposal_becomes_a_candidate_that_knows_its_words(model: Model) -> None:
@@ -25,7 +28,7 @@ def test_a_proposal_becomes_a_candidate_that_knows_its_words(model: Model) -> No
     (found,) = model.hears(SAYS_TEA).candidates
     assert (found.content, found.kind) == ("Adores oolong tea", "preference")
     assert SAYS_TEA[found.quote_start :].startswith("I really adore oolong tea")
-    assert (found.importance, found.confidence, found.tags) == (0.5, 0.9, ("tea",))
+    assert (found.importance, found.confidence, found.tags) == (0.5, 0.9, ("food",))
     assert not found.explicit
     assert found.reasons == ("model",)
 
@@ -35,7 +38,7 @@ def test_each_question_is_accounted_for(model: Model) -> None:
     model.hears(SAYS_TEA)
     (use,) = model.uses
     assert (use.step, use.provider, use.model) == ("extract", "openai_compatible", "tiny")
-    assert (use.prompt_version, use.outcome) == ("extract-1", "ok")
+    assert (use.prompt_version, use.outcome) == ("extract-2", "ok")
     assert (use.input_tokens, use.output_tokens) == (7, 5)
 
 
@@ -101,6 +104,33 @@ def test_numbers_out_of_range_are_brought_back(
 def test_unknown_kinds_are_facts(model: Model, kind: object, expected: str) -> None:
     model.proposes(tea(kind=kind))
     assert model.hears(SAYS_TEA).candidates[0].kind == expected
+
+
+def test_tags_are_topics_in_the_language_of_the_statement(model: Model) -> None:
+    model.proposes(tea(tags=["饮食", "Health", "oolong"]))
+    assert model.hears(SAYS_TEA).candidates[0].tags == ("food", "health")
+
+
+def test_what_the_quotation_names_becomes_data(model: Model) -> None:
+    said = "My sister Zofia pays $900 rent since 2019"
+    model.proposes(tea(content="Sister Zofia pays $900 rent since 2019", quote=said))
+    assert model.hears(said).candidates[0].data == {
+        "since": "2019-01-01",
+        "amounts": ["$900"],
+        "names": ["Zofia"],
+        "relation": "sister",
+    }
+
+
+def test_a_limit_whose_owner_the_reader_doubts_is_asked_about(model: Model) -> None:
+    said = "no walnuts in it"
+    unsure = statement(said, "no walnuts", kind="constraint")
+    shares = {**unsure.shares, "whose": {"self": 0.5, "related": 0.3, "others": 0.2}}
+    model.told.hears(said, replace(unsure, shares=shares))
+    model.proposes(tea(kind="constraint", content="Avoids walnuts", quote="no walnuts", tags=[]))
+    (found,) = model.hears(said).candidates
+    assert found.content == "no walnuts" and found.confidence == 0.4
+    assert OWNER_UNSURE in found.reasons and found.tags
 
 
 @pytest.mark.parametrize("tags", [None, "tea", {"a": 1}, [1, None, "", "x" * 80]])

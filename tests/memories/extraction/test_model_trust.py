@@ -118,7 +118,7 @@ def test_a_day_is_the_one_that_was_said_and_not_the_models(model: Model) -> None
     item = tea(quote=text, content="Sister got married on 2026-03-03", kind="event")
     model.proposes(item | {"date": "2019-01-01"})
     (found,) = model.hears(text).candidates
-    assert found.data == {"date": "2026-03-03"}
+    assert found.data == {"date": "2026-03-03", "relation": "sister"}
     assert found.occurred_at == datetime(2026, 3, 3, tzinfo=UTC)
     assert found.confidence == 0.9
 
