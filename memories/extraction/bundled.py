@@ -7,10 +7,11 @@ lines never become part of it, and text that only repeats our own prompt is drop
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from memories.extraction import accepted_claims, dont_keep, masking, own_prompts, secret_masking
 from memories.extraction.arbitration.pairs import CONFLICTS
@@ -25,7 +26,7 @@ from memories.extraction.types import (
     TurnText,
 )
 from memories.extraction.wording.languages import language_of
-from memories.extraction.wording.own_words import own_words
+from memories.extraction.wording.own_words import data_of, own_words
 from memories.extraction.wording.topics import tag_of
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
@@ -98,6 +99,15 @@ class _Message:
         return self.reading.flags[name] >= FLAG
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What the reader sees in a text that somebody wrote to be remembered."""
+
+    tags: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    says_how_to_answer: bool = False
+
+
 class BundledExtractor:
     """Keep statements that the reader is sure of; others wait for the person's review."""
 
@@ -131,21 +141,33 @@ class BundledExtractor:
         kinds = {one.best("kind") for one in self._reader.read(text).statements}
         return kinds.pop() if len(kinds) == 1 else ""
 
+    def marks_of(self, text: str, *, spoken_at: datetime) -> Marks:
+        """Return the topic and the data of a short text; nothing of a longer one."""
+        if len(text) > _LONGEST_WISH:
+            return Marks()
+        found = self._reader.read(text).statements
+        longest = max(found, key=lambda one: one.end - one.start, default=None)
+        language = language_of(text)
+        topic = longest.best("topic") if longest else ""
+        sure = longest is not None and longest.share("topic", topic) >= FLAG
+        told = [
+            one.end - one.start
+            for one in found
+            if one.best("topic") == "answers" and one.share("topic", "answers") >= _ANSWERS
+        ]
+        addressed = _ADDRESS.match(text) is not None
+        return Marks(
+            tags=(tag_of(topic, language=language),) if sure else (),
+            data=data_of(text, spoken_at=spoken_at, language=language),
+            says_how_to_answer=addressed
+            or sum(told) * 2 > sum(one.end - one.start for one in found),
+        )
+
     def says_how_to_answer(self, text: str) -> bool:
         """Tell whether most of what a short text states is about answers: language, length, tone,
         units. A form of address is recognised by its words, since the reader misses some names.
         """
-        if len(text) > _LONGEST_WISH:
-            return False
-        if _ADDRESS.match(text):
-            return True
-        statements = self._reader.read(text).statements
-        told = [
-            one.end - one.start
-            for one in statements
-            if one.best("topic") == "answers" and one.share("topic", "answers") >= _ANSWERS
-        ]
-        return sum(told) * 2 > sum(one.end - one.start for one in statements)
+        return self.marks_of(text, spoken_at=datetime.now(UTC)).says_how_to_answer
 
     def _corrected(self, turn: TurnText) -> tuple[list[Candidate], Correction | None]:
         """Return the corrected statements of an earlier message, each with the text that it
@@ -206,6 +228,10 @@ class BundledExtractor:
             reasons=(*known[0].reasons, "corrects"),
         )
         return [doubtful], Correction(0, said.text, 0, end)
+
+    def asks_not_to_keep_topic(self, text: str) -> bool:
+        """Tell whether a message asks to keep nothing of a topic, also when it comes up later."""
+        return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
 
     def is_about_people(self, text: str) -> bool:
         """Tell whether any statement of a text is about somebody besides the person."""

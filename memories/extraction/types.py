@@ -46,6 +46,7 @@ class TurnText:
     before: Sequence[Said] = ()  # the user's own earlier messages, oldest first
     before_assistant: str = ""  # what the assistant said just before the user's message
     known_block: str = ""
+    not_to_keep: Sequence[str] = ()  # the user's earlier messages that ask not to keep something
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,17 @@ SELECT id FROM marked
 
 
 def extract(text: TurnText) -> Extraction:
-    """Ask the extractor and drop unimportant candidates. Raises `ProviderError`."""
+    """Ask the extractor and drop candidates that are unimportant or not to be kept.
+
+    Raises `ProviderError`.
+    """
     found = language_steps.extractor().extract(text)
     kept = tuple(
         one
         for one in found.candidates
         if one.explicit or one.importance >= settings.IMPORTANCE_FLOOR
     )
-    return replace(found, candidates=kept)
+    return learnability.without_topics(replace(found, candidates=kept), text.not_to_keep)
 
 
 def only_forgets(text: TurnText) -> Extraction:

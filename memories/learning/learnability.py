@@ -9,11 +9,14 @@ is told anew.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from conversations.models import Message, Role, Told, Turn, Withheld
 from memcenter.lib.database import statements
+from memories import language_steps
 from memories.extraction import dont_keep
+from memories.extraction.arbitration import pairs
 from memories.extraction.types import Candidate, Extraction, Refused
 from memories.forgetting import tombstones
 from memories.forgetting.tombstones import Telling
@@ -49,6 +52,25 @@ def _marks(turn: Turn) -> set[str]:
 def what_may_be_heard(extraction: Extraction) -> Extraction:
     """Keep only "forget that", about earlier messages, of a message that must not be kept."""
     return Extraction(forget=tuple(one for one in extraction.forget if not one.about))
+
+
+def without_topics(extraction: Extraction, asked: Sequence[str]) -> Extraction:
+    """Drop what is about a topic that an earlier message `asked` not to keep ("about my divorce").
+
+    It holds for the rest of the conversation, until that message is forgotten. If nothing else was
+    said, the message is marked as not kept, and the chat says so.
+    """
+    if not (extraction.candidates and asked):
+        return extraction
+    reads = language_steps.bundled_extractor().asks_not_to_keep_topic
+    requests, reader = [one for one in asked if reads(one)], language_steps.pair_reader()
+    kept = tuple(
+        one
+        for one in extraction.candidates
+        if all(pairs.is_about(text, one.content, reader=reader) < pairs.YES for text in requests)
+    )
+    withheld = extraction.withheld or not kept
+    return replace(extraction, candidates=kept, withheld=withheld)
 
 
 def may_learn(candidate: Candidate, telling: Telling, *, user: User) -> bool:

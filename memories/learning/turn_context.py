@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.utils import timezone
@@ -22,6 +22,18 @@ from ops.accounts import users
 from ops.models import User
 
 _BEFORE = 4
+_ASKED = 12  # messages that ask not to keep something, which may be about a topic
+# The latest messages before a number of a conversation, and those that ask not to be kept.
+_EARLIER = """
+(SELECT * FROM conversations_message
+  WHERE conversation_id = {0} AND number < {1} AND hidden_at IS NULL AND withheld = ''
+  ORDER BY number DESC LIMIT %s)
+UNION ALL
+(SELECT * FROM conversations_message
+  WHERE conversation_id = {0} AND number < {1} AND hidden_at IS NULL AND withheld = 'asked'
+    AND role = 'user'
+  ORDER BY number DESC LIMIT %s)
+"""
 _BLOCK_AGE = timedelta(hours=24)
 _FRAMES = (words_for("en"), words_for("zh"))
 _OPENINGS = tuple(one.frame.splitlines()[0] for one in _FRAMES)
@@ -91,16 +103,14 @@ def project_of(turn: Turn) -> Project | None:
 
 
 def _said_before(turns: Sequence[Turn]) -> dict[int, list[Message]]:
-    """Return the few messages before each turn, latest first."""
+    """Return the few messages before each turn, latest first, and those not to be kept."""
     before: dict[int, list[Message]] = {turn.pk: [] for turn in turns}
     found = statements.rows(
         f"SELECT t.id, {statements.columns(Message, 'm')} FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"
-        "  CROSS JOIN LATERAL (SELECT * FROM conversations_message"
-        "     WHERE conversation_id = t.conversation_id AND number < q.number"
-        "       AND hidden_at IS NULL AND withheld = '' ORDER BY number DESC LIMIT %s) m"
+        f"  CROSS JOIN LATERAL ({_EARLIER.format('t.conversation_id', 'q.number')}) m"
         " WHERE t.id = ANY(%s) ORDER BY t.id, m.number DESC",
-        [_BEFORE, list(before)],
+        [_BEFORE, _ASKED, list(before)],
     )
     for pk, *values in found:
         before[pk].append(statements.instance(Message, values))
@@ -110,34 +120,31 @@ def _said_before(turns: Sequence[Turn]) -> dict[int, list[Message]]:
 def _turn_text(
     turn: Turn, before: Sequence[Message], *, zone: zoneinfo.ZoneInfo, block: str
 ) -> TurnText:
-    own, reply = _before(before, zone=zone)
-    return TurnText(
-        user=said_in(turn.user_message, zone),
-        assistant=said_in(turn.assistant_message, zone),
-        before=own,
-        before_assistant=reply,
-        known_block=block,
-    )
+    said, reply = said_in(turn.user_message, zone), said_in(turn.assistant_message, zone)
+    return _behind(TurnText(said, reply, known_block=block), before, zone=zone)
 
 
-def said_before(message: Message, *, zone: zoneinfo.ZoneInfo) -> tuple[tuple[Said, ...], str]:
-    """Return the user's recent messages before this one, and the reply right before it, if any."""
+def text_alone(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
+    """Return a message that has no reply, with what was said before it."""
     found = statements.rows(
-        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
-        " WHERE m.conversation_id = %s AND m.number < %s AND m.hidden_at IS NULL"
-        "   AND m.withheld = ''"
-        " ORDER BY m.number DESC LIMIT %s",
-        [message.conversation_id, message.number, _BEFORE],
+        f"SELECT {statements.columns(Message, 'm')} FROM ({_EARLIER.format('%s', '%s')}) m"
+        " ORDER BY m.number DESC",
+        [*(place := (message.conversation_id, message.number)), _BEFORE, *place, _ASKED],
     )
-    return _before([statements.instance(Message, values) for values in found], zone=zone)
+    said, block = said_in(message, zone), recently_shown(message.user_id)
+    text = TurnText(said, Said("", said.spoken_at), known_block=block)
+    return _behind(text, [statements.instance(Message, values) for values in found], zone=zone)
 
 
-def _before(
-    latest_first: Sequence[Message], *, zone: zoneinfo.ZoneInfo
-) -> tuple[tuple[Said, ...], str]:
-    replies = [one.content for one in latest_first[:1] if one.role == Role.ASSISTANT]
-    own = [said_in(one, zone) for one in reversed(latest_first) if one.role == Role.USER]
-    return tuple(own), replies[0] if replies else ""
+def _behind(text: TurnText, earlier: Sequence[Message], *, zone: zoneinfo.ZoneInfo) -> TurnText:
+    """Add the earlier messages, latest first: the user's, the reply, requests not to keep."""
+    latest = [one for one in earlier if not one.withheld]
+    return replace(
+        text,
+        before=tuple(said_in(one, zone) for one in reversed(latest) if one.role == Role.USER),
+        before_assistant="".join(one.content for one in latest[:1] if one.role == Role.ASSISTANT),
+        not_to_keep=tuple(one.content for one in earlier if one.withheld),
+    )
 
 
 def said_in(message: Message, zone: zoneinfo.ZoneInfo) -> Said:

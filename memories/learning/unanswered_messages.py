@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from conversations.models import Conversation, Learning, Message, Withheld
 from memcenter.lib.database import statements
-from memories.extraction.types import Candidate, Extraction, Said, TurnText
+from memories.extraction.types import Candidate, Extraction
 from memories.forgetting import spoken_requests
 from memories.learning import ingest, learnability, single_texts, turn_context
 from memories.learning.single_texts import Lone
@@ -51,7 +51,7 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
     """
     with as_user(user):
         own = users.settings_of(user)
-        text = _read(message, zone=zoneinfo.ZoneInfo(own.timezone))
+        text = turn_context.text_alone(message, zone=zoneinfo.ZoneInfo(own.timezone))
     if own.longterm_enabled and message.withheld != Withheld.MEMORY_OFF:
         extraction = ingest.extract(text)
     else:
@@ -73,18 +73,6 @@ def learn(run: Run, *, user: User, message: Message) -> list[Decided]:
             still.secrets = extraction.secret_places
             still.save(update_fields=["learning", "secrets", "withheld"])
     return decided
-
-
-def _read(message: Message, *, zone: zoneinfo.ZoneInfo) -> TurnText:
-    said = turn_context.said_in(message, zone)
-    before, reply = turn_context.said_before(message, zone=zone)
-    return TurnText(
-        user=said,
-        assistant=Said("", said.spoken_at),
-        before=before,
-        before_assistant=reply,
-        known_block=turn_context.recently_shown(message.user_id),
-    )
 
 
 def _forget_what_was_asked(run: Run, user: User, message: Message, extraction: Extraction) -> None:

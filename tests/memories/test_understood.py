@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from conversations.models import Conversation, Message, Withheld
 from conversations.recording.episodes import ToIndex
@@ -53,6 +54,42 @@ def test_a_message_that_is_not_to_be_kept_is_marked(
 
     assert heard(conversation, text).withheld == withheld
     assert Memory.objects.exists() == (not flags)
+
+
+def test_a_topic_that_is_not_to_be_kept_stays_out_of_later_messages(
+    conversation: Conversation, told: FakeReader, pairs: FakePairs
+) -> None:
+    asked, later = "remember nothing about my divorce", "my lawyer is Ms Kane, I live in Leeds"
+    told.hears(asked, flags=["dont_keep_topic"])
+    told.hears(later, statement(later, "my lawyer is Ms Kane"), statement(later, "I live in Leeds"))
+    alone = "the divorce is final"
+    told.hears(alone, statement(alone, alone))
+    pairs.means("my lawyer is Ms Kane")
+    pairs.means(alone)
+    for text in (asked, later, alone):
+        say(conversation, text)
+        worker.drain()
+
+    assert [one.content for one in Memory.objects.all()] == ["I live in Leeds"]
+    own = Message.objects.filter(role="user").order_by("number")
+    marks = list(own.values_list("withheld", flat=True))
+    assert marks == [Withheld.ASKED, Withheld.NO, Withheld.ASKED]
+
+
+def test_a_message_that_is_gone_keeps_no_topic_out(
+    conversation: Conversation, told: FakeReader, pairs: FakePairs
+) -> None:
+    asked, later = "remember nothing about my divorce", "I am seeing a lawyer"
+    told.hears(asked, flags=["dont_keep_topic"])
+    told.hears(later, statement(later, later))
+    pairs.means(later)
+    say(conversation, asked)
+    worker.drain()
+    Message.objects.filter(role="user").update(hidden_at=timezone.now())
+    say(conversation, later)
+    worker.drain()
+
+    assert [one.content for one in Memory.objects.all()] == [later]
 
 
 def test_a_secret_that_only_the_reader_sees_is_in_nothing_derived(
