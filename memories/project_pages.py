@@ -73,7 +73,7 @@ def prepare(given: MemoryInput) -> Prepared:
     told = digest(given.content)
     given = replace(given, summary=given.summary or told.summary, tags=given.tags or told.tags)
     longest = settings.MAX_INGEST_CHARS
-    return direct_writes.prepare(given, origin=Origin.AGENT, longest=longest)
+    return direct_writes.prepare(given, origin=Origin.AGENT, longest=longest, describes=False)
 
 
 def with_project(given: MemoryInput, *, field: str = "project_name") -> MemoryInput:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -248,7 +249,21 @@ def _draft(proposal: Proposal, found: Group) -> Draft:
         importance=max(memory.importance for memory in found),
         confidence=sum(memory.confidence for memory in found) / len(found),
         tags=tuple(sorted({tag for memory in found for tag in memory.tags}))[:20],
+        data=_joined_data([memory.data for memory in found]),
         project=found[0].project,
         origin=Origin.EXTRACTED,
         occurred_at=moments.pop() if len(moments) == 1 else None,
     )
+
+
+def _joined_data(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Join lists; keep any other value only where nothing else is said of it."""
+    joined: dict[str, Any] = {}
+    for name in dict.fromkeys(name for one in found for name in one):
+        values = [one[name] for one in found if name in one]
+        if all(isinstance(one, list) for one in values):
+            whole = [one for value in values for one in value]
+            joined[name] = [one for place, one in enumerate(whole) if one not in whole[:place]]
+        elif all(one == values[0] for one in values):
+            joined[name] = values[0]
+    return joined

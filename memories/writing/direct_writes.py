@@ -9,11 +9,13 @@ from typing import Any
 
 import orjson
 from django.conf import settings
+from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
 from memories import language_steps, projects
+from memories.extraction.bundled import Marks
 from memories.extraction.secret_masking import screen
 from memories.indexing import search_index
 from memories.models import Kind, Memory, MemoryStatus, Origin, Project
@@ -80,17 +82,22 @@ class Written:
         return self.decided.superseded if self.decided else ()
 
 
-def prepare(given: MemoryInput, *, origin: Origin, longest: int | None = None) -> Prepared:
+def prepare(
+    given: MemoryInput, *, origin: Origin, longest: int | None = None, describes: bool = True
+) -> Prepared:
     """Check and embed; call it outside any transaction. Raises `Invalid` naming each field.
 
     A text that is only a secret is refused; a secret within a longer text is blanked. A very long
-    text gets its vectors by an operation.
+    text gets its vectors by an operation. With `describes`, a short text without tags or data gets
+    those that the reader finds.
     """
     _check(given, longest=longest or settings.MAX_MEMORY_CHARS)
     screened = screen(given.content.strip())
     if screened.drop:
         raise Invalid.field("content", "This looks like a secret, and secrets are not remembered.")
     vector, vectors, pieces = _embedded(screened.text)
+    tags = tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip()))
+    marks = _marks_of(screened.text) if describes and not (tags and given.data) else None
     draft = Draft(
         content=screened.text,
         kind=memory_writes.check_kind(given.kind or Kind.FACT),
@@ -99,8 +106,9 @@ def prepare(given: MemoryInput, *, origin: Origin, longest: int | None = None) -
         importance=_WRITTEN_IMPORTANCE if given.importance is None else given.importance,
         confidence=_WRITTEN_CONFIDENCE if given.confidence is None else given.confidence,
         summary=given.summary,
-        tags=tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip())),
-        data=given.data,
+        tags=tags or (marks.tags if marks else ()),
+        standing=marks.says_how_to_answer if marks and not tags else None,
+        data=given.data or (marks.data if marks else {}),
         origin=origin,
         occurred_at=given.occurred_at,
         valid_from=given.valid_from,
@@ -112,6 +120,10 @@ def prepare(given: MemoryInput, *, origin: Origin, longest: int | None = None) -
     )
     redacted = screened.text != given.content.strip()
     return Prepared(given, draft, vector, redacted)
+
+
+def _marks_of(text: str) -> Marks:
+    return language_steps.bundled_extractor().marks_of(text, spoken_at=timezone.now())
 
 
 def _embedded(text: str) -> tuple[Vectors, Vectors | None, list[str]]:

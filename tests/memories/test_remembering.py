@@ -159,7 +159,7 @@ def test_many_at_once_say_what_became_of_each(alice: User, mallory: User) -> Non
     results = curation.bulk(user=alice, ids=ids, action="tag", tag_name="drinks")
     assert results == [(mine.public_id, "done"), (theirs.public_id, "not_found")]
     theirs.refresh_from_db()
-    assert theirs.tags == []
+    assert "drinks" not in theirs.tags
 
 
 def contested(user: User) -> tuple[Memory, Memory]:

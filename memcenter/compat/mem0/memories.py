@@ -218,6 +218,7 @@ def _store(given: Given, *, user: User) -> list[Memory]:
                 metadata=given.metadata,
             ),
             origin=Origin.API,
+            describes=False,
         )
         for _, text in given.messages
     ]
