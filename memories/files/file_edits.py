@@ -161,8 +161,9 @@ class _Work:
             text, changes = self.edit.texts[content, kind], {**changes, "content": content}
         memory = Memory.objects.get(user=self.user, public_id=id)
         edit = curation.Edit(changes, text)
-        curation.edit(edit, user=self.user, memory=memory, actor=Origin.FILE)
-        self.done.updated.append(id)
+        memory = curation.edit(edit, user=self.user, memory=memory, actor=Origin.FILE)
+        waits = text is not None and memory.status == MemoryStatus.CANDIDATE
+        (self.done.to_review if waits else self.done.updated).append(id)
 
     def _create(self, one: Created) -> None:
         self.done.became[one.place] = None

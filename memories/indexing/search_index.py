@@ -26,6 +26,7 @@ from memories.models import (
     Memory,
     SearchedIn,
     TargetKind,
+    Vector,
 )
 from ops.models import Kind, Priority, User
 from ops.queue import outbox
@@ -173,6 +174,17 @@ def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     statements.rows(_storing(len(entries)), [*words, *meanings])
     if space.searched_in == SearchedIn.MILVUS:
         milvus_sync.request(user)
+
+
+def stored(memory: Memory) -> Vectors | None:
+    """Return the stored vector of a memory; None if it isn't indexed yet."""
+    row = Vector.objects.filter(
+        user=memory.user_id,
+        space__active=True,
+        target_kind=TargetKind.MEMORY,
+        target_id=memory.pk,
+    ).first()
+    return None if row is None else np.asarray(row.embedding, dtype=np.float32)
 
 
 def written(vector: Vectors) -> str:

@@ -85,23 +85,27 @@ def memory_edit(request: HttpRequest, memory_id: str) -> HttpResponse:
     if request.method != "POST" or not form.is_valid() or asks:
         return _show(request, "memories/memory_edit.html", context)
     try:
-        _change(request, memory, form.changes(memory))
+        edited = _change(request, memory, form.changes(memory))
     except NotFound:
         raise
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, "memories/memory_edit.html", context)
-    messages.success(request, _("Saved. The old text is in the history."))
+    if edited.conflicts_with_id and not memory.conflicts_with_id:
+        messages.warning(request, _("This contradicts something I knew. Please decide."))
+    else:
+        messages.success(request, _("Saved. The old text is in the history."))
     return _after_editing(request, memory)
 
 
-def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> None:
+def _change(request: HttpRequest, memory: Memory, changes: dict[str, Any]) -> Memory:
     edit = curation.prepare_edit(changes, memory=memory, actor=Origin.USER) if changes else None
     with own_transaction(request):
         if memory.deleted_at:
             memory = curation.take_back(user=person(request), memory=memory)
         if edit is not None:
-            curation.edit(edit, user=person(request), memory=memory)
+            memory = curation.edit(edit, user=person(request), memory=memory)
+    return memory
 
 
 def _after_editing(request: HttpRequest, memory: Memory) -> HttpResponse:

@@ -14,7 +14,7 @@ from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memories.extraction import secret_masking
 from memories.extraction.wording.topics import ANSWERS
 from memories.models import Change, Memory, MemoryStatus, Origin
-from memories.writing import archive, direct_writes, memory_writes
+from memories.writing import archive, direct_writes, memory_writes, verdicts
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
 from ops.accounts import access_ledger
@@ -59,7 +59,9 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
         "metadata": memory.metadata,
         **values,
     }
-    prepared = direct_writes.prepare(MemoryInput(content=text, **merged), origin=actor)
+    prepared = direct_writes.prepare(
+        MemoryInput(content=text, **merged), origin=actor, describes=False
+    )
     rewritten = prepared.draft.content != memory.content
     masked = {
         name: secret_masking.masked_values(value) if name in _TOLD else value
@@ -71,6 +73,7 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
 def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER) -> Memory:
     """Apply a checked change; a new text becomes a version whose only source is the editor.
 
+    A new text that conflicts with another memory waits in the review inbox.
     Raises `NotFound` if the memory is gone.
     """
     memory = _lock(user, memory)
@@ -97,6 +100,8 @@ def edit(edit: Edit, *, user: User, memory: Memory, actor: Origin = Origin.USER)
     memory.save()
     if edit.text is None:
         memory_writes.changed(memory)
+    else:
+        verdicts.hold_against_known(memory, near=edit.text.vector)
     details = {"fields": sorted(edit.changes)}
     audit_log.record(
         "memory.edited", subject=user.subject, target=memory.public_id, details=details

@@ -156,6 +156,17 @@ def settle(memory: Memory, other: Memory) -> None:
     )
 
 
+def settled_with(memory: Memory) -> set[str]:
+    """Return the memories whose contradiction with this one the user has decided on."""
+    rows = Relation.objects.filter(
+        Q(memory=memory) | Q(other=memory),
+        user=memory.user_id,
+        kind=RelationKind.CONTRADICTS,
+        strength__lte=SETTLED,
+    )
+    return {id for pair in rows.values_list("memory__public_id", "other__public_id") for id in pair}
+
+
 def _gives_way(other: Memory, *, to: Memory) -> bool:
     known = other.status in (MemoryStatus.ACTIVE, MemoryStatus.ARCHIVED)
     in_use = to.status == MemoryStatus.ACTIVE and known

@@ -11,7 +11,7 @@ from django.db.models import Q
 from memcenter.lib.errors import Invalid
 from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus
-from memories.writing import curation, memory_writes, relations
+from memories.writing import curation, memory_writes, relations, verdicts
 from memories.writing.direct_writes import check_on
 from ops.accounts import users
 from ops.audit import audit_log
@@ -45,8 +45,9 @@ def confirm(*, user: User, decisions: Sequence[ReviewInput]) -> list[Reviewed]:
 
     keep_new supersedes the contradicted memory. keep_both keeps both; if a date is given, the old
     memory is valid until then and the new one from then on. reject and keep_old forget the
-    candidate. The contradiction counts as settled. If a memory is queued because a memory file
-    omits it, accept and keep_new move it to the recycle bin, and any other decision keeps it.
+    candidate. The contradiction counts as settled; an accepted memory that conflicts with yet
+    another one comes back with that. If a memory is queued because a memory file omits it, accept
+    and keep_new move it to the recycle bin, and any other decision keeps it.
     Raises `Conflict` (`memory_off`) on an acceptance while long-term memory is off.
     """
     if unknown := [one.decision for one in decisions if one.decision not in DECISIONS]:
@@ -76,6 +77,7 @@ def _decide(user: User, given: ReviewInput) -> Reviewed:
     if other is not None:
         _settle(candidate, other, given)
     candidate.save(update_fields=["status", "conflicts_with", "valid_from", "updated_at"])
+    verdicts.hold_against_known(candidate)
     memory_writes.changed(candidate)
     return Reviewed(given.id, "accepted", candidate.public_id)
 

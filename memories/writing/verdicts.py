@@ -132,6 +132,35 @@ def at_once(
     return decided
 
 
+def hold_against_known(memory: Memory, *, near: Vectors | None = None) -> bool:
+    """Send a memory in use to the inbox if it conflicts with another; tell whether it does.
+
+    Call it with the row locked, after a person wrote or accepted its text. Nothing is replaced, and
+    what the person has settled isn't asked again. Without `near`, the stored vector is used.
+    """
+    near = search_index.stored(memory) if near is None else near
+    if memory.status != MemoryStatus.ACTIVE or near is None:
+        return False
+    found = similar_memories.similar_to(
+        near, user=memory.user, content=memory.content[:_WORDS_OF], project=memory.project
+    )
+    settled = relations.settled_with(memory)
+    apart = (memory.public_id, *settled)
+    known = [one for one in found if one.status == MemoryStatus.ACTIVE and one.id not in apart]
+    met = language_steps.bundled_arbiter().meet(model_revision.as_candidate(memory), known)
+    one = next((one for one in met if one.finding.is_conflict), None)
+    if one is None:
+        return False
+    rows = Memory.objects.select_for_update(of=("self",)).filter(user=memory.user_id)
+    other = rows.filter(public_id=one.memory.id, content=one.memory.content).first()
+    if other is None:
+        return False
+    memory.status, memory.conflicts_with = MemoryStatus.CANDIDATE, other
+    memory.save(update_fields=["status", "conflicts_with", "updated_at"])
+    relations.relate(memory, [(other, Verdict.REVIEW, one.memory.similarity)])
+    return True
+
+
 def _checked(meeting: Meeting, *, user: User, origin: str) -> tuple[Verdict, Memory | None]:
     decision, met = meeting.decision, meeting.met
     if met is None:

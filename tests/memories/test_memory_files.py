@@ -21,6 +21,7 @@ from ops.accounts import users
 from ops.models import User
 from ops.queue import worker
 from tests.factories import make_memory
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 
@@ -96,6 +97,18 @@ def test_an_edit_changes_creates_and_recycles(alice: User) -> None:
     assert f"- Has a dog named Rufus <!-- {created.public_id} -->\n\nMy own words.\n" in after
     assert put(alice, after).counts == dict.fromkeys(done.counts, 0)
     assert MemoryFile.objects.get(path=MEMORY).version == 2
+
+
+def test_a_line_that_contradicts_another_memory_waits_for_the_person(
+    alice: User, pairs: FakePairs
+) -> None:
+    make_memory(alice, "Lives in Leeds")
+    oboe = make_memory(alice, "Plays the oboe")
+    pairs.says("Lives in Leeds", "Lives in York", "contradicts")
+    done = put(alice, shown(alice).replace("Plays the oboe", "Lives in York"))
+    oboe.refresh_from_db()
+    assert done.to_review == [oboe.public_id] and done.updated == []
+    assert oboe.conflicts_with is not None and oboe.conflicts_with.content == "Lives in Leeds"
 
 
 def test_a_line_moved_to_the_section_of_the_other_file_moves_there(alice: User) -> None:

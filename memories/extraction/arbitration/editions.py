@@ -37,6 +37,13 @@ class Finding:
     verdict: Verdict | None
     reason: str = ""
 
+    @property
+    def is_conflict(self) -> bool:
+        """Tell whether both can't hold; a fuller text or a newer edition says what is known."""
+        replaces = self.verdict is Verdict.REPLACE
+        says_so = self.reason not in ("says_more", "newer_edition")
+        return self.verdict is Verdict.REVIEW or (replaces and says_so)
+
 
 NOTHING_NEW = Finding(Verdict.SKIP, "says_nothing_new")
 NEWER = Finding(Verdict.REPLACE, "newer_edition")

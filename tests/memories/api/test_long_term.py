@@ -13,6 +13,9 @@ from ops.models import Operation, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
+from tests.memories.extraction.readings import statement
+from tests.memories.plain_reader import PlainReader
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 PATH = "/memory/long_term"
@@ -342,3 +345,51 @@ def test_texts_that_once_broke_it_are_written_and_learned(alice_key: str, text: 
     worker.drain()
     assert answer(api.get(f"/memory/ops/{op_id}"))["status"] == "succeeded"
     assert not Operation.objects.exclude(status="succeeded").exists()
+
+
+def test_a_written_text_gets_its_topic_and_its_data(
+    alice_key: str, plain_reader: PlainReader
+) -> None:
+    text = "My sister Zofia pays €900 rent since 2019"
+    plain_reader.hears(text, statement(text, text, topic="money"))
+    found = answer(Api(alice_key).post(PATH, {"content": text}), 201)
+    assert found["tags"] == ["money"]
+    assert found["data"] == {
+        "since": "2019-01-01",
+        "amounts": ["€900"],
+        "names": ["Zofia"],
+        "relation": "sister",
+    }
+
+
+def test_given_tags_and_data_stand(alice_key: str, plain_reader: PlainReader) -> None:
+    text = "Pays €900 rent"
+    plain_reader.hears(text, statement(text, text, topic="money"))
+    body = {"content": text, "tags": ["flat"], "data": {"a": 1}}
+    found = answer(Api(alice_key).post(PATH, body), 201)
+    assert (found["tags"], found["data"]) == (["flat"], {"a": 1})
+
+
+def test_an_edit_that_conflicts_waits_beside_what_it_contradicts(
+    alice: User, alice_key: str, pairs: FakePairs
+) -> None:
+    leeds = make_memory(alice, "Lives in Leeds")
+    edited = make_memory(alice, "Plays the cello")
+    pairs.says("Lives in Leeds", "Lives in York", "newer")
+    path = f"{PATH}/{edited.public_id}"
+    assert answer(Api(alice_key).patch(path, {"content": "Lives in York"}))["status"] == "candidate"
+    edited.refresh_from_db()
+    leeds.refresh_from_db()
+    assert (edited.content, edited.conflicts_with) == ("Lives in York", leeds)
+    assert (leeds.content, leeds.status) == ("Lives in Leeds", "active")
+
+
+def test_an_edit_that_says_the_same_as_before_or_more_conflicts_with_nothing(
+    alice: User, alice_key: str, pairs: FakePairs
+) -> None:
+    make_memory(alice, "Plays the cello well")
+    edited = make_memory(alice, "Plays the cello")
+    pairs.says("Plays the cello", "Plays the cello daily", "contradicts")
+    path = f"{PATH}/{edited.public_id}"
+    changed = answer(Api(alice_key).patch(path, {"content": "Plays the cello daily"}))
+    assert changed["status"] == "active"

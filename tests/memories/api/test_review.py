@@ -7,6 +7,7 @@ from ops.accounts import keys
 from ops.models import Operation, User
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
+from tests.pair_reader import FakePairs
 
 pytestmark = pytest.mark.django_db
 CONFIRM, BULK = "/memory/long_term/confirm", "/memory/long_term/bulk"
@@ -33,6 +34,21 @@ def test_candidates_are_accepted_and_rejected(alice: User, alice_key: str) -> No
     good.refresh_from_db()
     assert good.status == "active"
     assert not Memory.objects.filter(pk=bad.pk).exists()
+
+
+def test_an_accepted_memory_that_conflicts_with_another_comes_back_with_it(
+    alice: User, alice_key: str, pairs: FakePairs
+) -> None:
+    leeds = make_memory(alice, "Lives in Leeds")
+    york = make_memory(alice, "Lives in York", status="candidate")
+    pairs.says("Lives in Leeds", "Lives in York", "contradicts")
+    decide(alice_key, {"id": york.public_id, "decision": "accept"})
+    york.refresh_from_db()
+    assert (york.status, york.conflicts_with) == ("candidate", leeds)
+    decide(alice_key, {"id": york.public_id, "decision": "keep_both"})
+    york.refresh_from_db()
+    leeds.refresh_from_db()
+    assert (york.status, york.conflicts_with, leeds.status) == ("active", None, "active")
 
 
 def test_keep_new_supersedes_the_old(alice: User, alice_key: str) -> None:
