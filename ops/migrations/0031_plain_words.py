@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('ops', '0028_portrait_visits'),
+        ('ops', '0030_invitations_and_registration'),
     ]
 
     operations = [
