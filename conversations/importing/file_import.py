@@ -8,7 +8,6 @@ and no reader ever sees half an import.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -108,16 +107,10 @@ def read(row: Import) -> Opened:
     return file_rows.open_file(path, named=Format(row.format) if row.format else None)
 
 
-@dataclass(frozen=True)
-class Applied:
-    loading: Loading
-    report: Mapping[str, Any]
-
-
 def apply(
     opened: Opened, *, user: User, reference: str, on_progress: Callable[[int], None]
-) -> Applied:
-    """Insert all rows in the caller's transaction and enqueue learning from them.
+) -> Mapping[str, Any]:
+    """Insert all rows in the caller's transaction and enqueue learning; return the report.
 
     Nothing is learned from a file about several people, since the speakers can't be told apart.
     """
@@ -142,7 +135,7 @@ def apply(
     if opened.format != Format.MEMORY_CENTER and own.episodic_enabled:
         _add_episodes(loading)
     learning = _learn(loading) if own.longterm_enabled and loading.learns else 0
-    return Applied(loading, _report(opened, loading, learning=learning))
+    return _report(opened, loading, learning=learning)
 
 
 def check_still_wanted(user: User) -> None:

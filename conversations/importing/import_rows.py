@@ -30,7 +30,7 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 
 @dataclass(frozen=True)
 class ConversationRows(Rows):
-    """A conversation with the same client id is the same conversation."""
+    """Conversations; one with an existing client id is the existing conversation."""
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
@@ -93,7 +93,7 @@ class MessageRows(Rows):
 
 @dataclass(frozen=True)
 class SummaryRows(Rows):
-    """Secrets in a summary from before masking are masked on import."""
+    """Summaries. Files from before masking may contain secrets, which are masked on import."""
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         row.text = secret_masking.masked(row.text)
@@ -101,7 +101,7 @@ class SummaryRows(Rows):
 
 @dataclass(frozen=True)
 class EpisodeRows(Rows):
-    """The exported texts hold no secrets; the messages are unchanged."""
+    """Episodes. Exported texts contain no secrets, and the messages are unchanged."""
 
     def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
         for row in super()._out(rows):

@@ -62,13 +62,13 @@ def _take_in(run: Run, row: Import, *, user: User) -> None:
 def _apply(run: Run, row: Import, opened: Opened, *, user: User) -> None:
     run.step("apply", done=0, total=opened.total)
     with _Watch(run, user, total=opened.total) as watch, as_user(user):
-        applied = file_import.apply(
+        report = file_import.apply(
             opened,
             user=user,
             reference=run.operation.public_id,
             on_progress=watch.look,
         )
-        file_import.finish(row, report=applied.report)
+        file_import.finish(row, report=report)
         file_import.check_still_wanted(user)
         if not outbox.holds(run.operation):
             raise LeaseLost(run.operation.public_id)

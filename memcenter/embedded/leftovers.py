@@ -16,7 +16,7 @@ def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
     """Remove the lock files whose pid belongs to a process that isn't PostgreSQL."""
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
-    # Orphaned children write until they notice; the shared memory shows whether any is left.
+    # Orphaned children still write; the shared memory shows whether one is left.
     if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
         lock.unlink(missing_ok=True)
     for lock in sockets.glob(".s.PGSQL.*.lock"):

@@ -41,8 +41,8 @@ _SETTINGS = {
     # Containers often have 64 MB of /dev/shm, which parallel plans would exhaust.
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
-    # No replicas. Old log segments are removed and not kept under new names: they hold people's
-    # text, and what is forgotten should not wait in them.
+    # No replicas. Old log segments are removed instead of renamed, since they contain people's
+    # texts, also forgotten ones.
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "wal_recycle": "off",
@@ -101,7 +101,7 @@ class EmbeddedPostgres:
         return self._pid_file.alive() is not None
 
     def start(self) -> None:
-        """Start it, or adopt a running one; create cluster and roles if missing."""
+        """Start the server, or adopt a running one; create the cluster and the roles if missing."""
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
             make_cluster(self.folder, self._place, durable=not self._fast)
@@ -109,7 +109,7 @@ class EmbeddedPostgres:
         self._prepare()
 
     def stop(self) -> None:
-        """Shut down fast: sessions are ended, committed data is kept."""
+        """Stop the server: sessions are ended, committed data is kept."""
         self._pid_file.stop(_STOPPING)
         self._forget_child()
 
@@ -162,7 +162,7 @@ class EmbeddedPostgres:
         return False
 
     def _prepare(self) -> None:
-        """Once for each version of roles.sql."""
+        """Prepare the database, once for each version of roles.sql."""
         marker = self.folder.roles_marker
         wanted = hashlib.sha256(ROLES_SQL.read_bytes()).hexdigest()
         if marker.exists() and marker.read_text(encoding="utf-8") == wanted:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-# In the environment of a supervisor and of the programs that it forks, with its folder: so those
-# that a killed supervisor left behind are recognised.
+# Environment variables of a supervisor and of its programs, with the folder. They identify programs
+# that a killed supervisor left running.
 MARK = "MEMCENTER_SUPERVISED"
 _PR_SET_PDEATHSIG = 1
 _LONGEST_LOG = 10_000_000
@@ -99,7 +99,7 @@ def _dying_with_parent(number: signal.Signals) -> Callable[[], None] | None:
 
     def ask_the_kernel() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, int(number))
-        if os.getppid() != parent:  # it died before the kernel knew our wish
+        if os.getppid() != parent:  # the process died before the signal
             os._exit(1)
 
     return ask_the_kernel
@@ -184,16 +184,16 @@ def _run_and_exit(
 
 
 def _exchange_files(output: int) -> None:
-    """Write to `output`, and let go of all other files, since their locks would stay held.
+    """Write to `output`, and close all other files, since their locks would stay held.
 
-    Their numbers stay taken: the objects that own them may still close them some day.
+    Their numbers stay in use, because the objects that own them may close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(one.name) for one in Path("/proc/self/fd").iterdir()]
     for number in inherited:
         if number not in (nothing, output):
             with contextlib.suppress(OSError):
-                os.fstat(number)  # the listing's own is closed already
+                os.fstat(number)  # the directory listing's own file is closed already
                 os.dup2(output if number in (1, 2) else nothing, number)
 
 

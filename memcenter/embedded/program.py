@@ -1,4 +1,4 @@
-"""One of our own processes (web, worker, beat): a copy of the supervisor that goes its own way."""
+"""Our own processes (web, worker, beat), which are forks of the supervisor."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
 
 
 def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
-    """Return what `python -m name arguments` does, to be run in a process of its own."""
+    """Return a function that does `python -m name arguments`, for a forked process."""
     return partial(_run_module, [name, *map(str, arguments)])
 
 

@@ -52,7 +52,7 @@ class EmbeddedRedis:
         return self._pid_file.alive() is not None
 
     def start(self) -> None:
-        """Start it, or adopt a running one."""
+        """Start the server, or adopt a running one."""
         if self.is_running() and self._wait_until_ready(seconds=5):
             return
         self.stop()

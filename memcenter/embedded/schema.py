@@ -19,7 +19,7 @@ def migrate_if_needed(*, meanwhile: Callable[[], None] | None = None) -> None:
     with contextlib.ExitStack() as stack:
         migration = _begin_migrating() if _is_behind() else None
         if migration:
-            stack.callback(migration.kill)  # for a Ctrl-C; nothing to do where it has ended
+            stack.callback(migration.kill)  # for a Ctrl-C; it may have ended already
         if meanwhile:
             meanwhile()
         if migration:

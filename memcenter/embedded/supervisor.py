@@ -1,4 +1,4 @@
-"""The one-command run: starts everything in order, watches it, stops it in reverse."""
+"""The one-command run: starts all servers in order, watches them, and stops them in reverse."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ from memcenter.embedded.program import Program, end_leftovers, of_module
 from memcenter.lib import env
 
 _LOOK_EVERY = 0.2
-_FIRST_PAGE_SECONDS = 180.0  # a crowded machine is slow, not wrong
+_FIRST_PAGE_SECONDS = 180.0  # a busy machine is slow, not broken
 _LONGEST_BACKOFF = 30.0
 _PROGRAMS = ("web", "worker", "beat")
 

@@ -9,7 +9,7 @@ from memcenter.embedded.placement import wheel_binaries
 
 
 def where_it_is() -> Where:
-    """Return the settings' database with the owner's role, and the bundled programs."""
+    """Return the owner's connection of the settings' database, and the bundled programs."""
     if not settings.OWNER_DATABASE_URL:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
     data = Path(settings.DATA_DIR)

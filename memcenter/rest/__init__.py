@@ -1,1 +1,1 @@
-"""What all REST endpoints share."""
+"""The shared base of all REST endpoints."""

@@ -1,4 +1,4 @@
-"""The base class of all API views: read the input, find the person, answer inside their rows."""
+"""The base class of all API views: read the input, find the person, answer in their transaction."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class MemcenterView(APIView):
     def _answer_first(
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
-        """Answer, and do the deferred writes after the response was sent."""
+        """Return the response, and do the deferred writes after it was sent."""
         with afterwards.collected() as owed, _transaction(call.user, at_once=False):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)

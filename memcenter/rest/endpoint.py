@@ -17,8 +17,8 @@ from ops.accounts.keys import Person
 from ops.models import ApiKey, Scope, User, UserSettings
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-# What becomes of a `user_id` that nobody has yet: a 404; a new person; a person that isn't stored,
-# for what lives elsewhere; or somebody of whom nothing is known, for lists and searches.
+# The treatment of an unknown `user_id`: a 404; a new person; an unsaved person, for data outside
+# the database; or an empty answer, for lists and searches.
 REFUSE, CREATE, PRETEND, EMPTY = "refuse", "create", "pretend", "empty"
 _SCOPE_OF = {"get": Scope.READ, "delete": Scope.FORGET}
 
@@ -98,20 +98,19 @@ class Call:
 class Endpoint:
     """One method of a view.
 
-    `takes` reads the query of a GET, the body of others, both of a DELETE; with `strict` unknown
-    names are refused, because they would decide what is erased. `unknown_user` says what becomes
-    of a `user_id` that nobody has yet. `whose` finds the person in another way than
-    `people.whose`. `prepare` runs before the transaction: calls of models belong there; it
-    runs in it where `prepares_within` says that nothing of it is far away (it uses `access.within`
-    then), which spares a transaction of its own.
-    `without_key` names the query parameter that stands in for a key. `while_forgetting`: also
-    answers while everything of the person is being forgotten. `all_users_for` is the scope by
-    which an unbound key may leave the person out and ask about all. `afterwards`: all that it
-    writes is what explains its answer, and that is written when the answer has gone out. `adds`: it
-    writes and changes no row that others lock, so it doesn't wait for the person's lock. `media`
-    is what a body is sent as. `etag`: its answer names a state, which a GET may already know
-    (`If-None-Match`, 304) and a write may insist on (`If-Match`, 412). `with_person`: an expression
-    of SQL about the person, `u`, that is read together with the key (`Call.person.extra`).
+    `takes` reads the query of a GET, the body of other methods, and both of a DELETE. With
+    `strict`, unknown names are refused, because they would decide which rows are erased.
+    `unknown_user` is the treatment of an unknown `user_id`. `whose` replaces `people.whose`.
+    `prepare` runs before the transaction, for model calls; with `prepares_within` it runs inside
+    the transaction if it needs no network (it uses `access.within` then).
+
+    `without_key` names the query parameter that replaces a key. `while_forgetting`: the endpoint
+    also answers while all data of the person is being forgotten. `all_users_for` is the scope with
+    which an unbound key may ask about all people. `afterwards`: the call only writes the
+    explanation of its answer, after the response was sent. `adds`: the call only inserts rows, so
+    it doesn't take the person's lock. `media` is the content type of the body. `etag`: a GET may
+    send `If-None-Match` (304), and a write `If-Match` (412). `with_person`: an SQL expression
+    about the person, `u`, that is read together with the key (`Call.person.extra`).
     """
 
     scope: str

@@ -79,7 +79,7 @@ def body(code: str, message: str, fields: Mapping[str, list[str]] | None = None)
 
 def _of_application(error: ApplicationError) -> Response:
     status = 412 if isinstance(error, Stale) else STATUS_OF.get(error.code)
-    if status is None:  # a service's own finer word: its class says what kind of trouble it is
+    if status is None:  # a service's own, more precise code: the class only gives the kind of error
         status = 409 if isinstance(error, Conflict) else 404 if isinstance(error, NotFound) else 400
     return Response(body(error.code, error.message, error.fields), status=status)
 

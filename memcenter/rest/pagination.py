@@ -24,7 +24,7 @@ _BIGGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Order:
-    """By `field`, then by id. The field must not be null (annotate a stand-in where it can be)."""
+    """An order by `field`, then by id. The field must not be null (annotate a nullable one)."""
 
     field: str
     descending: bool = True
@@ -116,7 +116,7 @@ def _beyond(model: type[Model], order: Order, cursor: _Cursor, *, descending: bo
     beyond = Q(**{f"{order.field}__{side}": value}) | Q(
         **{order.field: value, f"pk__{side}": cursor.id}
     )
-    return same_or_beyond & beyond  # the first half is what an index can begin at
+    return same_or_beyond & beyond  # an index can start at the first half
 
 
 def _python_value(model: type[Model], order: Order, value: Any) -> Any:
@@ -125,7 +125,7 @@ def _python_value(model: type[Model], order: Order, value: Any) -> Any:
     try:
         if column is not None:
             value = column.to_python(value)
-        elif isinstance(value, str):  # an annotation that stands in for a nullable time
+        elif isinstance(value, str):  # an annotation that replaces a nullable time
             value = datetime.fromisoformat(value)
     except (ValidationError, ValueError, TypeError, OverflowError) as error:
         raise _bad_cursor() from error

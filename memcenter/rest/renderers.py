@@ -1,4 +1,4 @@
-"""JSON out."""
+"""Render responses as JSON."""
 
 import json
 from collections.abc import Mapping

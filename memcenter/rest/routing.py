@@ -1,4 +1,4 @@
-"""Every path of the API works with and without a slash at its end."""
+"""URL patterns that work with and without a slash at the end."""
 
 from django.urls import URLPattern, path
 from rest_framework.views import APIView

@@ -95,17 +95,14 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
 
 
 def nothing(*, user: User, resting: Q) -> Leaving:
-    """For a forget that keeps memories: return only the memories that rest on its sources."""
+    """Return only the memories that rest on the sources, for a forget that keeps memories."""
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
     return Leaving(along=[one.pk for one in read(user, touched).memories] if touched else ())
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
-    """Return surviving versions that resemble the texts: an answer repeats what is remembered.
-
-    Memories in `without` are left out: deriving decides about them.
-    """
+    """Return surviving versions that resemble the texts, as answers repeat them."""
     wanted = Resemblance(texts)
     versions = MemoryVersion.objects.filter(user=user, memory__origin=Origin.EXTRACTED)
     others = versions.exclude(memory__in=without).order_by().values_list("content", flat=True)

@@ -140,7 +140,7 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
 
 
 def _unanswered(user: User) -> QuerySet[RecallTrace]:
-    """The traces whose answer doesn't exist or is being forgotten."""
+    """Return the traces whose answer doesn't exist or is being forgotten."""
     return RecallTrace.objects.filter(user=user).filter(
         Q(answer__isnull=True) | Q(answer__hidden_at__isnull=False)
     )

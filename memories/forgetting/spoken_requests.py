@@ -1,7 +1,7 @@
-"""Requests to forget in words, "forget that …": which memories are meant, and the outcome.
+"""Requests to forget in words, "forget that …": the memories that they mean, and the outcome.
 
-Nothing is erased on a guess. If a request means exactly one memory, and no other is near it, it is
-carried out by the same service as the button. Anything else becomes a question: the outcome lists
+Nothing is erased on a guess. If a request means exactly one memory, and no other is near it, the
+same service as the button carries it out. Any other request becomes a question: the outcome lists
 the ids of the memories and of their messages, and the user chooses. `aboutness` decides which texts
 a request is about; this module collects them.
 """
@@ -38,7 +38,7 @@ from ops.models import User
 from ops.queue.run import Run
 
 FORGOTTEN, NEEDS_CHOICE, NOTHING_FOUND = "forgotten", "needs_choice", "nothing_found"
-ONLY_MATCH = "only_match"  # in payload and receipt, for who chose: nobody was asked
+ONLY_MATCH = "only_match"  # in payload and receipt: nobody was asked
 LISTED = 20
 _THAT = re.compile(r"^(?:the fact )?that\s+(?=\w)", re.IGNORECASE)
 _NEAR = 0.3  # cosine; unrelated short statements are below 0.2 for the bundled embedder
@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def told(self) -> dict[str, Any]:
-        """The outcome in the form that an operation stores."""
+        """Return the outcome in the form that an operation stores."""
         ids = {"memory_ids": list(self.memory_ids), "message_ids": list(self.message_ids)}
         return {"status": self.status, **ids, **({"op_id": self.op_id} if self.op_id else {})}
 

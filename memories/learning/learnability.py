@@ -1,9 +1,8 @@
-"""Whether a statement may be learned: the single check that every path uses.
+"""The single check whether a statement may be learned, used by every path.
 
-Each message has its own answer in `Message.withheld`, which is decided when the message is
-recorded. Statements of messages that aren't withheld are then checked against what was forgotten: a
-forgotten statement isn't learned again from anything said before the forget, and is learned when it
-is told anew.
+`Message.withheld` is decided when a message is recorded. Statements of other messages are then
+checked against the tombstones: a forgotten statement isn't learned again from anything said before
+the forget, and is learned when it is told anew.
 """
 
 from __future__ import annotations
@@ -123,7 +122,10 @@ def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:
 
 
 def note(refused: Sequence[Refused], *, user_id: int, turn: Turn | None = None) -> None:
-    """Call it in the transaction that marks the text as learned; `turn` is set if it is a turn."""
+    """Record refused statements, in the transaction that marks their text as learned.
+
+    `turn` is None if the text isn't a turn.
+    """
     if refused:
         statements.insert(
             [

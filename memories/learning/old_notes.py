@@ -32,7 +32,7 @@ _AT_ONCE = 500  # lines per run; the next night continues
 
 
 def waiting(now: datetime) -> QuerySet[DailyNote]:
-    """All users' lines that are old enough and haven't been read yet, oldest first."""
+    """Return all users' lines that are old enough and haven't been read yet, oldest first."""
     last = now.date() - timedelta(days=settings.NOTES_LEARN_DAYS)
     found = DailyNote.objects.filter(day__lte=last, learned_at__isnull=True)
     return found.exclude(source=flush_candidates.SOURCE).order_by("day", "number")

@@ -60,7 +60,7 @@ class NotLearnedYet(ProviderError):
 
 
 def quiet(now: datetime) -> QuerySet[Conversation]:
-    """All users' conversations that have gone quiet and have unexamined messages."""
+    """Return all users' conversations that have gone quiet and have unexamined messages."""
     return (
         Conversation.objects.filter(
             last_message_at__lt=now - timedelta(minutes=settings.SESSION_IDLE_MINUTES),
@@ -114,7 +114,7 @@ def examine(
 
 
 def flush(run: Run, *, user: User, conversation: Conversation, through: int) -> list[Decided]:
-    """Learn everything that is to be learned from the messages up to number `through`.
+    """Learn everything from the messages up to number `through`.
 
     Turns that couldn't be learned from when they were recorded come first; then the turns are read
     together. Safe to repeat. Raises `ProviderError`: nothing may leave the window then.

@@ -1,7 +1,7 @@
-"""A sentence typed under the portrait: show what it would change, then keep it.
+"""A sentence typed under the portrait: show the changes that it would make, then keep them.
 
-It is read as a message in the chat is read. Nothing is stored between the two steps: an id of a
-change is the signed candidate itself, as in `memory_flush`.
+The sentence is read like a message in the chat. Nothing is stored between the two steps: the id of
+a change is the signed candidate itself, as in `memory_flush`.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _met_text(meeting: Meeting) -> str:
 
 
 def _met(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
-    """Hold a candidate against what is known, by the arbiter that the chat uses."""
+    """Compare a candidate with the known memories, by the arbiter that the chat uses."""
     draft = _draft(candidate)
     assert draft.vectors is not None
     with as_user(user):

@@ -1,6 +1,6 @@
-"""Remember a message, or a part of it, because the person says so: "Remember this…" in the chat.
+"""Remember a message, or a part of it, on the person's request: "Remember this…" in the chat.
 
-It counts as told anew, so neither "don't keep this" nor an earlier forget holds it back.
+The request counts as a new statement, so neither "don't keep this" nor an earlier forget blocks it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def remember(given: MemoryInput, *, user: User, message: Message, span: Span) ->
 
 @dataclass(frozen=True)
 class Carried:
-    """What the person had remembered from a message, between its old turn and a new one."""
+    """The memory that a person made from a message, between its old turn and a new one."""
 
     sources: tuple[int, ...]
     verdicts: tuple[int, ...]

@@ -1,8 +1,7 @@
 """Learn from messages that got no reply.
 
-Otherwise, turns are learned from. A message without a reply waits: if a reply comes, the turn is
-learned from. If the conversation goes quiet or the message is about to leave the window, the
-message is learned from by itself, once.
+A message waits for a reply, since turns are learned from as a whole. If the conversation goes
+quiet, or the message is about to leave the window, the message is learned from by itself, once.
 """
 
 from __future__ import annotations

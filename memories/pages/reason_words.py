@@ -41,19 +41,6 @@ _DECIDED = {
     "joined": _("The two texts were joined unchanged."),
     "revised": _("A language model checked it again afterwards."),
 }
-# Codes in memories of earlier releases.
-_FORMERLY = {
-    "nothing_similar": "nothing_like_it",
-    "same_words": "same_text",
-    "judged_same": "same_meaning",
-    "judged_more": "adds_detail",
-    "judged_newer": "newer_value",
-    "holds_again": "newer_value",
-    "moved_on": "newer_value",
-    "judged_conflict": "contradicts",
-    "rules_contradict": "read_as_contradiction",
-    "combined_by_rules": "joined",
-}
 # Codes of how a statement was understood.
 _HEARD = {
     "explicit": _("You asked me to remember it."),
@@ -93,7 +80,6 @@ def in_words(codes: Iterable[str]) -> list[str]:
 
 def sentence_for(code: str) -> str:
     """Return the sentence, empty for a code that is no longer known."""
-    code = _FORMERLY.get(code, code)
     if code in _DECIDED or code in _HEARD or code in _SEEN:
         return str(_DECIDED.get(code) or _HEARD.get(code) or _SEEN[code])
     source, dot, _what = code.partition(".")

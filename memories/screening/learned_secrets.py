@@ -42,9 +42,9 @@ _known = secret_search.Places()
 
 
 def find(text: str) -> tuple[Span, ...]:
-    """Return all secrets of `text`, in order and without overlap: of `finding.find` and the reader.
+    """Return all secrets of `text`, in order and without overlap, also those that the reader finds.
 
-    The result is cached as in `finding`: only the places, never the text.
+    The result is cached as in `secret_search`: only the places, never the text.
     """
     return _known.of(text, lambda unread: of_reading(unread, reader().read(unread), reader().read))
 
@@ -52,7 +52,7 @@ def find(text: str) -> tuple[Span, ...]:
 def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> tuple[Span, ...]:
     """Like `find`, for a message that was already read by `read`.
 
-    A secret found only by the words around it is dropped if the reader is sure it is innocent.
+    A secret found only by the words around it is dropped if the reader is sure that it is innocent.
     """
     seen = [_whole(text, *_tight(text, one.start, one.end)) for one in reading.secrets]
     spans = [Span(*one, CATEGORY) for one in seen if _can_be_told(text, *one)]
@@ -89,7 +89,7 @@ def _not_merely_unusual(
 
 
 def _not_innocent(text: str, reading: Reading) -> list[Span]:
-    """Return the spans of `finding.find` without those that the reader is sure are innocent."""
+    """Return the spans of `secret_search.find` except those that the reader calls innocent."""
     found = secret_search.find(text)
     if not found:
         return []

@@ -15,7 +15,6 @@ from memories.screening.numerals import spell_out
 from memories.screening.secret_forms import by_form, by_looks, by_words
 from memories.screening.spelling import Folded, close_up, fold
 
-MARKS = ("[redacted]", "[已隐去]")
 _COVERED = linear.compile(r"\[redacted\]|\[已隐去\]|[\x{e000}\x{e001}]+")
 _MOST_TIED = 40  # characters
 _TIED_BEFORE = linear.compile(r"(?:[\x{3400}-\x{9fff}A-Za-z0-9]{1,8}[\-_~·])+$")

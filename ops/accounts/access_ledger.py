@@ -58,11 +58,6 @@ def applies(kind: str) -> Callable[[Apply], Apply]:
     return register
 
 
-def kinds() -> set[str]:
-    """Return the kinds that can be applied."""
-    return set(_appliers)
-
-
 def path() -> Path:
     return Path(settings.LEDGER_DIR) / "decisions.jsonl"
 

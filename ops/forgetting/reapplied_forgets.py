@@ -26,10 +26,6 @@ def again(scope: str) -> Callable[[Again], Again]:
     return register
 
 
-def scopes() -> set[str]:
-    return set(_again)
-
-
 def is_older_than_ledger() -> bool:
     """Tell whether the ledger has a forget that is unknown to this database."""
     last = deque(ledger.read(), maxlen=1)

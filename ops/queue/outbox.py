@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,7 +22,6 @@ from ops.models import Kind, Operation, Outcome, Priority, Status, User
 from ops.queue import broker
 from ops.webhooks import webhook_events
 
-logger = logging.getLogger(__name__)
 STOPPED = gettext_noop("The worker stopped in the middle.")
 _AFTER_GIVING_WAY = 2
 _TWIN = "(dedupe_key) WHERE status = 'pending'"
@@ -223,25 +221,12 @@ def enqueue_all(
     return len(made)
 
 
-def claim(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Operation | None:
+def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
     """Claim the most urgent due operation under a lease, or return None.
 
     Among equal priorities it takes the oldest or, with `after`, the oldest of the next person
-    after that one. At most one operation of a `serial_key` runs at a time; a unique constraint
-    decides if two workers claim at once.
-    """
-    try:
-        with transaction.atomic():
-            claimed = take(kinds, now=now, after=after)
-    except IntegrityError:
-        return None
-    return claimed.operation if claimed else None
-
-
-def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
-    """Claim like `claim`, with the person. Raises `IntegrityError` if another worker was faster.
-
-    Then the caller's transaction is rolled back.
+    after that one. At most one operation of a `serial_key` runs at a time. If another worker was
+    faster, it raises `IntegrityError`, which rolls the caller's transaction back.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]

@@ -56,14 +56,6 @@ def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Na
                 yield from _mentions(one.place, row, some)
 
 
-def select_statements(place: Place) -> Iterator[str]:
-    """Return the SQL for a table, with a list of ids for each `%s`."""
-    for one in _looking_up(place):
-        yield f"SELECT {_key(place)} FROM {_quoted(place)} WHERE {one.condition}".replace(
-            _IDS, "%s"
-        )
-
-
 @cache
 def _of_all(tables: tuple[Place, ...]) -> tuple[str, Sequence[_Asked]]:
     asked = [one for place in tables if not place.keeps_ids for one in _looking_up(place)]

@@ -75,10 +75,6 @@ def caches(*found: Cached) -> None:
     _cached.extend(found)
 
 
-def cached() -> list[Cached]:
-    return list(_cached)
-
-
 def personal_folders(storage: str) -> None:
     """Register a storage in which each person has a folder, named by the key of their row."""
     _personal_folders.append(storage)
@@ -91,10 +87,6 @@ def storages_of_people() -> list[str]:
 def elsewhere(store: Elsewhere) -> None:
     """Register a store beside the database."""
     _elsewhere.append(store)
-
-
-def stores_beside() -> Sequence[Elsewhere]:
-    return list(_elsewhere)
 
 
 def stores_in_use() -> Sequence[Elsewhere]:

@@ -27,6 +27,7 @@ from ops.models import Kind, Operation, Status, User
 from ops.queue import outbox, worker
 from ops.queue.run import Run
 from ops.tasks import HEARTBEAT_KEY
+from tests.claiming import claim
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -195,7 +196,7 @@ def test_it_takes_over_when_the_worker_is_gone(talk: Path, monkeypatch: pytest.M
 
 def test_it_takes_back_what_a_killed_worker_held(talk: Path) -> None:
     run(talk, no_wait=True)
-    held = outbox.claim([Kind.EXTRACT_TURN], now=timezone.now())
+    held = claim([Kind.EXTRACT_TURN], now=timezone.now())
     assert held is not None
     Operation.objects.filter(pk=held.pk).update(lease_until=timezone.now())
 

@@ -7,6 +7,7 @@ import pytest
 import memcenter
 from conversations.importing.formats import detect
 from conversations.importing.formats.types import ImportedPerson, Skipped
+from tests.conversations.importing.parts import unpaired
 
 DEMO = Path(memcenter.__file__).parent / "demo"
 NOW = datetime(2026, 3, 10, 0, 30, tzinfo=UTC)
@@ -32,7 +33,7 @@ def test_the_conversations_have_titles_and_every_message_is_in_a_turn(name: str)
     talks = person(name).conversations
 
     assert len(talks) == 8
-    assert all(talk.title and not talk.unpaired for talk in talks)
+    assert all(talk.title and not unpaired(talk) for talk in talks)
     assert sum(len(talk.turns) for talk in talks) >= 40
 
 

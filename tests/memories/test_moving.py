@@ -13,7 +13,6 @@ from django.db import connection
 from django.utils import timezone
 
 from memcenter.lib.errors import ProviderError
-from memcenter.providers.fake import HashingEmbedder
 from memories.forgetting import memory_forgets
 from memories.indexing import embedder_choice, milvus_move, milvus_sync, reindexing, search_index
 from memories.models import EmbeddingSpace, Memory, Origin, SearchedIn, Vector, VectorChange
@@ -27,6 +26,7 @@ from ops.forgetting import person_forgets as leaving
 from ops.models import Kind, Operation, Receipt, Status, User
 from ops.queue import outbox, worker
 from tests.factories import make_conversation, make_turn
+from tests.hashing_embedder import HashingEmbedder
 from tests.killing import Kill, revive
 from tests.milvus import Milvus, moved
 from tests.milvus import milvus as milvus

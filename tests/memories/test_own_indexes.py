@@ -7,7 +7,6 @@ import pytest
 from django.conf import LazySettings
 
 from memcenter.lib.database import statements
-from memcenter.providers.fake import HashingEmbedder
 from memories.indexing import embedder_choice, reindexing, search_index, user_indexes
 from memories.models import Memory, Origin, Vector
 from memories.recall import candidate_pool, keyword_matches, search
@@ -22,6 +21,7 @@ from ops.accounts import users
 from ops.forgetting import person_forgets
 from ops.models import Operation, Status, User
 from ops.queue import worker
+from tests.hashing_embedder import HashingEmbedder
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOPICS = ("cats", "boats", "tea", "chess", "maps", "violins", "orchids", "kites", "radios", "bread")

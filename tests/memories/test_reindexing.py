@@ -7,7 +7,6 @@ import pytest
 
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Vectors
-from memcenter.providers.fake import HashingEmbedder
 from memories.forgetting import memory_forgets
 from memories.indexing import embedder_choice, reindexing, search_index
 from memories.indexing.embedder_choice import identity_of
@@ -17,6 +16,7 @@ from ops.access import as_user
 from ops.models import Operation, Status, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_episode, make_memory, make_turn
+from tests.hashing_embedder import HashingEmbedder
 from tests.killing import Kill, revive
 
 pytestmark = pytest.mark.django_db

@@ -10,6 +10,7 @@ from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
 from ops.queue import joint_runs, outbox, worker
 from ops.queue.run import Run
+from tests.claiming import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +73,7 @@ def test_others_other_kinds_and_what_failed_before_are_left_alone(alice: User) -
     outbox.enqueue(Kind.CLEANUP, subject=alice.subject, payload={}, serial_key=str(alice.subject))
     fine = enqueue(alice.subject, 4)
     Operation.objects.filter(pk=running.pk).update(run_after="2020-01-01T00:00:00Z")
-    claimed = outbox.claim([Kind.REINDEX], now=running.run_after)
+    claimed = claim([Kind.REINDEX], now=running.run_after)
     assert claimed is not None and claimed.pk == running.pk
     assert [one.pk for one in joint_runs.waiting(claimed, limit=9)] == [fine.pk]
     claimed.attempt = 2
@@ -82,7 +83,7 @@ def test_others_other_kinds_and_what_failed_before_are_left_alone(alice: User) -
 def test_what_was_cancelled_meanwhile_is_not_held(alice: User) -> None:
     first, second = (enqueue(alice.subject, number) for number in range(2))
     Operation.objects.filter(pk=first.pk).update(run_after="2020-01-01T00:00:00Z")
-    claimed = outbox.claim([Kind.REINDEX], now=second.run_after)
+    claimed = claim([Kind.REINDEX], now=second.run_after)
     assert claimed is not None
     beside = joint_runs.waiting(claimed, limit=9)
     outbox.cancel(second)

@@ -12,6 +12,7 @@ from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.queue import outbox, worker
 from ops.queue.run import Run
+from tests.claiming import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -32,80 +33,80 @@ def enqueue(**fields: Any) -> Operation:
     return outbox.enqueue(Kind.REINDEX, subject=uuid4(), payload={}, **fields)
 
 
-def claim() -> Operation | None:
-    return outbox.claim([Kind.REINDEX], now=timezone.now())
+def claim_reindex() -> Operation | None:
+    return claim([Kind.REINDEX], now=timezone.now())
 
 
 def test_a_claimed_operation_is_running_under_a_lease() -> None:
     enqueue()
-    operation = claim()
+    operation = claim_reindex()
     assert operation is not None
     assert (operation.status, operation.attempt) == (Status.RUNNING, 1)
     assert operation.lease_until is not None and operation.lease_until > timezone.now()
-    assert claim() is None
+    assert claim_reindex() is None
 
 
 def test_what_a_clock_put_off_that_has_been_set_back_is_due_again() -> None:
     enqueue()
-    operation = claim()
+    operation = claim_reindex()
     assert operation is not None
     outbox.fail(operation, error="It broke off.")
     later = timezone.now() + timedelta(hours=2)
     Operation.objects.update(updated_at=later, run_after=later)
-    assert claim() is None
+    assert claim_reindex() is None
     outbox.expire(now=timezone.now())
-    assert claim() == operation
+    assert claim_reindex() == operation
 
 
 def test_a_lease_by_a_clock_that_has_been_set_back_runs_out_as_any_other() -> None:
     enqueue()
-    operation = claim()
+    operation = claim_reindex()
     later = timezone.now() + timedelta(hours=2)
     Operation.objects.update(updated_at=later, lease_until=later)
     outbox.expire(now=timezone.now())
-    assert claim() is None
+    assert claim_reindex() is None
     outbox.expire(now=timezone.now() + timedelta(seconds=settings.LEASE_SECONDS + 1))
-    assert claim() == operation
+    assert claim_reindex() == operation
 
 
 def test_what_is_to_wait_waits() -> None:
     enqueue(run_after=timezone.now() + timedelta(days=1))
     outbox.expire(now=timezone.now())
-    assert claim() is None
+    assert claim_reindex() is None
 
 
 def test_forgetting_is_claimed_before_older_work() -> None:
     enqueue(priority=Priority.TURN)
     urgent = enqueue(priority=Priority.FORGET)
-    assert claim() == urgent
+    assert claim_reindex() == urgent
 
 
 def test_an_operation_is_not_claimed_before_its_time() -> None:
     enqueue(run_after=timezone.now() + timedelta(minutes=1))
-    assert claim() is None
+    assert claim_reindex() is None
 
 
 def test_one_serial_key_runs_once_at_a_time() -> None:
     enqueue(serial_key="alice")
     enqueue(serial_key="alice")
     other = enqueue(serial_key="bob")
-    claim()
-    assert claim() == other
-    assert claim() is None
+    claim_reindex()
+    assert claim_reindex() == other
+    assert claim_reindex() is None
 
 
 def test_a_dedupe_key_waits_only_once() -> None:
     assert enqueue(dedupe_key="k") == enqueue(dedupe_key="k")
-    first = claim()
+    first = claim_reindex()
     assert enqueue(dedupe_key="k") != first
 
 
 def test_a_lost_lease_can_not_finish_the_operation() -> None:
     enqueue()
-    stale = claim()
+    stale = claim_reindex()
     assert stale is not None
     assert outbox.expire(now=timezone.now() + timedelta(hours=1)) == 1
-    fresh = claim()
+    fresh = claim_reindex()
     assert fresh is not None and fresh.attempt == 2
     assert not outbox.succeed(stale)
     assert not outbox.fail(stale, error="late")
@@ -115,7 +116,7 @@ def test_a_lost_lease_can_not_finish_the_operation() -> None:
 
 def test_an_expired_attempt_says_so() -> None:
     enqueue()
-    claim()
+    claim_reindex()
     outbox.expire(now=timezone.now() + timedelta(hours=1))
     assert Attempt.objects.get().outcome == Outcome.EXPIRED
 
@@ -125,7 +126,7 @@ def test_waiting_doubles_with_each_failure() -> None:
     for seconds in (1, 2, 4):
         operation.refresh_from_db()
         Operation.objects.filter(pk=operation.pk).update(run_after=timezone.now())
-        claimed = claim()
+        claimed = claim_reindex()
         assert claimed is not None
         outbox.fail(claimed, error="no")
         operation.refresh_from_db()
@@ -136,24 +137,24 @@ def test_waiting_doubles_with_each_failure() -> None:
 def test_the_last_attempt_fails_for_good_and_can_be_retried() -> None:
     operation = enqueue()
     Operation.objects.filter(pk=operation.pk).update(max_attempts=1)
-    claimed = claim()
+    claimed = claim_reindex()
     assert claimed is not None
     outbox.fail(claimed, error="no")
     operation.refresh_from_db()
     assert operation.status == Status.FAILED
     outbox.retry(operation)
-    assert claim() is not None
+    assert claim_reindex() is not None
 
 
 def test_failing_beside_a_waiting_twin_leaves_the_work_to_it() -> None:
     enqueue(dedupe_key="k")
-    first = claim()
+    first = claim_reindex()
     assert first is not None
     twin = enqueue(dedupe_key="k")
     outbox.fail(first, error="no")
     first.refresh_from_db()
     assert first.status == Status.CANCELLED
-    assert claim() == twin or twin.status == Status.PENDING
+    assert claim_reindex() == twin or twin.status == Status.PENDING
 
 
 def test_only_what_waits_can_be_cancelled() -> None:

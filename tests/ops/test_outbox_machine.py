@@ -20,6 +20,7 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 from memcenter.lib.errors import Conflict
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status
 from ops.queue import outbox
+from tests.claiming import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -88,7 +89,7 @@ class Outbox(RuleBasedStateMachine):
     def claim(self, after: UUID | None) -> Operation | None:
         self.doing = "claim"
         best = self._claimable()
-        claimed = outbox.claim([Kind.REINDEX], now=self._now(), after=after)
+        claimed = claim([Kind.REINDEX], now=self._now(), after=after)
         if claimed is None:
             assert after is not None or not best
             return None

@@ -22,6 +22,7 @@ from ops.pages import error_texts, operation_rows
 from ops.queue import outbox, watchdog, worker
 from ops.queue.run import Run
 from ops.selectors import Trouble
+from tests.claiming import claim
 from tests.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +37,7 @@ def overdue(user: User, **fields: Any) -> Operation:
 
 def running(user: User, **changes: Any) -> Operation:
     outbox.enqueue(Kind.CLEANUP, subject=user.subject, payload={})
-    claimed = outbox.claim([Kind.CLEANUP], now=timezone.now())
+    claimed = claim([Kind.CLEANUP], now=timezone.now())
     assert claimed is not None
     Operation.objects.filter(pk=claimed.pk).update(**changes)
     return Operation.objects.get(pk=claimed.pk)

@@ -30,6 +30,7 @@ from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Sta
 from ops.queue import leases, outbox, worker
 from ops.queue.leases import Leases
 from ops.queue.run import Run
+from tests.claiming import claim
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.processes import Reach, fork, fork_each
 
@@ -140,7 +141,7 @@ def test_after_an_hour_without_a_worker_nothing_is_lost_and_the_forget_comes_fir
 
     handle(note)
     turn = enqueue(alice)
-    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())  # by the last one, which dies
+    claimed = claim([Kind.REINDEX], now=timezone.now())  # by the last one, which dies
     assert claimed == turn
     others = [enqueue(alice) for _ in range(5)]
     forget = enqueue(alice, priority=Priority.FORGET)
@@ -310,7 +311,7 @@ def test_a_lease_is_renewed_again_after_the_database_was_away(
     handle: Callable[[Any], None], alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enqueue(alice)
-    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
+    claimed = claim([Kind.REINDEX], now=timezone.now())
     assert claimed is not None
     held = Leases()
     long_ago = timezone.now() - timedelta(hours=1)
@@ -332,13 +333,13 @@ def test_a_lease_is_renewed_again_after_the_database_was_away(
         with as_system():
             outbox.expire(now=timezone.now() + timedelta(hours=1))
         assert not renewed()
-        assert outbox.claim([Kind.REINDEX], now=timezone.now()) is not None
+        assert claim([Kind.REINDEX], now=timezone.now()) is not None
         assert not renewed()  # it is another attempt's now, and this one gave up
 
 
 def test_what_has_ended_is_held_no_longer(handle: Callable[[Any], None], alice: User) -> None:
     enqueue(alice)
-    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
+    claimed = claim([Kind.REINDEX], now=timezone.now())
     assert claimed is not None
     held = Leases()
     with held.holding(claimed):
@@ -351,7 +352,7 @@ def test_a_lease_whose_row_is_locked_is_held_and_not_waited_for(
     handle: Callable[[Any], None], alice: User
 ) -> None:
     enqueue(alice)
-    claimed = outbox.claim([Kind.REINDEX], now=timezone.now())
+    claimed = claim([Kind.REINDEX], now=timezone.now())
     assert claimed is not None
     held = Leases()
     with held.holding(claimed):

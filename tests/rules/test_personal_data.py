@@ -1,4 +1,5 @@
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,13 +154,13 @@ def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
         "ops.residue.stores",
         "ops.pages.stored_amounts",
     }
-    assert using_redis(root) - reading_only == {one.module for one in known_places.cached()}
+    assert using_redis(root) - reading_only == {one.module for one in known_places._cached}
 
 
 def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path) -> None:
     """One that keeps them elsewhere erases what our tables lose, and is looked into by its name."""
     modules = {path.stem for path in (root / "memories/retrieval/stores").glob("*.py")}
-    elsewhere = {one.name for one in known_places.stores_beside()}
+    elsewhere = {one.name for one in known_places._elsewhere}
     servers = {f"{name}_server" for name in elsewhere}
     assert modules - elsewhere - servers == {"__init__", "base", "own_index", "pgvector"}
 
@@ -175,7 +176,7 @@ def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
 
 
 def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
-    assert reapplied_forgets.scopes() == set(ledger.SCOPES.values())
+    assert set(reapplied_forgets._again) == set(ledger.SCOPES.values())
     assert set(ledger.SCOPES) == set(erasure.FORGET_KINDS)
 
 
@@ -211,6 +212,14 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
         assert cursor.fetchall() == []
 
 
+def lookups(place: places.Place) -> Iterator[str]:
+    for one in id_search._looking_up(place):
+        text = (
+            f"SELECT {id_search._key(place)} FROM {id_search._quoted(place)} WHERE {one.condition}"
+        )
+        yield text.replace(id_search._IDS, "%s")
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("place", places.places(), ids=lambda place: place.table)
 def test_who_names_an_erased_id_is_found_without_reading_all_rows(place: places.Place) -> None:
@@ -219,6 +228,6 @@ def test_who_names_an_erased_id_is_found_without_reading_all_rows(place: places.
         return
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        for statement in id_search.select_statements(place):
+        for statement in lookups(place):
             cursor.execute(f"EXPLAIN {statement}", [["mem_" + "9" * 26]])
             assert "Seq Scan" not in str(cursor.fetchall()), statement

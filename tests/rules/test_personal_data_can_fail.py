@@ -165,7 +165,7 @@ def test_a_key_of_an_unregistered_prefix_can_not_even_be_written(
     with pytest.raises(AssertionError, match="nobody knows of the key"):
         cache.set_many({"stray:7": "words"})
     stray = Cached("stray:", "memories.learning.stray")
-    monkeypatch.setattr(known_places, "_cached", [*known_places.cached(), stray])
+    monkeypatch.setattr(known_places, "_cached", [*known_places._cached, stray])
     cache.set("stray:7", "words")
     cache.delete("stray:7")
 

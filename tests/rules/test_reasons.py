@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
-from memories.pages import reason_words
 from memories.pages.reason_words import sentence_for
 from memories.reader.labels import SPAN_HEADS
 from tests.catalog import ROOT
@@ -80,9 +79,7 @@ def test_every_reason_has_words(language: str) -> None:
         assert [code for code in sorted(codes()) if not sentence_for(code)] == []
 
 
-def test_codes_of_earlier_releases_have_words() -> None:
-    assert sentence_for("judged_same") == sentence_for("same_meaning")
-    assert all(map(sentence_for, reason_words._FORMERLY))
+def test_codes_of_every_reader_have_words() -> None:
     assert sentence_for("zh.home") == sentence_for("en.tastes") == sentence_for("classifier.fact")
     assert sentence_for("classifier.fact")
 

@@ -24,7 +24,7 @@ class _Lines:
         self.line = 0
 
     def read(self, size: int = -1) -> bytes:
-        if size == 0:  # how the reader finds out whether it is given bytes
+        if size == 0:  # an empty read tells the reader that the file contains bytes
             return b""
         piece = self._file.readline(_PIECE)
         self.line += self._ends and bool(piece)

@@ -76,7 +76,7 @@ def _person(raw: object, *, where: str, taken: set[str], report: Report) -> Impo
 
 
 def _roles(row: Mapping[str, Any]) -> dict[str, str]:
-    """Speaker -> role, the user first."""
+    """Return the role of each speaker, the user first."""
     user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
     if not user or not other or user == other:
         raise values.BadRow(Why.NO_NAME)
@@ -161,7 +161,7 @@ def _message(
 
 
 def _content(row: Mapping[str, Any]) -> str:
-    """The words, with what a shared picture shows in brackets after them."""
+    """Return the text, with the caption of a shared picture in brackets."""
     caption = values.label(row.get("blip_caption"))
     words = row.get("text")
     if not caption:

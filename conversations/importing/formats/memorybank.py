@@ -49,7 +49,7 @@ def read(data: list[Any], *, report: Report) -> Iterator[ImportedPerson]:
 
 
 def message_id(day: str, index: int, side: str) -> str:
-    """`2023-04-27:3:query`: the fourth entry of that day; `index` counts the file's, from 0."""
+    """Return an id such as `2023-04-27:3:query`; `index` counts from 0."""
     return f"{day}:{index}:{side}"
 
 

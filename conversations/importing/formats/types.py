@@ -92,10 +92,6 @@ class ImportedConversation:
     def turns(self) -> tuple[ImportedTurn, ...]:
         return tuple(part for part in self.parts() if isinstance(part, ImportedTurn))
 
-    @property
-    def unpaired(self) -> tuple[ImportedMessage, ...]:
-        return tuple(part for part in self.parts() if isinstance(part, ImportedMessage))
-
 
 @dataclass(frozen=True)
 class ImportedPerson:

@@ -97,7 +97,7 @@ def moment(value: object) -> datetime:
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """ "zh" when Han characters outnumber Latin words, a character weighing about half a word."""
+    """Return "zh" if Han characters outnumber Latin words, counting a character as half a word."""
     han = latin = 0
     for one in texts:
         han += len(_HAN.findall(one))

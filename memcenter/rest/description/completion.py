@@ -56,7 +56,7 @@ _ERRORS = (
 
 
 def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
-    """A postprocessing hook of drf-spectacular."""
+    """Complete the document, as a postprocessing hook of drf-spectacular."""
     schemas = result["components"]["schemas"]
     result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERRORS}
     limited = {"Retry-After": _RETRY_AFTER, **_rates()}

@@ -1,7 +1,7 @@
 """Examples for every schema of the OpenAPI description, chosen by field name.
 
-All tell one story: Ana, who is allergic to peanuts. Examples of request bodies contain an optional
-field only if `SHOWN` lists it; examples of responses contain every field.
+All examples are about Ana, who is allergic to peanuts. An example of a request body contains an
+optional field only if `SHOWN` lists it; an example of a response contains every field.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 
 
 class OneSlashGenerator(SchemaGenerator):
-    """Describes each path once: without the slash."""
+    """Describes each path once, without the slash."""
 
     def _initialise_endpoints(self) -> None:
         if self.endpoints is None:

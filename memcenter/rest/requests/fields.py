@@ -1,4 +1,4 @@
-"""Fields of what comes in. Bodies are strict about types; query strings are texts."""
+"""Fields of requests. JSON bodies are strict about types; query strings contain texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ops.accounts import users
 
 
 class Text(serializers.CharField):
-    """A string and nothing that could be turned into one; spaces are kept."""
+    """A string without conversion from other types; blanks are kept."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"trim_whitespace": False} | options))
@@ -25,7 +25,7 @@ class Text(serializers.CharField):
 
 
 class Prose(Text):
-    """A text with something in it besides spaces."""
+    """A text that contains more than blanks."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -91,7 +91,7 @@ class OneOf(serializers.ChoiceField):
 
 
 class Moment(serializers.DateTimeField):
-    """ISO 8601 (without a zone: UTC), or a number: Unix seconds."""
+    """A time: ISO 8601 (without a zone: UTC), or Unix seconds as a number."""
 
     default_error_messages = {"range": "Must lie between the years 2 and 9998."}
 
@@ -104,7 +104,7 @@ class Moment(serializers.DateTimeField):
             moment = super().to_internal_value(value).astimezone(UTC)
         except OverflowError:
             self.fail("range")
-        # The database's neighbours of the calendar's ends can't be read back.
+        # Times at the very ends of the calendar can't be read back from the database.
         if not 2 <= moment.year <= 9998:
             self.fail("range")
         return moment
@@ -117,7 +117,7 @@ class Moment(serializers.DateTimeField):
 
 
 class SomeOf(serializers.ListField):
-    """A list of at least one of the choices."""
+    """A list of one or more of the choices."""
 
     def __init__(self, *, choices: Any, **options: Any) -> None:
         child = OneOf(choices=choices)
@@ -134,7 +134,7 @@ class Texts(serializers.ListField):
 
 
 class QueryWords(serializers.CharField):
-    """Words with commas between them, out of a query string."""
+    """Words separated by commas, in a query string."""
 
     def __init__(self, *, among: tuple[str, ...] = (), **options: Any) -> None:
         self.among = among
@@ -164,7 +164,7 @@ class Object(serializers.DictField):
 
 
 class Personal(serializers.Serializer[Any]):
-    """What every body and query may carry: whose data it is."""
+    """The person of the call, in every body and query."""
 
     user_id = UserId(
         help_text=(

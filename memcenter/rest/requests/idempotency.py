@@ -30,9 +30,9 @@ class Passing(Response):
 class Once:
     """One write with an idempotency key.
 
-    The record is written in the handler's own transaction, under an advisory lock of that
-    transaction: the write and its record commit together, and a call that dies leaves neither a
-    record nor a lock.
+    The record is written in the handler's transaction, under an advisory lock of that transaction.
+    The write and its record commit together, and a process that dies leaves neither a record nor a
+    lock.
     """
 
     def __init__(self, *, api_key: ApiKey, key: str, fingerprint: str) -> None:
@@ -78,7 +78,7 @@ class Once:
                     body=orjson.loads(as_json(response.data)),
                     expires_at=timezone.now() + timedelta(hours=settings.IDEMPOTENCY_HOURS),
                 )
-        except IntegrityError as error:  # taken for another person, whose rows are not seen here
+        except IntegrityError as error:  # it is another person's, whose rows aren't visible
             raise Conflict("This Idempotency-Key was used for another request.") from error
 
     def _rows(self) -> Any:

@@ -61,8 +61,8 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 def check_names(raw: bytes) -> None:
     """Raise `Invalid` if an object has a duplicate name.
 
-    Parsers differ in which value they take, so a proxy that checks the person and this server could
-    mean two people. Invalid JSON passes here and is refused by its parser.
+    Parsers differ in the value that they use, so a proxy that checks the person and this server
+    could use two different people. Invalid JSON passes here, since its parser refuses it.
     """
     try:
         # Keep numbers as text, since Python refuses numbers of many thousand digits.

@@ -11,7 +11,7 @@ from memcenter.rest.endpoint import CREATE, EMPTY, PRETEND, REFUSE, Asked, Endpo
 from ops.accounts import users
 from ops.models import User
 
-NOBODY = 0  # no person's id: there is nothing of theirs to be found
+NOBODY = 0  # not an id of a person, so nothing is found
 _UNNAMED = "Give {name}: this key is not bound to one user."
 
 

@@ -20,7 +20,7 @@ class HasScope(BasePermission):
     def has_permission(self, request: Request, view: "APIView | MemcenterView") -> bool:
         endpoint = getattr(view, "endpoint", None)
         if endpoint is None:
-            return request.auth is not None  # the method isn't there: 405 for those we know
+            return request.auth is not None  # a method that doesn't exist: 405 with a known key
         if endpoint.without_key is not None and endpoint.without_key in request.query_params:
             return True
         key = request.auth

@@ -21,7 +21,7 @@ class UploadParser(MultiPartParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """A plain dict, as from JSON. Raises `too_large`."""
+        """Return a plain dict, as from JSON. Raises `too_large`."""
         request = (parser_context or {})["request"]
         if is_too_large(request.META.get("CONTENT_LENGTH")):
             limit = f"{settings.MAX_IMPORT_BYTES:,}"

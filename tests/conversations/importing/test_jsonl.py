@@ -7,6 +7,7 @@ import pytest
 
 from conversations.importing.formats import jsonl
 from conversations.importing.formats.types import ImportedPerson, Skipped, Why
+from tests.conversations.importing.parts import unpaired
 
 NOW = datetime(2026, 3, 10, 20, 30, tzinfo=UTC)
 
@@ -82,7 +83,7 @@ def test_single_messages_become_a_turn_when_they_answer(file: Path) -> None:
     )
 
     [talk] = person.conversations
-    assert [m.content for m in talk.unpaired] == ["Hello?", "Half a"]
+    assert [m.content for m in unpaired(talk)] == ["Hello?", "Half a"]
     assert [t.assistant.content for t in talk.turns] == ["Here!"]
     assert talk.messages[0].speaker == "Maya"
 
@@ -90,7 +91,7 @@ def test_single_messages_become_a_turn_when_they_answer(file: Path) -> None:
 def test_a_turn_without_a_reply_yet_is_a_message(file: Path) -> None:
     [person], skipped = read(file, turn(assistant_message=None))
 
-    assert [m.role for m in person.conversations[0].unpaired] == ["user"]
+    assert [m.role for m in unpaired(person.conversations[0])] == ["user"]
     assert skipped == []
 
 

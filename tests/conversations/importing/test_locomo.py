@@ -5,6 +5,7 @@ import pytest
 
 from conversations.importing.formats import locomo
 from conversations.importing.formats.types import ImportedPerson, Skipped, Why
+from tests.conversations.importing.parts import unpaired
 
 DATE = "1:56 pm on 8 May, 2023"
 
@@ -94,7 +95,7 @@ def test_several_messages_of_one_speaker_are_kept_in_order() -> None:
 
     talk = person.conversations[0]
     assert [m.content for m in talk.messages] == ["b1", "a1", "a2", "b2"]
-    assert [m.content for m in talk.unpaired] == ["b1", "a1"]
+    assert [m.content for m in unpaired(talk)] == ["b1", "a1"]
     assert [t.user.content for t in talk.turns] == ["a2"]
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from conversations.importing.formats import memorybank
 from conversations.importing.formats.types import ImportedPerson, Skipped, Why
+from tests.conversations.importing.parts import unpaired
 
 
 def entry(query: str = "你好", response: str = "你好呀") -> dict[str, Any]:
@@ -79,7 +80,7 @@ def test_reading_twice_gives_the_same() -> None:
 def test_a_question_without_a_response_is_kept_as_a_message() -> None:
     [found], skipped = read(person({"2023-04-27": [{"query": "在吗"}, entry()]}))
 
-    assert [m.content for m in found.conversations[0].unpaired] == ["在吗"]
+    assert [m.content for m in unpaired(found.conversations[0])] == ["在吗"]
     assert skipped == [Skipped("[0].history.2023-04-27[0].response", Why.NO_TEXT)]
 
 

@@ -5,6 +5,7 @@ from conversations.importing.formats.types import (
     ImportedMessage,
     ImportedTurn,
 )
+from tests.conversations.importing.parts import unpaired
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -67,8 +68,8 @@ def test_every_message_is_in_exactly_one_turn_or_alone() -> None:
 
     paired = [m for turn in told.turns for m in (turn.user, turn.assistant)]
 
-    assert {*paired, *told.unpaired} == set(told.messages)
-    assert len(paired) + len(told.unpaired) == len(told.messages)
+    assert {*paired, *unpaired(told)} == set(told.messages)
+    assert len(paired) + len(unpaired(told)) == len(told.messages)
 
 
 def test_a_conversation_without_messages_has_no_parts() -> None:

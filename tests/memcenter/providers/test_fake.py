@@ -1,7 +1,7 @@
 import numpy as np
 
 from memcenter.providers.base import Embedder
-from memcenter.providers.fake import HashingEmbedder
+from tests.hashing_embedder import HashingEmbedder
 
 
 def test_hashed_vectors_are_unit_and_alike_where_words_are_shared() -> None:

@@ -10,9 +10,9 @@ from django.utils import timezone
 from memcenter.rest.requests import throttling
 from ops import registry
 from ops.models import Attempt, Kind, Operation
-from ops.queue import outbox
 from ops.queue.leases import RENEWED_KEY, Leases
 from ops.tasks import HEARTBEAT_KEY, heartbeat
+from tests.claiming import claim
 
 pytestmark = pytest.mark.django_db
 
@@ -101,7 +101,7 @@ def test_whatever_was_begun_or_finished_of_late_is_progress() -> None:
 
 def test_what_runs_is_in_hand_for_as_long_as_its_lease_is_renewed() -> None:
     due(seconds=60)
-    claimed = outbox.claim([Kind.CLEANUP], now=timezone.now())
+    claimed = claim([Kind.CLEANUP], now=timezone.now())
     assert claimed is not None
     Attempt.objects.update(started_at=timezone.now() - timedelta(hours=1))
     assert operations_are() != "ok"

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from memcenter.providers.fake import HashingEmbedder
 from memories.retrieval.dates import Date
 from memories.retrieval.dense import query_vector
 from memories.retrieval.query import analyse
+from tests.hashing_embedder import HashingEmbedder
 
 
 def test_a_question_is_read_with_the_speakers_it_names() -> None:

@@ -15,6 +15,7 @@ from memcenter.rest.thread_limits import Share
 from ops.api import events, views_operations
 from ops.models import Kind, Operation, Status, User
 from ops.queue import outbox
+from tests.claiming import claim
 from tests.memcenter.rest.client import Api, error
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +44,7 @@ def watch(
 
 
 def end(operation: Operation) -> None:
-    claimed = outbox.claim([Kind.REINDEX], now=operation.run_after)
+    claimed = claim([Kind.REINDEX], now=operation.run_after)
     assert claimed is not None and outbox.succeed(claimed)
 
 

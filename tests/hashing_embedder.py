@@ -1,4 +1,4 @@
-"""An embedder for tests: quick, deterministic, without weights or network."""
+"""An embedder: quick, deterministic, without weights or network."""
 
 import hashlib
 from collections.abc import Sequence
