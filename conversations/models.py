@@ -105,7 +105,7 @@ class Withheld(models.TextChoices):
     MANY_PEOPLE = "people"
 
 
-class Told(models.TextChoices):
+class ToldAs(models.TextChoices):
     """How we know when a message was told, for the comparison with a forget.
 
     TO_US: in a turn or the chat, at `recorded_at`. DATED: imported or flushed, said at
@@ -149,7 +149,7 @@ class Message(models.Model):
         max_length=9, choices=Withheld, blank=True, default=Withheld.NO, db_default=""
     )
     told = models.CharField(
-        max_length=7, choices=Told, blank=True, default=Told.TO_US, db_default=""
+        max_length=7, choices=ToldAs, blank=True, default=ToldAs.TO_US, db_default=""
     )
     # Positions of secrets that the reader found: start, end, start, end …
     secrets = ArrayField(models.PositiveIntegerField(), default=list, db_default=[], blank=True)
@@ -167,7 +167,7 @@ class Message(models.Model):
             one_of("role", Role, name="message_role_known"),
             one_of("learning", Learning, name="message_learning_known"),
             one_of("withheld", Withheld, name="message_withheld_known"),
-            one_of("told", Told, name="message_told_known"),
+            one_of("told", ToldAs, name="message_told_known"),
             models.UniqueConstraint(fields=["conversation", "number"], name="message_number"),
             models.UniqueConstraint(
                 fields=["conversation", "external_id"],

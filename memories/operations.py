@@ -55,7 +55,7 @@ def _learned_alone(run: Run, *, user: User, heard: Heard) -> Mapping[str, Any]:
     forget = spoken_requests.settle(run, user=user, heard=heard, extraction=extraction)
     skills.learn(run, user=user, turn=heard.turn)
     decided = ingest.learn(run, user=user, heard=heard, extraction=extraction)
-    return turn_batches.told(decided, extraction, forget=forget)
+    return turn_batches.result_of(decided, extraction, forget=forget)
 
 
 @handles(Kind.EXTRACT_CONVERSATION)
@@ -217,7 +217,7 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
         return None
     vectors, _ = search_index.embed_memory(memory.content)
     with as_user(user):
-        written = model_revision.look(user, memory, vectors[0])
+        written = model_revision.collect_similar(user, memory, vectors[0])
     if not written.known:
         return {"revised": False}
     return {"revised": model_revision.revise(run, user, written, model_revision.decide(written))}

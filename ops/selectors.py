@@ -61,7 +61,7 @@ def stand_still(*, since: datetime) -> bool:
     return bool(statements.rows(_STAND_STILL, values)[0][0])
 
 
-def since(operation: Operation) -> datetime:
+def waiting_since(operation: Operation) -> datetime:
     """Return since when the operation waits or makes no progress."""
     waits = operation.status == Status.PENDING
     return operation.run_after if waits else operation.updated_at

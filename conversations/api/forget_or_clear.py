@@ -12,7 +12,7 @@ from conversations.forgetting import message_forgets
 from conversations.recording import temporary
 from conversations.recording.temporary import TemporaryConversation
 from memcenter.rest.endpoint import Call
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 from ops.models import Operation
 
 
@@ -31,7 +31,7 @@ def _leave(
     thread = thread_of(call, reference)
     if isinstance(thread, TemporaryConversation):
         temporary.erase(thread, messages_only=messages_only)
-        return Passing(rendering.accepted(None), status=202)
+        return UnstoredResponse(rendering.accepted(None), status=202)
     operation = ask(
         user=call.user,
         conversation=thread,

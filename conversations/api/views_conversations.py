@@ -17,7 +17,7 @@ from memcenter.rest.description.schema import Accepted, page_of
 from memcenter.rest.endpoint import EMPTY, PRETEND, Call, endpoint
 from memcenter.rest.pagination import NEWEST
 from memcenter.rest.requests.fields import Personal
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 
 
 class ConversationsView(MemcenterView):
@@ -45,7 +45,7 @@ class ConversationsView(MemcenterView):
         fields = {"title": data.get("title", ""), "kind": data.get("kind")}
         if brief and reference is None:
             made = temporary.create(user=call.user, external_id=None, **fields)
-            return Passing(rendering.conversation(made, user=call.user), status=201)
+            return UnstoredResponse(rendering.conversation(made, user=call.user), status=201)
         if reference is None:
             row = conversation_names.create(user=call.user, external_id=None, **fields)
             return Response(rendering.conversation(row, user=call.user), status=201)
@@ -63,7 +63,7 @@ class ConversationsView(MemcenterView):
         answer = rendering.conversation(thread, user=call.user)
         status = 201 if is_new else 200
         if isinstance(thread, TemporaryConversation):
-            return Passing(answer, status=status)
+            return UnstoredResponse(answer, status=status)
         return Response(answer, status=status)
 
 
@@ -90,7 +90,7 @@ class ConversationView(MemcenterView):
             title = call.data["title"]
             if isinstance(thread, TemporaryConversation):
                 thread = temporary.rename(thread, title=title)
-                return Passing(rendering.conversation(thread, user=call.user))
+                return UnstoredResponse(rendering.conversation(thread, user=call.user))
             thread = conversation_names.rename(user=call.user, conversation=thread, title=title)
         return Response(rendering.conversation(thread, user=call.user))
 

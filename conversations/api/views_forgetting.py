@@ -13,7 +13,7 @@ from conversations.forgetting import forget_choices, message_forgets
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.description.schema import Accepted
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 from memories import projects
 from memories import selectors as memory_selectors
 from memories.forgetting import memory_forgets, spoken_requests
@@ -100,7 +100,9 @@ def _forget_project(call: Call) -> Response:
 
 def _forget_user(call: Call) -> Response:
     operation, token = person_forgets.forget_user(user=call.user, requested_by_key=call.key_id)
-    return Passing(rendering.accepted(operation.public_id, receipt_token=token), status=202)
+    return UnstoredResponse(
+        rendering.accepted(operation.public_id, receipt_token=token), status=202
+    )
 
 
 _FORGET: Mapping[str, Callable[[Call], Response]] = {

@@ -18,7 +18,7 @@ from memcenter.rest.description.schema import Accepted, page_of
 from memcenter.rest.endpoint import PRETEND, Call, endpoint
 from memcenter.rest.pagination import Order, listed
 from memcenter.rest.requests.fields import Personal
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 
 _SPOKEN = Order("number", descending=False)
 
@@ -65,7 +65,7 @@ class ConversationMessagesView(MemcenterView):
         if isinstance(thread, TemporaryConversation):
             said, repeated = temporary.append(thread, messages=(message,))
             answer = rendering.message(said[0], conversation_id=thread.public_id, in_window=True)
-            return Passing(answer, status=200 if repeated else 201)
+            return UnstoredResponse(answer, status=200 if repeated else 201)
         recorded = turns.record_message(user=call.user, conversation=thread, message=message)
         answer = rendering.message(
             recorded.message,

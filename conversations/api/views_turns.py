@@ -16,7 +16,7 @@ from conversations.recording.temporary import TemporaryConversation
 from conversations.recording.turns import MessageInput
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Call, endpoint
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 from ops.models import User
 
 
@@ -91,4 +91,4 @@ def _record_temporary(
         "assistant_message_id": messages[1].public_id,
         "op_ids": [],
     }
-    return Passing(answer, status=200 if repeated else 201)
+    return UnstoredResponse(answer, status=200 if repeated else 201)

@@ -10,10 +10,10 @@ from typing import Literal
 from django.conf import settings
 
 from conversations.chat import answer_text, running_answers
-from conversations.chat.chat_messages import Kept
-from conversations.chat.model_stream import Hearing
+from conversations.chat.chat_messages import KeptThread
+from conversations.chat.model_stream import PieceReader
 from conversations.chat.preparation import Prepared
-from conversations.chat.temporary_messages import Passing
+from conversations.chat.temporary_messages import TemporaryThread
 from conversations.models import Role
 from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Conflict, NotFound, ProviderError
@@ -41,7 +41,7 @@ class Answering:
     """
 
     def __init__(
-        self, thread: Kept | Passing, *, release: Callable[[], object] = lambda: None
+        self, thread: KeptThread | TemporaryThread, *, release: Callable[[], object] = lambda: None
     ) -> None:
         """Raise `Conflict` if another answer is being given in this conversation."""
         if not running_answers.begin(thread.public_id):
@@ -65,12 +65,12 @@ class Answering:
         return self.end
 
     def _run(self) -> Iterator[str]:
-        hearing: Hearing | None = None
+        hearing: PieceReader | None = None
         try:
             prepared = self._prepared()
             if prepared is None:
                 return
-            hearing = Hearing(answer_text.pieces_of(prepared), done=self._release)
+            hearing = PieceReader(answer_text.pieces_of(prepared), done=self._release)
             end = yield from self._heard(hearing)
             hearing.leave()
             self._account(prepared, end)
@@ -89,7 +89,7 @@ class Answering:
             self.end = End.GONE
         return None
 
-    def _heard(self, hearing: Hearing) -> Generator[str, None, End]:
+    def _heard(self, hearing: PieceReader) -> Generator[str, None, End]:
         """Yield the pieces and return the reason why they ended."""
         while not self._is_to_stop():
             try:

@@ -26,7 +26,7 @@ SAID_LATER = "Something newer has been said since. Reload the page to see it."
 
 
 @dataclass
-class Kept:
+class KeptThread:
     """The newest message of a person in a kept conversation, with its present answer if any.
 
     Answering it again replaces the whole turn through the forgetting services, so that its words
@@ -102,12 +102,12 @@ class Kept:
 class Edited:
     """The edited message, the public ids of deleted messages and the texts of deleted memories."""
 
-    thread: Kept
+    thread: KeptThread
     gone: Sequence[str]
     memories: Sequence[str]
 
 
-def ask(text: str, *, user: User, conversation: Conversation | None) -> Kept:
+def ask(text: str, *, user: User, conversation: Conversation | None) -> KeptThread:
     """Record a new message, in a new conversation if none is given. Raises as `record_message`."""
     with as_user(user):
         if conversation is None:
@@ -115,7 +115,7 @@ def ask(text: str, *, user: User, conversation: Conversation | None) -> Kept:
         return _said(text, user=user, conversation=conversation)
 
 
-def last(*, user: User, conversation: Conversation) -> Kept:
+def last(*, user: User, conversation: Conversation) -> KeptThread:
     """Return the last question, to be answered (again). Runs in the caller's transaction.
 
     Raises `Conflict` if the conversation has no question.
@@ -144,27 +144,27 @@ def edit(text: str, *, user: User, conversation: Conversation, message: str) -> 
     return Edited(thread, found.shown, [one.content for one in lost])
 
 
-def _said(text: str, *, user: User, conversation: Conversation) -> Kept:
+def _said(text: str, *, user: User, conversation: Conversation) -> KeptThread:
     conversation_names.give_title(conversation, text)
     recorded = turns.record_message(
         user=user, conversation=conversation, message=MessageInput(text)
     )
-    return Kept(user, conversation, recorded.message)
+    return KeptThread(user, conversation, recorded.message)
 
 
-def _last(user: User, conversation: Conversation) -> Kept | None:
+def _last(user: User, conversation: Conversation) -> KeptThread | None:
     """Return the newest message if the person wrote it, else the one before it with its answer."""
     found = selectors.messages_of(user, conversation).order_by("-number")[:2]
     newest = list(found)
     if newest and newest[0].role == Role.USER:
-        return Kept(user, conversation, newest[0])
+        return KeptThread(user, conversation, newest[0])
     if [one.role for one in newest] != [Role.ASSISTANT, Role.USER]:
         return None
     answer, question = newest
-    return Kept(user, conversation, question, answer, selectors.turn_of(user, answer))
+    return KeptThread(user, conversation, question, answer, selectors.turn_of(user, answer))
 
 
-def _check_last(thread: Kept) -> None:
+def _check_last(thread: KeptThread) -> None:
     """Check under the lock that recording and forgetting also take."""
     Conversation.objects.select_for_update().filter(pk=thread.conversation.pk).first()
     found = _last(thread.user, thread.conversation)

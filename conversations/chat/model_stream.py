@@ -11,7 +11,7 @@ from memcenter.lib.errors import ProviderError
 _PATIENCE = 0.2  # seconds between two looks at whether to go on
 
 
-class Hearing:
+class PieceReader:
     """Reads pieces in a thread of its own, which calls `done` at the end."""
 
     def __init__(self, pieces: Iterator[str], *, done: Callable[[], object]) -> None:

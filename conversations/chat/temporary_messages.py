@@ -17,7 +17,7 @@ from ops.models import User
 
 
 @dataclass
-class Passing:
+class TemporaryThread:
     """The newest message of a temporary chat, with its present answer if any."""
 
     user: User
@@ -60,29 +60,29 @@ class Passing:
         self.said = [self.question, made[0]]
 
 
-def ask(text: str, *, user: User, conversation: TemporaryConversation | None) -> Passing:
+def ask(text: str, *, user: User, conversation: TemporaryConversation | None) -> TemporaryThread:
     """Add a new message to a temporary chat, or to a new one if none is given."""
     conversation = conversation or temporary.create(user=user, external_id=None)
     if not conversation.title:
         conversation = temporary.rename(conversation, title=title_of(text))
     (said,), _ = temporary.append(conversation, messages=(MessageInput(text),))
     count = conversation.message_count + 1
-    return Passing(user, replace(conversation, message_count=count), said)
+    return TemporaryThread(user, replace(conversation, message_count=count), said)
 
 
-def last(*, user: User, conversation: TemporaryConversation) -> Passing:
+def last(*, user: User, conversation: TemporaryConversation) -> TemporaryThread:
     """Return the last question. Raises `Conflict` if the chat has no question."""
     newest = temporary.read(conversation)[-2:]
     if newest and newest[-1].role == Role.USER:
-        return Passing(user, conversation, newest[-1])
+        return TemporaryThread(user, conversation, newest[-1])
     if [one.role for one in newest] != [Role.USER, Role.ASSISTANT]:
         raise Conflict("There is nothing to answer here.")
-    return Passing(user, conversation, newest[0], newest[1])
+    return TemporaryThread(user, conversation, newest[0], newest[1])
 
 
 def edit(
     text: str, *, user: User, conversation: TemporaryConversation, message: str
-) -> tuple[Passing, list[str]]:
+) -> tuple[TemporaryThread, list[str]]:
     """Replace the text of the last message; return the ids of the messages deleted with it."""
     found = last(user=user, conversation=conversation)
     if found.question.public_id != message:

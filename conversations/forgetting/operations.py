@@ -21,7 +21,7 @@ from conversations.models import Conversation, Summary
 from conversations.recording import summaries
 from memcenter.lib.database import cascades
 from memories.forgetting import erased_texts, memory_erasure, memory_forgets
-from memories.forgetting.erased_texts import Leaving
+from memories.forgetting.erased_texts import ErasedTexts
 from memories.writing import attached_texts
 from ops.access import as_user
 from ops.audit.receipts import Counts
@@ -190,17 +190,17 @@ def _remember(
     run: Run, user: User, targets: Sequence[Target], *, resting: Q | None, gone: Sequence[int]
 ) -> None:
     """Record the forget in the ledger. `resting` is None if derived memories are kept."""
-    found, elsewhere = Leaving(), list[str]()
+    found, elsewhere = ErasedTexts(), list[str]()
     conversations = [one.conversation for one in targets]
 
     def look() -> list[str]:
         nonlocal found, elsewhere
         if resting is None:
-            found = erased_texts.nothing(
+            found = erased_texts.collect_none(
                 user=user, resting=forget_choices.resting_on(targets, gone=())
             )
         else:
-            found = erased_texts.of(user=user, resting=resting, gone=gone)
+            found = erased_texts.collect(user=user, resting=resting, gone=gone)
         said_there = (
             erased_hashes.words_of(rows)
             for one in targets

@@ -9,11 +9,11 @@ from typing import Any
 from conversations.forgetting import forget_choices, layer_deletion, message_forgets
 from conversations.models import Conversation, Message
 from memories.models import Memory
-from ops.forgetting.reapplied_forgets import again
+from ops.forgetting.reapplied_forgets import reapplies
 from ops.models import Operation, User
 
 
-@again("message")
+@reapplies("message")
 def _messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     """Forget each message alone: the ledger lists the other one if forgotten."""
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
@@ -21,7 +21,7 @@ def _messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation 
     return operations[-1] if operations else None
 
 
-@again("choice")
+@reapplies("choice")
 def _choice(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     memories = list(Memory.everything.filter(user=user, public_id__in=target["memories"]))
     messages = list(Message.everything.filter(user=user, public_id__in=target["messages"]))
@@ -30,7 +30,7 @@ def _choice(user: User, target: Mapping[str, Any], at: datetime) -> Operation | 
     return forget_choices.forget_again(user=user, memories=memories, messages=messages)
 
 
-@again("conversation")
+@reapplies("conversation")
 def _conversation(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     found = Conversation.everything.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
@@ -40,7 +40,7 @@ def _conversation(user: User, target: Mapping[str, Any], at: datetime) -> Operat
     )
 
 
-@again("clear")
+@reapplies("clear")
 def _clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     """Clear only the messages that existed then; messages recorded later stay."""
     found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
@@ -51,7 +51,7 @@ def _clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | N
     )
 
 
-@again("layer")
+@reapplies("layer")
 def _layer(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     rows = layer_deletion.rows_of(user, layer=target["layer"])
     newest = rows.filter(created_at__lte=at).order_by("-pk").first()

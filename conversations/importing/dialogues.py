@@ -11,7 +11,7 @@ from conversations.importing.formats.types import (
     ImportedPerson,
     ImportedTurn,
 )
-from conversations.models import Conversation, Told
+from conversations.models import Conversation, ToldAs
 from conversations.recording import conversation_names, turns
 from memcenter.lib.errors import ApplicationError, Invalid
 from ops.access import as_system, as_user
@@ -217,5 +217,5 @@ def _input(message: ImportedMessage) -> turns.MessageInput:
         created_at=message.created_at,
         speaker=message.speaker,
         completed=message.completed,
-        told=Told.DATED if message.dated else Told.UNDATED,
+        told=ToldAs.DATED if message.dated else ToldAs.UNDATED,
     )

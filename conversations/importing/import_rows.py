@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from conversations.forgetting.message_erasure import leave_conversation
-from conversations.models import Conversation, Message, Told, Withheld
+from conversations.models import Conversation, Message, ToldAs, Withheld
 from conversations.recording.conversation_names import check_external_id
 from memcenter.lib.errors import Invalid
 from memcenter.lib.text import tokens
@@ -55,8 +55,8 @@ class MessageRows(Rows):
         if "token_count" not in given:
             row.token_count = tokens.count(row.content)
         row.withheld = row.withheld or _mark_of(row, loading)
-        if row.told == Told.TO_US and not given.get("recorded_at"):
-            row.told = Told.DATED if given.get("created_at") else Told.UNDATED
+        if row.told == ToldAs.TO_US and not given.get("recorded_at"):
+            row.told = ToldAs.DATED if given.get("created_at") else ToldAs.UNDATED
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
         _set_apart(rows)

@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.chat import chat_messages, running_answers, temporary_messages
-from conversations.chat.chat_messages import Kept
-from conversations.chat.temporary_messages import Passing
+from conversations.chat.chat_messages import KeptThread
+from conversations.chat.temporary_messages import TemporaryThread
 from conversations.forgetting import forget_preview
 from conversations.pages import answers, chat_page
 from conversations.pages.chat_page import Opened
@@ -87,19 +87,21 @@ def _opened(request: HttpRequest, conversation_id: str) -> Opened:
         return chat_page.opened(person(request), conversation_id)
 
 
-def _last(request: HttpRequest, found: Opened) -> Kept | Passing:
+def _last(request: HttpRequest, found: Opened) -> KeptThread | TemporaryThread:
     with own_transaction(request):
         return _last_of(person(request), found)
 
 
-def _last_of(user: User, found: Opened) -> Kept | Passing:
+def _last_of(user: User, found: Opened) -> KeptThread | TemporaryThread:
     if found.passing is not None:
         return temporary_messages.last(user=user, conversation=found.passing)
     assert found.kept is not None
     return chat_messages.last(user=user, conversation=found.kept)
 
 
-def _edited(request: HttpRequest, found: Opened, text: str) -> tuple[Kept | Passing, list[str]]:
+def _edited(
+    request: HttpRequest, found: Opened, text: str
+) -> tuple[KeptThread | TemporaryThread, list[str]]:
     user, message = person(request), request.POST.get("message", "")
     if found.passing is not None:
         return temporary_messages.edit(text, user=user, conversation=found.passing, message=message)
@@ -128,7 +130,7 @@ def _asked(request: HttpRequest, found: Opened, form: MessageForm) -> HttpRespon
     try:
         with own_transaction(request):
             thread = _last_of(person(request), found)
-            if isinstance(thread, Kept):
+            if isinstance(thread, KeptThread):
                 lost = forget_preview.of_message(thread.question, user=person(request))
                 goes = delete_texts.memories_only_here(lost.memories) if lost.memories else ""
     except NotFound:

@@ -17,8 +17,8 @@ from rest_framework.exceptions import Throttled
 from conversations import selectors
 from conversations.chat import answer_text, running_answers
 from conversations.chat.answer_stream import Answering, End
-from conversations.chat.chat_messages import Kept
-from conversations.chat.temporary_messages import Passing
+from conversations.chat.chat_messages import KeptThread
+from conversations.chat.temporary_messages import TemporaryThread
 from conversations.models import Message
 from conversations.pages import bubbles, chat_page, incomplete_answers
 from conversations.pages.chat_page import Opened
@@ -59,7 +59,7 @@ def take_place(found: Opened) -> Place | None:
 
 def give(
     request: HttpRequest,
-    thread: Kept | Passing,
+    thread: KeptThread | TemporaryThread,
     place: Place | None,
     *,
     gone: Sequence[str] = (),
@@ -72,7 +72,7 @@ def give(
         release = place.close if place is not None else lambda: None
         answering = Answering(thread, release=release)
         held.pop_all()
-    given = Giving(request, answering, gone=gone, was_untitled=was_untitled)
+    given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(given, content_type="text/event-stream", headers=headers)
@@ -84,7 +84,7 @@ def give(
     return response
 
 
-class Giving:
+class AnswerEvents:
     """The answer as server-sent events: `begun`, `shown` with the whole text so far, `ended`.
 
     If the reader leaves, the answer is still read to its end and recorded.

@@ -17,7 +17,7 @@ from conversations import selectors
 from conversations.models import Conversation, Message, Role, Turn
 from conversations.pages import forget_cards, forget_receipts, learned, used_memories
 from conversations.pages.forget_cards import Card
-from conversations.pages.forget_receipts import Unfolding
+from conversations.pages.forget_receipts import ForgetLine
 from conversations.pages.learned import Lessons
 from conversations.recording.temporary import TemporaryMessage
 from memcenter.lib.text.richtext import as_html
@@ -46,7 +46,7 @@ class Bubble:
     used: int = 0
     lessons: Lessons | None = None
     card: Card | None = None
-    receipts: Sequence[Unfolding] = ()
+    receipts: Sequence[ForgetLine] = ()
     is_temporary: bool = False
     is_whole_turn: bool = False
     is_completed: bool = True

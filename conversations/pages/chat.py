@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations.chat import chat_messages, temporary_messages
-from conversations.chat.chat_messages import Kept
-from conversations.chat.temporary_messages import Passing
+from conversations.chat.chat_messages import KeptThread
+from conversations.chat.temporary_messages import TemporaryThread
 from conversations.pages import answers, chat_page, conversation_list
 from conversations.pages.chat_page import Opened
 from conversations.pages.forms import MessageForm
@@ -83,11 +83,11 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
     return response
 
 
-def _page_of(thread: Kept | Passing) -> str:
+def _page_of(thread: KeptThread | TemporaryThread) -> str:
     return reverse("conversation", args=[thread.public_id])
 
 
-def _asked(text: str, *, user: User, found: Opened) -> Kept | Passing:
+def _asked(text: str, *, user: User, found: Opened) -> KeptThread | TemporaryThread:
     """Record the message in its conversation."""
     if found.is_temporary:
         return temporary_messages.ask(text, user=user, conversation=found.passing)

@@ -25,7 +25,7 @@ from conversations.pages import (
 )
 from conversations.pages.bubbles import Bubbles
 from conversations.pages.conversation_list import Row
-from conversations.pages.forget_receipts import Unfolding
+from conversations.pages.forget_receipts import ForgetLine
 from conversations.pages.forms import MessageForm
 from conversations.pages.incomplete_answers import Ending
 from conversations.pages.learned import Lessons
@@ -157,11 +157,13 @@ def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     return context | beside(user, answer, lessons=_known(said, answer))
 
 
-def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> Unfolding | None:
+def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine | None:
     """Return the receipt to show below the messages, unless one of them shows it."""
     op_id = forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
-    return forget_receipts.of(person(request), op_id) if op_id and op_id not in shown else None
+    return (
+        forget_receipts.open_line(person(request), op_id) if op_id and op_id not in shown else None
+    )
 
 
 def edge_of(user: User, conversation: Conversation) -> str:

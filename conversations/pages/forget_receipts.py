@@ -24,7 +24,7 @@ _TEMPLATE = "conversations/includes/forget_receipt.html"
 
 
 @dataclass(frozen=True)
-class Unfolding:
+class ForgetLine:
     """One forget. `is_open` tells that a finished receipt is shown, not only named."""
 
     operation: Operation
@@ -51,13 +51,13 @@ class Unfolding:
         return reverse("forget_receipt", args=[self.operation.public_id])
 
 
-def of(user: User, op_id: str) -> Unfolding | None:
+def open_line(user: User, op_id: str) -> ForgetLine | None:
     """Return this person's forget, unfolded; None if there is no such operation."""
     found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
-    return Unfolding(found, is_open=True) if found is not None else None
+    return ForgetLine(found, is_open=True) if found is not None else None
 
 
-def of_turns(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[Unfolding]]:
+def of_turns(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:
     """Return what was forgotten on request, by turn id; `asked` hold the requests to forget."""
     wanted = {
         one.payload["turn"]: [
@@ -68,9 +68,9 @@ def of_turns(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[Un
         for one in asked
     }
     found = _forgets_of(user, [op_id for each in wanted.values() for op_id in each])
-    by_turn: dict[int, list[Unfolding]] = defaultdict(list)
+    by_turn: dict[int, list[ForgetLine]] = defaultdict(list)
     for turn, op_ids in wanted.items():
-        by_turn[turn] += [Unfolding(found[one]) for one in op_ids if one in found]
+        by_turn[turn] += [ForgetLine(found[one]) for one in op_ids if one in found]
     return by_turn
 
 
@@ -86,7 +86,7 @@ def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
 def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
     """Return the steps or the receipt; without htmx, lead to the receipt's own page."""
     with own_transaction(request):
-        found = of(person(request), op_id)
+        found = open_line(person(request), op_id)
         if found is None:
             raise NotFound("There is no such operation.")
         if is_htmx(request):

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Conversation, Learning, Message, Role, Told, Turn
+from conversations.models import Conversation, Learning, Message, Role, ToldAs, Turn
 from conversations.recording.conversation_names import check_external_id
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
@@ -36,7 +36,7 @@ class MessageInput:
     speaker: str = ""
     completed: bool = True
     stopped: bool = False
-    told: Told = Told.TO_US
+    told: ToldAs = ToldAs.TO_US
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ _SECONDS = 10
 
 
 @dataclass(frozen=True)
-class Told:
+class Claims:
     """`sub` is the provider's name for the person; `email` is empty unless verified there."""
 
     issuer: str
@@ -49,13 +49,13 @@ def lead_there(request: HttpRequest) -> HttpResponse:
         return response
 
 
-def told(request: HttpRequest) -> Told:
+def read_claims(request: HttpRequest) -> Claims:
     """Return the person that the provider authenticated. Raises `ProviderError`."""
     with _failing_as_one():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
             raise ValueError("Somebody else's word")
-        return Told(
+        return Claims(
             settings.OIDC_ISSUER,
             str(claims["sub"]),
             email=_verified(claims),

@@ -69,7 +69,9 @@ def masked_together(
     """
     found = [learned_secrets.find(text) if read else find(text) for text in texts]
     if places:
-        known = [learned_secrets.at(each, text) for each, text in zip(places, texts, strict=True)]
+        known = [
+            learned_secrets.spans_at(each, text) for each, text in zip(places, texts, strict=True)
+        ]
         found = [joined([*one, *more]) for one, more in zip(found, known, strict=True)]
     told = {
         text[span.start : span.end]: span.category

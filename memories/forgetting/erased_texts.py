@@ -31,7 +31,7 @@ WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
 
 
 @dataclass(frozen=True)
-class Leaving:
+class ErasedTexts:
     """The texts and rows to be erased; `staying` are texts of the same memories that remain.
 
     `along` has the keys of the memories that deriving decides about. Of these, deriving clears all
@@ -47,7 +47,7 @@ class Leaving:
     renewed: Collection[int] = ()
 
 
-def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
+def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedTexts:
     """Collect what is erased with the matching sources and with the memories in `gone`.
 
     It follows the same plan as deriving. The sources and memories must be hidden already.
@@ -56,7 +56,7 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
     present = Memory.everything.filter(user=user, pk__in=gone).values_list("pk", flat=True)
     touched = {*sources.values_list("memory", flat=True).distinct(), *present}
     if not touched:
-        return Leaving()
+        return ErasedTexts()
     graph = read(user, touched)
     outcomes = derivation.plan(graph.texts, gone=gone)
     changed = [graph.versions[pk] for pk, outcome in outcomes.items() if outcome.changed]
@@ -75,7 +75,7 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
     learned = {one.pk for one in graph.memories if one.origin == Origin.EXTRACTED}
     along = [one.pk for one in graph.memories]
     texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew)]
-    return Leaving(
+    return ErasedTexts(
         texts=texts,
         rows=(
             memories,
@@ -94,11 +94,11 @@ def of(*, user: User, resting: Q, gone: Collection[int] = ()) -> Leaving:
     )
 
 
-def nothing(*, user: User, resting: Q) -> Leaving:
+def collect_none(*, user: User, resting: Q) -> ErasedTexts:
     """Return only the memories that rest on the sources, for a forget that keeps memories."""
     sources = Source.everything.filter(resting, user=user)
     touched = set(sources.values_list("memory", flat=True).distinct())
-    return Leaving(along=[one.pk for one in read(user, touched).memories] if touched else ())
+    return ErasedTexts(along=[one.pk for one in read(user, touched).memories] if touched else ())
 
 
 def said_elsewhere(*, user: User, texts: Sequence[str], without: Collection[int]) -> list[str]:
@@ -151,4 +151,6 @@ def _texts(memories: Iterable[Memory]) -> Iterator[str]:
     """Yield the texts of the memories; side texts only if they are distinctively long."""
     for one in memories:
         yield from filter(None, (one.content, one.summary, one.feedback_reason))
-        yield from (text for text in string_values.of([one.data, one.metadata]) if is_long(text))
+        yield from (
+            text for text in string_values.strings_in([one.data, one.metadata]) if is_long(text)
+        )

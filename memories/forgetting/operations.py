@@ -12,14 +12,14 @@ from conversations.models import Turn
 from memcenter.lib.database import cascades
 from memories.files import file_copies
 from memories.forgetting import erased_texts, memory_erasure, memory_forgets
-from memories.forgetting.erased_texts import Leaving
+from memories.forgetting.erased_texts import ErasedTexts
 from memories.indexing import milvus_sync
 from memories.models import Memory, Project
 from memories.writing import attached_texts, facet_cache
 from ops.access import as_user
 from ops.audit.receipts import Counts
 from ops.forgetting import erasure
-from ops.forgetting.reapplied_forgets import again
+from ops.forgetting.reapplied_forgets import reapplies
 from ops.models import Kind, Operation, User
 from ops.queue.run import Run
 from ops.registry import handles
@@ -62,11 +62,11 @@ def forget_project(run: Run) -> Mapping[str, Any]:
 def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = ()) -> None:
     resting = Q(memory__in=gone)
     own = Project.everything.filter(user=user, pk__in=projects)
-    found, written = Leaving(), list[str]()
+    found, written = ErasedTexts(), list[str]()
 
     def look() -> list[str]:
         nonlocal found, written
-        found = erased_texts.of(user=user, resting=resting, gone=gone)
+        found = erased_texts.collect(user=user, resting=resting, gone=gone)
         texts = [*found.texts, *erased_hashes.words_of(own)]
         written = attached_texts.staying(user=user, texts=texts, leaving=found)
         memory_erasure.blank_questions_about(user=user, texts=texts)
@@ -100,18 +100,18 @@ def _erase_project(user: User, pk: int, until: datetime) -> Counts:
 known_places.vouches(erased_texts.vouching)
 known_places.vouches(attached_texts.vouching)
 known_places.personal_folders(file_copies.STORAGE)
-known_places.elsewhere(milvus_sync.InMilvus())
+known_places.register_store(milvus_sync.InMilvus())
 known_places.caches(Cached("survey:", "memories.pages.lists.facets", of_user=facet_cache.key))
 
 
-@again("memory")
+@reapplies("memory")
 def _memories_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     wanted = Q(public_id__in=target["memories"])
     memories = list(Memory.everything.filter(wanted, user=user, created_at__lte=at))
     return memory_forgets.forget_memories(user=user, memories=memories) if memories else None
 
 
-@again("project")
+@reapplies("project")
 def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     """Check the creation time too: a primary key may be reused after a restore."""
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)

@@ -37,7 +37,7 @@ def configured() -> Embedder:
     return _bundled()
 
 
-def of(identity: Identity) -> Embedder:
+def embedder_of(identity: Identity) -> Embedder:
     """Return the embedder of a space, even if the settings now name another.
 
     Raises `ProviderError` if the settings no longer say how to reach it.

@@ -193,7 +193,7 @@ def _alone(user_id: int) -> Iterator[None]:
 
 
 class InMilvus:
-    """Milvus for the residue scan and for every forget (a `known_places.Elsewhere`)."""
+    """Milvus for the residue scan and for every forget (a `known_places.ExternalStore`)."""
 
     name = NAME
 

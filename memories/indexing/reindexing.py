@@ -75,7 +75,7 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
     """
     with as_system():
         space = EmbeddingSpace.objects.get(pk=run.payload["space"])
-    embedder = embedder_choice.of(search_index.identity(space))
+    embedder = embedder_choice.embedder_of(search_index.identity(space))
     filled = 0
     while True:
         filled += _pass(run, space, embedder)

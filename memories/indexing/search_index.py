@@ -62,7 +62,7 @@ def embedder() -> Embedder:
             _chosen.append(
                 identity(active) if active else identity_of(embedder_choice.configured())
             )
-        return embedder_choice.of(_chosen[0])
+        return embedder_choice.embedder_of(_chosen[0])
 
 
 def is_here() -> bool:

@@ -23,7 +23,7 @@ def request() -> Operation | None:
 
 def let_go(user_id: int) -> Operation | None:
     """Enqueue dropping the user's index, if there is one, after the user's vectors were erased."""
-    if not settings.OWNER_DATABASE_URL or not own_index.of(user_id):
+    if not settings.OWNER_DATABASE_URL or not own_index.list_indexes(user_id):
         return None
     return _enqueue()
 

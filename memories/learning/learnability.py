@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from conversations.models import Message, Role, Told, Turn, Withheld
+from conversations.models import Message, Role, ToldAs, Turn, Withheld
 from memcenter.lib.database import statements
 from memories import language_steps
 from memories.extraction import dont_keep
@@ -111,9 +111,9 @@ def telling_of_text(text: str, *, at: datetime | None) -> Telling:
 
 def told_at(message: Message) -> datetime | None:
     """Return when we were told, or when it was said elsewhere; None if that is unknown."""
-    if message.told == Told.UNDATED:
+    if message.told == ToldAs.UNDATED:
         return None
-    return message.created_at if message.told == Told.DATED else message.recorded_at
+    return message.created_at if message.told == ToldAs.DATED else message.recorded_at
 
 
 def _telling(text: str, ids: Iterable[str], at: datetime | None) -> Telling:

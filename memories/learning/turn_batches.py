@@ -60,7 +60,7 @@ def learn(
         return None
 
 
-def told(
+def result_of(
     decided: Sequence[Decided], extraction: Extraction, *, forget: Outcome | None = None
 ) -> dict[str, Any]:
     """Return the result of an operation that learned from a turn, with ids."""
@@ -119,7 +119,7 @@ def _applied(
             ingest.mark(user, lesson.heard.turn, lesson.extraction)
             found = [one for one in decided if one is not None]
             ingest.share_earlier_texts(lesson.extraction.candidates, decided, user=user)
-            results[lesson.operation] = told(found, lesson.extraction)
+            results[lesson.operation] = result_of(found, lesson.extraction)
     run.turn_to(None)
     own = results.pop(None)
     joint_runs.succeed({pk: one for pk, one in results.items() if pk is not None})

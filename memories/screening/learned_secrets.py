@@ -103,7 +103,7 @@ def _not_innocent(text: str, reading: Reading) -> list[Span]:
     ]
 
 
-def at(places: Sequence[int], text: str) -> tuple[Span, ...]:
+def spans_at(places: Sequence[int], text: str) -> tuple[Span, ...]:
     """Return a message's secrets at its stored places: start, end, start, end …"""
     pairs = zip(places[::2], places[1::2], strict=True)
     return tuple(Span(start, end, CATEGORY) for start, end in pairs if end <= len(text))

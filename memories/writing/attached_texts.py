@@ -14,14 +14,14 @@ from django.db.models import Q
 
 from conversations.models import Conversation, Turn
 from memcenter.lib.text.shingles import Resemblance
-from memories.forgetting.erased_texts import Leaving
+from memories.forgetting.erased_texts import ErasedTexts
 from memories.models import Memory, Project
 from ops.models import User
 from ops.residue import string_values
 
 
 def staying(
-    *, user: User, texts: Sequence[str], leaving: Leaving, conversations: Collection[int] = ()
+    *, user: User, texts: Sequence[str], leaving: ErasedTexts, conversations: Collection[int] = ()
 ) -> list[str]:
     """Return the surviving side texts that resemble `texts`; call it before anything is erased.
 
@@ -35,7 +35,7 @@ def staying(
     written = _written(user.pk, memories=kept, conversations=~Q(pk__in=conversations))
     renewed = Memory.everything.filter(user=user, pk__in=set(leaving.renewed) - {*leaving.emptied})
     labels = renewed.order_by().values_list("metadata")
-    return list(filter(wanted.held_by, (*written, *string_values.of(list(labels)))))
+    return list(filter(wanted.held_by, (*written, *string_values.strings_in(list(labels)))))
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
@@ -70,4 +70,4 @@ def _written(
         Project.objects.filter(projects, **own).values_list("key", "name", "path", "machines"),
     ):
         for row in rows.order_by().iterator(chunk_size=2_000):
-            yield from filter(None, string_values.of(row))
+            yield from filter(None, string_values.strings_in(row))

@@ -69,7 +69,7 @@ def find(user: User, *, memory_id: int, version: int) -> Memory | None:
     return found.first() if users.settings_of(user).longterm_enabled else None
 
 
-def look(user: User, memory: Memory, vector: Vectors) -> Written:
+def collect_similar(user: User, memory: Memory, vector: Vectors) -> Written:
     """Collect the similar active memories that are older than this memory."""
     known = similar_memories.similar_to(
         vector, user=user, content=memory.content, project=memory.project

@@ -8,13 +8,13 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from memcenter.lib.errors import Conflict, NotAllowed
-from memcenter.providers.openid import Told
+from memcenter.providers.openid import Claims
 from ops.accounts import access_ledger
 from ops.audit import audit_log
 from ops.models import Identity, User, UserSettings
 
 
-def arrive(told: Told, *, language: str = "") -> User:
+def arrive(told: Claims, *, language: str = "") -> User:
     """Return the person of this identity; the first time, connect one by e-mail or create one.
 
     An existing login of the same name counts as another person, unless the settings say that login
@@ -32,7 +32,7 @@ def arrive(told: Told, *, language: str = "") -> User:
     return _made(told, language=language)
 
 
-def connect(*, user: User, told: Told) -> Identity:
+def connect(*, user: User, told: Claims) -> Identity:
     """Connect the identity to this person. Raises `Conflict`."""
     try:
         with transaction.atomic():
@@ -59,7 +59,7 @@ def disconnect(user: User) -> None:
         audit_log.record("identity.disconnected", subject=user.subject)
 
 
-def _by_email(same: User, told: Told) -> User:
+def _by_email(same: User, told: Claims) -> User:
     if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
         raise Conflict(
             "There is an account of your name. Sign in with its password, then connect it in the"
@@ -69,7 +69,7 @@ def _by_email(same: User, told: Told) -> User:
     return same
 
 
-def _made(told: Told, *, language: str) -> User:
+def _made(told: Claims, *, language: str) -> User:
     name = told.name[:150] if told.name.isprintable() else ""
     user = User.objects.create_user(told.email[:150] or None, display_name=name)
     known = language if language in dict(settings.LANGUAGES) else ""

@@ -98,7 +98,7 @@ def receipt(row: Receipt, *, op_id: str) -> dict[str, Any]:
         "scan": row.scan,
         "disk": row.disk,
         "chosen": row.chosen,
-        "data_folder": disk_erasure.told(disk_erasure.second_line(row)),
+        "data_folder": disk_erasure.describe_line(disk_erasure.second_line(row)),
         "previous_hash": row.previous_hash,
         "hash": row.hash,
     }

@@ -10,7 +10,7 @@ from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.pagination import Order
 from memcenter.rest.requests.fields import Personal
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 from ops.accounts import keys
 from ops.api import rendering, serializers
 from ops.models import Scope
@@ -52,7 +52,7 @@ class KeysView(MemcenterView):
             requires_user=call.data.get("requires_user", False),
         )
         # Storing the answer for repeated calls would leave the key in our database.
-        return Passing({**rendering.key(made), "key": text}, status=201)
+        return UnstoredResponse({**rendering.key(made), "key": text}, status=201)
 
 
 class KeyView(MemcenterView):

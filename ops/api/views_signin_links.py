@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, Call, endpoint
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 from ops.accounts import signin_links
 from ops.api import serializers
 from ops.models import Scope
@@ -30,4 +30,4 @@ class SignInLinksView(MemcenterView):
         )
         url = settings.PUBLIC_URL.rstrip("/") + reverse("sign_in_by_link", args=[made.token])
         # Storing the answer for repeated calls would leave the link in our database.
-        return Passing({"url": url, "expires_at": made.link.expires_at}, status=201)
+        return UnstoredResponse({"url": url, "expires_at": made.link.expires_at}, status=201)

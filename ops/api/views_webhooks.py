@@ -10,7 +10,7 @@ from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
 from memcenter.rest.pagination import Order
 from memcenter.rest.requests.fields import Personal
-from memcenter.rest.requests.idempotency import Passing
+from memcenter.rest.requests.idempotency import UnstoredResponse
 from ops.api import rendering, serializers
 from ops.models import Scope
 from ops.webhooks import webhooks
@@ -35,7 +35,9 @@ class WebhooksView(MemcenterView):
         unknown_user=EMPTY,
     )
     def get(self, call: Call) -> Response:
-        return Response(call.page.of(webhooks.of(call.user), order=_NEWEST, show=rendering.webhook))
+        return Response(
+            call.page.of(webhooks.list_webhooks(call.user), order=_NEWEST, show=rendering.webhook)
+        )
 
     @endpoint(
         summary="Have an address told of events, by ids only, each message signed",
@@ -54,7 +56,7 @@ class WebhooksView(MemcenterView):
             key=call.asked.key,
         )
         # The secret is shown only once, so the answer isn't stored for repeated calls.
-        return Passing({**rendering.webhook(made), "secret": made.secret}, status=201)
+        return UnstoredResponse({**rendering.webhook(made), "secret": made.secret}, status=201)
 
     @endpoint(
         summary="Take a webhook away, with its log",

@@ -14,8 +14,8 @@ from django.conf import settings
 from memcenter.lib.errors import ProviderError
 from ops.audit import audit_chain, audit_log, receipts
 from ops.disk import cluster, disk_traces, raw_scan
-from ops.disk.disk_traces import Sought
-from ops.disk.raw_scan import Looked
+from ops.disk.disk_traces import SearchedTexts
+from ops.disk.raw_scan import ScanResult
 from ops.disk.vacuum import UNTIL
 from ops.models import AuditEvent, AuditSeal, DiskTrace, Kind, Operation, Priority, Receipt
 from ops.queue import outbox
@@ -97,7 +97,7 @@ def second_line(receipt: Receipt) -> SecondLine:
     return SecondLine(status, at=event.at, event_hash=bytes(seal.hash).hex() if seal else "", **how)
 
 
-def told(line: SecondLine) -> dict[str, Any]:
+def describe_line(line: SecondLine) -> dict[str, Any]:
     """Return the result as the API and the receipt's file show it."""
     looked = {"files": line.files, "bytes": line.bytes, "found": line.found}
     return {
@@ -114,7 +114,7 @@ def carry_out(run: Run) -> dict[str, Any]:
     if not cluster.is_here():
         return {"receipts": 0}
     waiting = _begin(run)
-    looked: Looked | None = None
+    looked: ScanResult | None = None
     if waiting:
         size = raw_scan.size_of(raw_scan.files())
         if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
@@ -148,13 +148,13 @@ def _steps(operation: Operation) -> dict[str, dict[str, int]]:
     return {one["step"]: one["erased"] for one in operation.steps_done}
 
 
-def _erase(run: Run, waiting: Sequence[Receipt]) -> Looked:
+def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     rewritten = _steps(run.operation)
     tables = {name for name in _touched(waiting) if _REWRITTEN + name not in rewritten}
     run.step("read", total=1)
     operations = [one.operation_id for one in waiting]
     with run.applying_as_system():
-        sought = disk_traces.sought(operations)
+        sought = disk_traces.list_searched(operations)
     for _ in range(_ROUNDS):
         _rewrite(run, tables)
         run.step("log")
@@ -197,7 +197,7 @@ def _rewrite(run: Run, tables: set[str]) -> None:
         raise StillThere(f"The table {error} is in use.") from error
 
 
-def _look(run: Run, sought: Sequence[Sought]) -> Looked:
+def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
     told = 0.0
 
     def progress(done: int, total: int) -> None:
@@ -206,7 +206,7 @@ def _look(run: Run, sought: Sequence[Sought]) -> Looked:
             run.step("scan", done=done // 1_000_000, total=total // 1_000_000)
             told = time.monotonic()
 
-    return raw_scan.look(sought, progress=progress)
+    return raw_scan.scan_files(sought, progress=progress)
 
 
 def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[str, int]) -> None:

@@ -83,7 +83,7 @@ def _hasher(key: bytes) -> Hasher:
     return Hasher(key)
 
 
-class Sought:
+class SearchedTexts:
     """The erased texts of some forgets under one key, to be found in raw files."""
 
     def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
@@ -110,10 +110,10 @@ class Sought:
         return False
 
 
-def sought(operations: Sequence[int]) -> list[Sought]:
+def list_searched(operations: Sequence[int]) -> list[SearchedTexts]:
     """Return the hashes of these operations, grouped by key."""
     kept = DiskTrace.objects.filter(operation__in=operations).order_by("key", "pk")
     by_key: dict[bytes, list[DiskTrace]] = {}
     for row in kept.select_related("key"):
         by_key.setdefault(bytes(row.key.key), []).append(row)
-    return [Sought(key, rows) for key, rows in by_key.items()]
+    return [SearchedTexts(key, rows) for key, rows in by_key.items()]

@@ -18,7 +18,7 @@ from django.conf import settings
 from psycopg import sql
 
 from ops.disk import cluster
-from ops.disk.disk_traces import Sought
+from ops.disk.disk_traces import SearchedTexts
 from ops.disk.windows import AT_ONCE, Places, reduce
 from ops.residue import stores
 
@@ -57,7 +57,7 @@ class File:
 
 
 @dataclass
-class Looked:
+class ScanResult:
     """The amount that was scanned, and the files with a text that no row has."""
 
     files: int = 0
@@ -107,11 +107,11 @@ _OWN = tuple(
 )
 
 
-def look(sought: Sequence[Sought], *, progress: Progress) -> Looked:
+def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanResult:
     """Scan all files for these texts. Call it outside any transaction."""
     every = files()
     total = size_of(every)
-    looked = Looked(files=len(every), bytes=total)
+    looked = ScanResult(files=len(every), bytes=total)
     explained = [_none() for _ in sought]
     suspects: dict[File, list[Places]] = {}
     done = 0
@@ -133,7 +133,7 @@ def look(sought: Sequence[Sought], *, progress: Progress) -> Looked:
 
 
 def _left(
-    sought: Sequence[Sought], suspects: Mapping[File, list[Places]], explained: list[Places]
+    sought: Sequence[SearchedTexts], suspects: Mapping[File, list[Places]], explained: list[Places]
 ) -> list[str]:
     found = []
     for file, hits in suspects.items():
@@ -145,7 +145,7 @@ def _left(
     return found
 
 
-def _add(hits: list[Places], sought: Sequence[Sought], text: str, *, short: bool) -> None:
+def _add(hits: list[Places], sought: Sequence[SearchedTexts], text: str, *, short: bool) -> None:
     if not text:
         return
     reduced = reduce(text, shortest=min(one.wanted.shortest for one in sought))
@@ -186,7 +186,7 @@ def _raw(path: Path) -> Iterator[str]:
             end = chunk[-_OVERLAP:]
 
 
-def _in_rows(sought: Sequence[Sought], *, then: Callable[[], object]) -> list[Places]:
+def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
     """Return which hashes occur in remaining rows of any person; catalogues count as rows."""
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():

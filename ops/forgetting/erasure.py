@@ -30,7 +30,7 @@ from ops.models import (
 from ops.queue import outbox
 from ops.queue.run import Run
 from ops.residue import erased_hashes, known_places, residue_scan
-from ops.residue.known_places import Elsewhere
+from ops.residue.known_places import ExternalStore
 from ops.residue.residue_scan import Scan, Whose
 from ops.transfer import export_requests, stored_files
 
@@ -224,7 +224,7 @@ def finish(
     return _result(receipt)
 
 
-def _erase_in(store: Elsewhere, *, run: Run, user_id: int) -> None:
+def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
     """Erase in one store. Raises `ProviderError` while the store is down, so the forget waits."""
     run.step(store.name)
 

@@ -16,7 +16,7 @@ Again = Callable[[User, Mapping[str, Any], datetime], Operation | None]
 _again: dict[str, Again] = {}
 
 
-def again(scope: str) -> Callable[[Again], Again]:
+def reapplies(scope: str) -> Callable[[Again], Again]:
     """Register the function that repeats one scope of the ledger. It must be safe to repeat."""
 
     def register(one: Again) -> Again:
@@ -52,6 +52,6 @@ def reapply() -> Iterator[Operation]:
             yield operation
 
 
-@again("user")
+@reapplies("user")
 def _user(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
     return person_forgets.forget_user(user=user, is_repeated=True)[0]

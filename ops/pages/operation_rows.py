@@ -95,7 +95,7 @@ class Happening:
 
     @property
     def since(self) -> datetime:
-        return selectors.since(self.operation)
+        return selectors.waiting_since(self.operation)
 
     @property
     def has_details(self) -> bool:

@@ -140,7 +140,7 @@ def as_file(receipt: Receipt) -> HttpResponse:
         "scan": receipt.scan,
         "disk": receipt.disk,
         "chosen": receipt.chosen,
-        "data_folder": disk_erasure.told(disk_erasure.second_line(receipt)),
+        "data_folder": disk_erasure.describe_line(disk_erasure.second_line(receipt)),
         "previous_hash": receipt.previous_hash,
         "hash": receipt.hash,
     }

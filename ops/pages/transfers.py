@@ -76,7 +76,7 @@ class ImportLine(Line):
 
 
 def context(user: User) -> dict[str, Any]:
-    exports = [_export(one) for one in export_requests.of(user)[:SHOWN]]
+    exports = [_export(one) for one in export_requests.list_exports(user)[:SHOWN]]
     rows = Import.objects.filter(user=user, hidden_at__isnull=True).select_related("operation")
     imports = [
         _import(one)

@@ -75,7 +75,7 @@ def _show(
 
 def _shown(user: User) -> list[Shown]:
     """Return the webhooks with their last deliveries."""
-    rows = list(webhooks.of(user).order_by("pk"))
+    rows = list(webhooks.list_webhooks(user).order_by("pk"))
     log: dict[int, list[Delivery]] = {row.pk: [] for row in rows}
     for one in webhooks.last_of(rows, count=_LAST):
         log[one.webhook_id].append(one)

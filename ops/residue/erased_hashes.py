@@ -91,7 +91,7 @@ def words_of(rows: QuerySet[Any]) -> Iterator[str]:
             if isinstance(value, str):
                 yield value
             else:
-                yield from filter(is_long, string_values.of(value))
+                yield from filter(is_long, string_values.strings_in(value))
 
 
 def is_long(text: str) -> bool:

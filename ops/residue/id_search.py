@@ -83,7 +83,7 @@ def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]
     own = place.model._base_manager.filter(pk=row)
     for values in own.values_list(*place.mentioned):
         for name, value in zip(place.mentioned, values, strict=True):
-            if any(names_one(text, gone) for text in string_values.of(value)):
+            if any(names_one(text, gone) for text in string_values.strings_in(value)):
                 yield Naming(place.table, name, row)
 
 

@@ -12,7 +12,7 @@ class Vouching(Protocol):
     def __call__(self, user_id: int, *, since: datetime | None) -> Iterator[str]: ...
 
 
-class Elsewhere(Protocol):
+class ExternalStore(Protocol):
     """A store that follows the database. Its methods run outside transactions, except `look`.
 
     They raise `ProviderError` if the store can't be reached.
@@ -57,7 +57,7 @@ class Cached:
 _vouching: list[Vouching] = []
 _cached: list[Cached] = []
 _personal_folders: list[str] = []
-_elsewhere: list[Elsewhere] = []
+_elsewhere: list[ExternalStore] = []
 
 
 def vouches(texts: Vouching) -> Vouching:
@@ -84,12 +84,12 @@ def storages_of_people() -> list[str]:
     return list(_personal_folders)
 
 
-def elsewhere(store: Elsewhere) -> None:
+def register_store(store: ExternalStore) -> None:
     """Register a store beside the database."""
     _elsewhere.append(store)
 
 
-def stores_in_use() -> Sequence[Elsewhere]:
+def stores_in_use() -> Sequence[ExternalStore]:
     return [one for one in _elsewhere if one.is_used()]
 
 

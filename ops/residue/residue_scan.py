@@ -206,7 +206,7 @@ def _rows_to_read(
 def _strings(place: Place, name: str, value: Any) -> list[str]:
     if value and place.model is Session and name == "session_data":
         value = Session(session_data=value).get_decoded()
-    return [one for one in string_values.of(value) if one]
+    return [one for one in string_values.strings_in(value) if one]
 
 
 def _has_hidden(place: Place) -> bool:

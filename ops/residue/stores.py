@@ -68,7 +68,7 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
         for raw, value in _in_keys(client):
             name = raw.decode(errors="replace")
             broker = name.startswith(_BROKER)
-            strings = [name, *string_values.of(value)]
+            strings = [name, *string_values.strings_in(value)]
             yield Entry(
                 store="broker" if broker else "cache",
                 place="broker" if broker else "redis",
@@ -222,7 +222,7 @@ def parts(path: Path, read: Reader) -> Iterator[list[str]]:
 def lines(file: BinaryIO) -> Iterator[list[str]]:
     found: list[str] = []
     while line := file.readline(_CHUNK):
-        found.extend(string_values.of(line))
+        found.extend(string_values.strings_in(line))
         if len(found) >= _LINES:
             yield found
             found = found[-2:]  # a text may go over the end of a part

@@ -12,7 +12,7 @@ import orjson
 _ENCODED_AT_LEAST = 24
 
 
-def of(value: Any) -> Iterator[str]:
+def strings_in(value: Any) -> Iterator[str]:
     """Yield every string in the value; text that is JSON is parsed."""
     if isinstance(value, str):
         yield from _of_text(value)
@@ -20,22 +20,22 @@ def of(value: Any) -> Iterator[str]:
         yield from _of_text(bytes(value).decode("utf-8", errors="ignore"))
     elif isinstance(value, Mapping):
         for name, one in value.items():
-            yield from of(name)
-            yield from of(one)
+            yield from strings_in(name)
+            yield from strings_in(one)
     elif isinstance(value, list | tuple | set | frozenset):
         for one in value:
-            yield from of(one)
+            yield from strings_in(one)
 
 
 def _of_text(text: str) -> Iterator[str]:
     inside = _json(text)
     if inside is not None:
-        yield from of(inside)
+        yield from strings_in(inside)
         return
     yield text
     plain = _decoded(text)
     if plain is not None:
-        yield from of(plain)
+        yield from strings_in(plain)
 
 
 def _json(text: str) -> Any:

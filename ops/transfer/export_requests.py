@@ -63,7 +63,7 @@ def request(
     return export
 
 
-def of(user: User) -> QuerySet[Export]:
+def list_exports(user: User) -> QuerySet[Export]:
     """Return the person's visible exports, newest first."""
     visible = Export.objects.filter(user=user).exclude(operation__status=Status.CANCELLED)
     gone = Q(operation__status=Status.SUCCEEDED) & (
@@ -74,7 +74,7 @@ def of(user: User) -> QuerySet[Export]:
 
 def ready(*, user: User, op_id: str) -> Export:
     """Return a finished export for download. Raises `NotFound`, also for an expired one."""
-    found = of(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
+    found = list_exports(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
     if found is None or not is_ready(found):
         raise NotFound("There is no such export: not yet, or not any more.")
     return found

@@ -20,14 +20,14 @@ MAX_URL, MAX_SECRET = 500, 200
 MOST = 20
 
 
-def of(user: User | None) -> QuerySet[Webhook]:
+def list_webhooks(user: User | None) -> QuerySet[Webhook]:
     """Return the person's webhooks; without a person, the product's."""
     return Webhook.objects.filter(user=user).select_related("user")
 
 
 def find(public_id: str, *, user: User | None) -> Webhook:
     """Raises `NotFound`."""
-    found = of(user).filter(public_id=public_id).first()
+    found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
         raise NotFound("There is no such webhook.")
     return found
@@ -53,7 +53,7 @@ def create(
     if user is not None:
         users.check_not_being_forgotten(user)
     _check(url=url, told=told, secret=secret)
-    if of(user).count() >= MOST:
+    if list_webhooks(user).count() >= MOST:
         raise Conflict(f"There are {MOST} webhooks already; take one away first.")
     made = Webhook.objects.create(
         user=user,

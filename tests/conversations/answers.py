@@ -10,7 +10,7 @@ from django.db import close_old_connections
 from django.test import Client
 
 from conversations.chat import chat_messages
-from conversations.chat.chat_messages import Kept
+from conversations.chat.chat_messages import KeptThread
 from conversations.models import Conversation, Message
 from ops.access import as_user
 from tests.memories.pages import address, htmx
@@ -53,6 +53,6 @@ def texts_of(conversation: Conversation) -> list[str]:
     return list(found.values_list("content", flat=True))
 
 
-def thread_of(conversation: Conversation) -> Kept:
+def thread_of(conversation: Conversation) -> KeptThread:
     with as_user(conversation.user):
         return chat_messages.last(user=conversation.user, conversation=conversation)

@@ -213,10 +213,9 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
 
 
 def lookups(place: places.Place) -> Iterator[str]:
+    table, key = id_search._quoted(place), id_search._key(place)
     for one in id_search._looking_up(place):
-        text = (
-            f"SELECT {id_search._key(place)} FROM {id_search._quoted(place)} WHERE {one.condition}"
-        )
+        text = f"SELECT {key} FROM {table} WHERE {one.condition}"
         yield text.replace(id_search._IDS, "%s")
 
 

@@ -163,7 +163,7 @@ def test_a_forget_erases_what_may_hold_it_and_nothing_else(alice: User, mallory:
     theirs = export(mallory)
     with as_user(alice):
         message_forgets.forget_message(user=alice, message=turn.user_message)
-        assert export_requests.of(alice).count() == 1
+        assert export_requests.list_exports(alice).count() == 1
     worker.drain()
     left = set(Export.objects.values_list("pk", flat=True))
     assert left == {without.pk, theirs.pk}

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from conversations.models import Told
+from conversations.models import ToldAs
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memcenter.compat.mem0 import (
@@ -199,8 +199,8 @@ def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
     """
     pairs = add_input.pairs(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
-        told = Told.TO_US if place == len(pairs) else Told.UNDATED
-        told = Told.DATED if given.at is not None else told
+        told = ToldAs.TO_US if place == len(pairs) else ToldAs.UNDATED
+        told = ToldAs.DATED if given.at is not None else told
         yield MessageInput(said, told=told), MessageInput(reply, told=told)
 
 

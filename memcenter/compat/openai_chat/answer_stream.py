@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import orjson
 
 
-class Hearing(Protocol):
+class AnswerReader(Protocol):
     """`finished` means that the answer ended normally, with text that closes the turn."""
 
     @property

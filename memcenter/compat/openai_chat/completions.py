@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 
 from conversations.models import ConversationKind
 from memcenter.compat.openai_chat import demo_answers, memory
-from memcenter.compat.openai_chat.answer_stream import Hearing, Streamed, Whole
+from memcenter.compat.openai_chat.answer_stream import AnswerReader, Streamed, Whole
 from memcenter.compat.openai_chat.base import OpenAIView, body_of, person, streaming
 from memcenter.compat.openai_chat.chat_request import (
     messages_of,
@@ -82,7 +82,7 @@ def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
 
 def _passed_on(answer: Forwarded, exchange: Exchange | None, place: Place) -> HttpResponseBase:
     if answer.streams:
-        stream = Passing(answer, exchange, place)
+        stream = ForwardedStream(answer, exchange, place)
         return streaming(stream, content_type=answer.content_type)
     heard = Whole()
     try:
@@ -95,7 +95,7 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: Place) -> Ht
     return HttpResponse(heard.raw, status=answer.status, content_type=answer.content_type)
 
 
-class Passing:
+class ForwardedStream:
     """A stream that is passed on unchanged; when it ends for any reason, the turn is recorded.
 
     If the client disconnects, even before the first chunk, the answer is still read to its end.
@@ -136,7 +136,7 @@ class Passing:
         _keep(self._answer, self._exchange, self._heard)
 
 
-def _keep(answer: Forwarded, exchange: Exchange | None, heard: Hearing) -> None:
+def _keep(answer: Forwarded, exchange: Exchange | None, heard: AnswerReader) -> None:
     if exchange is not None and answer.status == 200:
         memory.record(exchange, answer=heard.text, finished=heard.finished)
 

@@ -115,12 +115,12 @@ def _page_on(path: str, operation: NODE) -> None:
 
 def _of_parameter(parameter: NODE, schemas: Mapping[str, NODE]) -> Any:
     name = "id" if parameter["name"] == "ids" else parameter["name"]
-    return examples.of(parameter["schema"], schemas, name=name)
+    return examples.example_of(parameter["schema"], schemas, name=name)
 
 
 def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
     if "example" not in media and media.get("schema", {}).get("format") != "binary":
-        media["example"] = examples.of(media["schema"], schemas)
+        media["example"] = examples.example_of(media["schema"], schemas)
 
 
 def _link(document: NODE) -> None:

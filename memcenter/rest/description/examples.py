@@ -253,11 +253,11 @@ class NoExample(LookupError):
     """A field without an example value; add one to `VALUES`."""
 
 
-def of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str = "") -> Any:
+def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str = "") -> Any:
     """Return an example of a schema. Raises `NoExample`."""
     if "$ref" in node:
         component = node["$ref"].rsplit("/", 1)[-1]
-        return of(schemas[component], schemas, name=name, inside=component)
+        return example_of(schemas[component], schemas, name=name, inside=component)
     for known in (f"{inside}.{name}", name):
         if name and known in VALUES and _fits(VALUES[known], node):
             return VALUES[known]
@@ -265,9 +265,9 @@ def of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str =
         return _object(node, schemas, inside)
     choices: list[NODE] = node.get("allOf") or node.get("oneOf") or []
     for choice in choices[:1]:
-        return of(choice, schemas, name=name, inside=inside)
+        return example_of(choice, schemas, name=name, inside=inside)
     if node.get("type") == "array":
-        return [of(node["items"], schemas, inside=inside)]
+        return [example_of(node["items"], schemas, inside=inside)]
     if "enum" in node:
         return node["enum"][0]
     return _plain(node, f"{inside}.{name}")
@@ -277,7 +277,7 @@ def _object(node: NODE, schemas: Mapping[str, NODE], component: str) -> NODE:
     must = node.get("required", ())
     shown = (*must, "user_id", *SHOWN.get(component, ()))
     return {
-        name: of(inner, schemas, name=name, inside=component)
+        name: example_of(inner, schemas, name=name, inside=component)
         for name, inner in node["properties"].items()
         if (name in shown or not component.endswith(_REQUEST))
         and name not in LEFT_OUT.get(component, ())

@@ -23,7 +23,7 @@ HEADER = "Idempotency-Key"
 MAX_LENGTH = 200
 
 
-class Passing(Response):
+class UnstoredResponse(Response):
     """A response that isn't stored in the database, since its subject lives only in Redis."""
 
 
@@ -65,7 +65,7 @@ class Once:
 
     def keep(self, response: Response, *, user: User | None) -> None:
         """Store a successful answer; after an error the same key may be used again."""
-        if isinstance(response, Passing) or not 200 <= response.status_code < 300:
+        if isinstance(response, UnstoredResponse) or not 200 <= response.status_code < 300:
             return
         try:
             with transaction.atomic():

@@ -72,7 +72,7 @@ def state(*, at_least: int) -> State:
     return State(wanted, built, frozenset(_named(name) for name, valid in there if not valid))
 
 
-def of(user_id: int) -> list[OwnIndex]:
+def list_indexes(user_id: int) -> list[OwnIndex]:
     """Return this user's indexes, built or broken."""
     start = f"{_PREFIX}{user_id}_"
     found = statements.rows(

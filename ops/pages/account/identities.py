@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, Conflict, ProviderError
 from memcenter.providers import openid
-from memcenter.providers.openid import Told
+from memcenter.providers.openid import Claims
 from ops.access import as_system
 from ops.accounts import identities
 from ops.audit import audit_log
@@ -46,7 +46,7 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
     """Sign in, or connect the account of a person who has just requested that."""
     _must_be_on()
     try:
-        told = openid.told(request)
+        told = openid.read_claims(request)
     except ProviderError as error:
         return _failed(request, str(error))
     connecting = request.session.pop(_CONNECTING, None)
@@ -94,7 +94,7 @@ def identity_disconnect(request: HttpRequest) -> HttpResponse:
     return redirect("signin_settings")
 
 
-def _connect(request: HttpRequest, told: Told) -> HttpResponse:
+def _connect(request: HttpRequest, told: Claims) -> HttpResponse:
     try:
         with own_transaction(request):
             identities.connect(user=person(request), told=told)

@@ -15,7 +15,7 @@ from rest_framework.exceptions import Throttled
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message, Summary, Turn
 from memcenter.compat.openai_chat.chat_request import said_in
-from memcenter.compat.openai_chat.completions import Passing
+from memcenter.compat.openai_chat.completions import ForwardedStream
 from memcenter.compat.openai_chat.memory import Exchange
 from memcenter.providers.forwarding import forward
 from memcenter.rest.thread_limits import Share
@@ -224,7 +224,7 @@ def test_a_client_that_is_gone_before_the_first_word_still_has_its_turn_kept(
     assert said is not None
     share = Share(1)
     answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=b"{}")
-    Passing(answer, Exchange(alice, "c1", said), share.take()).close()
+    ForwardedStream(answer, Exchange(alice, "c1", said), share.take()).close()
     assert turns_of(alice) == [("What may I eat tonight?", "Rice.")]
     share.take()  # its place is free again
 
