@@ -38,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import psycopg
 
-from bench.product import Product, _free_port, percentile, print_result, print_times, running
+from bench.product import Product, free_port, percentile, print_result, print_times, running
 from bench.scale import USUAL, Filler, make_base, make_people
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
@@ -195,7 +195,7 @@ def theirs(port: int) -> Side:
 
 @contextmanager
 def serving(python: Path, database: str, *, index: str, folder: Path) -> Iterator[int]:
-    port = _free_port()
+    port = free_port()
     server = subprocess.Popen(
         [str(python), "bench/mem0_server.py", database, str(port), index],
         env={**os.environ, "MEM0_DIR": str(folder), "MEM0_TELEMETRY": "False"},

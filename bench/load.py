@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import psycopg
 
 from bench.context_latency import sentence
-from bench.product import ROOT, Product, _free_port, _wait, percentile, print_result, print_times
+from bench.product import ROOT, Product, _wait, free_port, percentile, print_result, print_times
 from bench.scale import OTHER, Filler, make_base, make_people
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.instance import Instance
@@ -89,7 +89,7 @@ class Fleet:
 
     def grow(self) -> None:
         """One more web process and one more worker process."""
-        port, number = _free_port(), len(self.ports) + 1
+        port, number = free_port(), len(self.ports) + 1
         web = self._start(f"web {number}", ["sh", "deploy/web.sh"], PORT=port, WEB_WORKERS=1)
         self._start(f"worker {number}", ["sh", "deploy/worker.sh"], WORKERS=1)
         _wait(port, web, self.log)

@@ -66,9 +66,15 @@ class Product:
             raise SystemExit(f"manage.py {arguments[0]} failed:\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
+    def call_mcp(self, method: str, params: Mapping[str, Any]) -> Any:
+        """The result of one call over MCP."""
+        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self._ask("POST", "/mcp", json.dumps(asked).encode())["result"]
+
     def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
-        path = path if path.startswith("/api/") else f"/api/v1{path}"
+        path = path if path.startswith(("/api/", "/mcp")) else f"/api/v1{path}"
         headers = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
+        headers["Accept"] = "application/json, text/event-stream"
         self._connection.request(method, path, body=body, headers=headers)
         answer = self._connection.getresponse()
         content = answer.read()
@@ -84,7 +90,7 @@ def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
     `root` may be another checkout.
     """
     folder = Path(tempfile.mkdtemp(prefix="memcenter-bench-"))
-    port = _free_port()
+    port = free_port()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     # Every request of a benchmark comes through one key.
     limits = {"MEMCENTER_RATE_LIMIT": "100000000", "MEMCENTER_RATE_LIMIT_KEY": "100000000"}
@@ -110,7 +116,7 @@ def running(*, root: Path = ROOT, **settings: str) -> Iterator[Product]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -49,10 +49,10 @@ def arbiter() -> Arbiter:
 
 def summarizer() -> Summarizer:
     if not _by_model():
-        return _bundled_summarizer()
+        return bundled_summarizer()
     asked = ModelSummarizer(_asker())
     if settings.MODEL_FALLBACK:
-        return StandInSummarizer(asked, bundled=_bundled_summarizer())
+        return StandInSummarizer(asked, bundled=bundled_summarizer())
     return asked
 
 
@@ -91,7 +91,7 @@ def pair_reader() -> PairReader:
 
 
 @cache
-def _bundled_summarizer() -> Summarizer:
+def bundled_summarizer() -> Summarizer:
     return ExtractiveSummarizer()
 
 

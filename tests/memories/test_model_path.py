@@ -99,7 +99,7 @@ def test_every_call_is_in_the_accounts_with_its_price(
     assert call.subject == conversation.user.subject
     assert call.operation_public_id == learning().public_id
     assert (call.step, call.provider, call.model) == ("extract", "openai_compatible", "tiny")
-    assert (call.prompt_version, call.outcome) == ("extract-2", "ok")
+    assert (call.prompt_version, call.outcome) == ("extract-3", "ok")
     assert (call.input_tokens, call.output_tokens) == (1_000, 200)
     assert call.cost == Decimal("0.004500")
     assert call.took_ms >= 0

