@@ -1,0 +1,133 @@
+"""An agent on a project that changes: how often is the answer that it finds the current truth?
+
+    .venv/bin/python bench/agents.py
+
+Fifty matters of a made-up project are written down through MCP as `docs/agents.md` tells agents to:
+one page a matter, the whole page again when it changes. Decisions change, plans move, tests fail
+and are mended, findings turn out otherwise; every matter has two or three editions, and others come
+in between. Then the agent asks for each in words of its own (`mem.search`, then `mem.get` with the
+first id). An answer is
+
+    current     it says what holds now, and nothing that held before
+    mixed       it says both
+    outdated    it says what held before
+    other       it is about something else, or nothing was found
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench.product import ROOT, Product, print_result, running
+
+ROWS = ROOT / "bench/data/agents.jsonl"
+PROJECT = "Harbour"
+FIRST_HITS = 5
+
+
+@dataclass(frozen=True)
+class Matter:
+    """Pages in the order in which they are written. `values` are what each of them says."""
+
+    kind: str
+    template: str
+    values: tuple[str, ...]
+    question: str
+
+    def pages(self) -> list[str]:
+        return [self.template.format(value) for value in self.values]
+
+    def judged(self, text: str) -> str:
+        now = self.values[-1] in text
+        before = any(value in text for value in self.values[:-1])
+        return {(True, False): "current", (True, True): "mixed", (False, True): "outdated"}.get(
+            (now, before), "other"
+        )
+
+
+def matters() -> list[Matter]:
+    """Ten of each of the five types of pages; every fifth is in Chinese."""
+    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
+    return [Matter(**{**row, "values": tuple(row["values"])}) for row in rows]
+
+
+class Agent:
+    """Calls tools over MCP, as JSON-RPC on one connection."""
+
+    def __init__(self, product: Product) -> None:
+        self._product = product
+
+    def use(self, tool: str, **arguments: Any) -> Any:
+        params = {"name": tool, "arguments": arguments}
+        answer = self._product.call_mcp("tools/call", params)
+        assert not answer.get("isError"), answer
+        return answer["structuredContent"]
+
+    def write(self, matter: Matter, page: str) -> str:
+        told = self.use(
+            "mem.ingest_memory", content_type=matter.kind, content=page, project_name=PROJECT
+        )
+        return str(told["status"])
+
+    def answer(self, matter: Matter) -> tuple[str, str]:
+        """Return how the first page found answers, and how the first five do together."""
+        found = self.use("mem.search", query=matter.question, project_name=PROJECT)["results"]
+        if not found:
+            return "other", "other"
+        ids = [hit["id"] for hit in found[:FIRST_HITS]]
+        pages = self.use("mem.get", ids=ids)["results"]
+        texts = [page["content"] for page in pages]
+        return matter.judged(texts[0]), matter.judged("\n".join(texts))
+
+
+def writings() -> Iterator[tuple[Matter, str, bool]]:
+    """First editions of all, then second ones, then third ones; whether it is a later one."""
+    rows = matters()
+    for number in range(max(len(one.values) for one in rows)):
+        for one in rows:
+            if number < len(one.values):
+                yield one, one.pages()[number], number > 0
+
+
+def main() -> None:
+    rows = matters()
+    first: dict[str, Counter[str]] = defaultdict(Counter)
+    five: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    with running() as product:
+        agent = Agent(product)
+        for matter, page, is_later in writings():
+            status = agent.write(matter, page)
+            if is_later:
+                statuses[status] += 1
+        for matter in rows:
+            told, together = agent.answer(matter)
+            first[matter.kind][told] += 1
+            five[together] += 1
+            if told != "current":
+                print(f"  {told:9} {matter.question}")
+    show(first, five, statuses)
+
+
+def show(first: dict[str, Counter[str]], five: Counter[str], statuses: Counter[str]) -> None:
+    names = ("current", "mixed", "outdated", "other")
+    print(f"{'first answer':16}" + "".join(f"{name:>10}" for name in names))
+    for kind, counts in first.items():
+        print(f"{kind:16}" + "".join(f"{counts[name]:>10}" for name in names))
+    total = sum(first.values(), Counter())
+    print(f"{'all':16}" + "".join(f"{total[name]:>10}" for name in names))
+    print(f"{'first five':16}" + "".join(f"{five[name]:>10}" for name in names))
+    print("later editions: " + ", ".join(f"{many} {name}" for name, many in statuses.items()))
+    print_result({"first": dict(total), "five": dict(five), "later_editions": dict(statuses)})
+
+
+if __name__ == "__main__":
+    main()
