@@ -1,0 +1,121 @@
+"""Mirror a person's memories into SQLite by webhooks, across restarts of this program.
+
+    python webhook_mirror.py mirror.db whk_... SECRET http://127.0.0.1:8000 mc_... ana
+
+Three rules make it safe. A message is stored before it is answered, so what was answered is never
+lost. Its id is the primary key, so what comes twice is done once. At the start the log of
+deliveries is read, so what never arrived is noticed: then everything is read anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import sqlite3
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+from memcenter_client import MemoryCenter, MemoryCenterError
+
+SCHEMA = """
+PRAGMA secure_delete = ON;
+CREATE TABLE IF NOT EXISTS inbox (id TEXT PRIMARY KEY, body TEXT NOT NULL, done_at REAL);
+CREATE TABLE IF NOT EXISTS memory (id TEXT PRIMARY KEY, content TEXT NOT NULL);
+"""
+FRESH_SECONDS = 300
+
+
+class Mirror:
+    def __init__(self, path: str, *, center: MemoryCenter, webhook_id: str, secret: str) -> None:
+        self.database = sqlite3.connect(path)
+        self.database.executescript(SCHEMA)
+        self.center, self.webhook_id, self.secret = center, webhook_id, secret
+
+    def receive(self, body: bytes, signature: str) -> bool:
+        """Store a message before it is answered; tell whether it is genuine."""
+        if not is_genuine(body, signature, self.secret):
+            return False
+        with self.database:
+            message = json.loads(body)
+            self.database.execute(
+                "INSERT OR IGNORE INTO inbox (id, body) VALUES (?, ?)", (message["id"], body)
+            )
+        return True
+
+    def work(self) -> int:
+        """Do what waits, oldest first, and return how many messages that were."""
+        waiting = self.database.execute("SELECT id, body FROM inbox WHERE done_at IS NULL")
+        rows = waiting.fetchall()
+        for message_id, body in rows:
+            change = json.loads(body)
+            content = self._content_of(change) if "memory_id" in change else None
+            with self.database:  # the effect and the mark: both or none
+                if "memory_id" in change:
+                    self._put(change["memory_id"], content)
+                done = "UPDATE inbox SET done_at = ? WHERE id = ?"
+                self.database.execute(done, (time.time(), message_id))
+        return len(rows)
+
+    def catch_up(self) -> int:
+        """Read everything anew if a delivery never arrived; return how many didn't."""
+        known = {row[0] for row in self.database.execute("SELECT id FROM inbox")}
+        path = f"/webhooks/{self.webhook_id}/deliveries"
+        missed = {one["id"] for one in self.center.pages(path)} - known
+        if missed:
+            memories = [(one["id"], one["content"]) for one in self.center.memories()]
+            with self.database:
+                self.database.execute("DELETE FROM memory")
+                self.database.executemany("INSERT INTO memory VALUES (?, ?)", memories)
+                rows = [(one, "{}", time.time()) for one in missed]
+                self.database.executemany("INSERT OR IGNORE INTO inbox VALUES (?, ?, ?)", rows)
+        return len(missed)
+
+    def _content_of(self, change: dict[str, Any]) -> str | None:
+        """Ask for the memory as it is now, since messages may come in another order."""
+        try:
+            memory = self.center.get_memory(change["memory_id"])
+        except MemoryCenterError as error:
+            if error.status != 404:
+                raise  # it stays in the inbox
+            return None
+        return memory["content"] if memory["status"] == "active" else None
+
+    def _put(self, memory_id: str, content: str | None) -> None:
+        self.database.execute("DELETE FROM memory WHERE id = ?", (memory_id,))
+        if content is not None:
+            self.database.execute("INSERT INTO memory VALUES (?, ?)", (memory_id, content))
+
+
+def is_genuine(body: bytes, header: str, secret: str) -> bool:
+    parts = dict(part.split("=", 1) for part in header.split(",") if "=" in part)
+    signed = parts.get("t", "").encode() + b"." + body
+    expected = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+    is_fresh = abs(time.time() - int(parts.get("t") or 0)) < FRESH_SECONDS
+    return is_fresh and hmac.compare_digest(expected, parts.get("v1", ""))
+
+
+def serve(mirror: Mirror, port: int) -> None:
+    """Answer first and work afterwards: an address that is slow is let alone for a while."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            genuine = mirror.receive(body, self.headers.get("X-Memcenter-Signature", ""))
+            self.send_response(204 if genuine else 403)
+            self.end_headers()
+
+    with HTTPServer(("127.0.0.1", port), Handler) as server:
+        server.timeout = 1.0
+        mirror.catch_up()
+        while True:
+            mirror.work()
+            server.handle_request()
+
+
+if __name__ == "__main__":
+    path, webhook_id, secret, address, key, user_id = sys.argv[1:]
+    with MemoryCenter(address, key, user_id) as center:
+        serve(Mirror(path, center=center, webhook_id=webhook_id, secret=secret), 8010)
