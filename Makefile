@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check -qq install --require-hashes
 # Compiled once, not by each of the processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: up test check audit types style demo bench train screenshots integrations clients lock
+.PHONY: up test check audit types style demo bench train screenshots integrations clients install-check lock
 .DEFAULT_GOAL := up
 
 up: .venv/run.stamp  ## databases, web, worker and beat, until Ctrl-C
@@ -57,6 +57,9 @@ integrations: .venv/dev.stamp  ## with the real packages of each, in .cache; nee
 
 clients: .venv/dev.stamp .cache/clients/stamp  ## generated anew, and the TypeScript one tested; needs Node 20
 	$(RUN) -m clients
+
+install-check: .venv/dev.stamp  ## the wheel with each Python that is here, in an empty home; needs the network
+	$(RUN) -m tests.deploy.install_check
 
 lock: .venv/lock.stamp  ## requirements*.txt from requirements*.in
 	.venv/lock/bin/uv pip compile --quiet $(LOCKING) requirements.in -o requirements.txt
