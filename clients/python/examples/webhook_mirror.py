@@ -81,7 +81,8 @@ class Mirror:
             if error.status != 404:
                 raise  # it stays in the inbox
             return None
-        return memory["content"] if memory["status"] == "active" else None
+        is_there = memory["status"] == "active" and memory["deleted_at"] is None
+        return memory["content"] if is_there else None
 
     def _put(self, memory_id: str, content: str | None) -> None:
         self.database.execute("DELETE FROM memory WHERE id = ?", (memory_id,))
