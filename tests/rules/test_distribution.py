@@ -35,6 +35,7 @@ UNDIVIDED = {
     "ops_usersettings": _WHO_IS_WHO,
     "ops_apikey": _WHO_IS_WHO,
     "ops_signinlink": _WHO_IS_WHO,
+    "ops_invitation": _WHO_IS_WHO,
     "ops_signin": _WHO_IS_WHO,
     "ops_secondfactor": _WHO_IS_WHO,
     "ops_identity": _WHO_IS_WHO,
