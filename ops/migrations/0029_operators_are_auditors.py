@@ -17,7 +17,7 @@ def make_auditors(apps: StateApps, _schema: BaseDatabaseSchemaEditor) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ops", "0029_plain_words"),
+        ("ops", "0028_portrait_visits"),
         ("auth", "0012_alter_user_first_name_max_length"),
     ]
 

@@ -10,7 +10,7 @@ from memcenter.lib.database.row_security import rows_of_one_person
 
 
 class Migration(migrations.Migration):
-    dependencies = [("ops", "0030_operators_are_auditors")]
+    dependencies = [("ops", "0029_operators_are_auditors")]
 
     operations = [
         migrations.AddField("instance", "registration_open", models.BooleanField(null=True)),
