@@ -207,5 +207,5 @@ SPEAKERS = (
 
 def speakers_of(user: User) -> tuple[str, ...]:
     """Return the speakers' names on this person's messages, for questions that use them."""
-    [(named,)] = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
-    return tuple(sorted(named))
+    rows = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
+    return tuple(sorted(name for (named,) in rows for name in named))

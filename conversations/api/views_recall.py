@@ -36,7 +36,7 @@ def _prepared(call: Call, text: str) -> PreparedQuery:
     """Analyse the question; names in it weigh more if a speaker has that name."""
     if call.user.pk is None:
         return search.prepare_query(text)
-    return search.prepare_query(text, speakers=sorted(call.extra(selectors.speakers_of)))
+    return search.prepare_query(text, speakers=sorted(call.read_with_key(selectors.speakers_of)))
 
 
 class ContextView(MemcenterView):

@@ -76,7 +76,7 @@ class Call:
         """The person's settings, if they were read together with the key."""
         return self.person.own if self.person else None
 
-    def extra(self, read: Callable[[User], Any]) -> Any:
+    def read_with_key(self, read: Callable[[User], Any]) -> Any:
         """Return what the endpoint's `with_person` read with the key; else `read` it now."""
         if self.person is not None:
             return self.person.extra

@@ -25,7 +25,7 @@ from ops.models import Scope, User
 
 def _prepare(call: Call) -> PreparedQuery:
     """Analyse the query; names in it weigh more if a speaker has that name."""
-    speakers = sorted(call.extra(conversation_selectors.speakers_of))
+    speakers = sorted(call.read_with_key(conversation_selectors.speakers_of))
     return search.prepare_query(call.data["query"], speakers=speakers)
 
 

@@ -71,6 +71,13 @@ _ADDRESS = re.compile(
     r"|请?(?:称呼|叫|喊)我(?![起去来回做吃在的名])",
     re.IGNORECASE,
 )
+# Units alone: "Fahrenheit and pounds".
+_UNITS = re.compile(
+    r"(?:(?:always|use|in|please|and|or|not|over|for|never|degrees|celsius|fahrenheit|metric|imperial"
+    r"|units|pounds|lbs|kilos?|kg|stone|miles|kilomet(?:er|re)s|km|feet|inches|cm|litres|gallons"
+    r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
+    re.IGNORECASE,
+)
 _LEAST = 4  # Han signs, or twice the words, of a statement that is no scrap
 
 
@@ -155,17 +162,18 @@ class BundledExtractor:
             for one in found
             if one.best("topic") == "answers" and one.share("topic", "answers") >= _ANSWERS
         ]
-        addressed = _ADDRESS.match(text) is not None
+        by_words = _ADDRESS.match(text) or _UNITS.fullmatch(text)
         return Marks(
             tags=(tag_of(topic, language=language),) if sure else (),
             data=data_of(text, spoken_at=spoken_at, language=language),
-            says_how_to_answer=addressed
+            says_how_to_answer=by_words is not None
             or sum(told) * 2 > sum(one.end - one.start for one in found),
         )
 
     def says_how_to_answer(self, text: str) -> bool:
         """Tell whether most of what a short text states is about answers: language, length, tone,
-        units. A form of address is recognised by its words, since the reader misses some names.
+        units. A form of address and mere units are recognised by their words, since the reader
+        misses some.
         """
         return self.marks_of(text, spoken_at=datetime.now(UTC)).says_how_to_answer
 

@@ -49,12 +49,21 @@ def check_not_last_owner(user: User) -> None:
     Call it before the person is forgotten, demoted or switched off, in that transaction. It holds
     the rows of all owners: of two who go at the same time, one stays.
     """
-    if is_last_owner(user):
-        raise Conflict("This is the last owner. Make somebody else an owner first.")
+    lock_person(user)
+    _refuse_last_owner(user)
 
 
 def is_last_owner(user: User) -> bool:
     lock_person(user)
+    return _is_last(user)
+
+
+def _refuse_last_owner(user: User) -> None:
+    if _is_last(user):
+        raise Conflict("This is the last owner. Make somebody else an owner first.")
+
+
+def _is_last(user: User) -> bool:
     if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
         return False
     with among_everybody():
@@ -69,8 +78,13 @@ def give(user: User, role: Role) -> None:
     if no other owner would be left.
     """
     lock_person(user)
+    _change(user, role)
+
+
+def _change(user: User, role: Role) -> None:
+    """Give the role to a person who is locked already."""
     if role is not Role.OWNER:
-        check_not_last_owner(user)
+        _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
         raise Invalid("Who has an external id can't be staff; register a login of its own.")
     assign(user, role)
@@ -82,8 +96,8 @@ def hand_over(*, user: User, to: User) -> None:
     """Make somebody else an owner, and this one a member. Raises as `give`."""
     for one in sorted((user, to), key=lambda one: one.pk):
         lock_person(one)
-    give(to, Role.OWNER)
-    give(user, Role.MEMBER)
+    _change(to, Role.OWNER)
+    _change(user, Role.MEMBER)
 
 
 def assign(user: User, role: Role) -> None:

@@ -20,6 +20,7 @@ MADE_WHEN_RUN = {
     "memories.extraction.chat_model.answers:text_of": "it puts in a name of ours",
     "memories.extraction.corrections:_replaced": "escaped words of one short sentence",
     "memories.extraction.corrections:_name_again": "one escaped word",
+    "memories.extraction.corrections:_of_same_head": "one escaped word behind one other",
     "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
     "memories.retrieval.query:_pattern": "one escaped name",
     "ops.accounts.web_sessions:_first": "runs the rows of a table of plain words",
