@@ -52,11 +52,19 @@ def open_page(browser: Browser, product: Product) -> Iterator[Page]:
     assert not problems, problems
 
 
+# Links change at once and what is behind them a frame later.
+COLOURS_HAVE_CHANGED = """async () => {
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)));
+}"""
+
+
 def problems_on(page: Page, name: str, address: str) -> Iterator[str]:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     for one in look(page, address).violations:
         yield f"{name}: {one}"
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    page.evaluate(COLOURS_HAVE_CHANGED)
     for one in what_axe_finds(page, rules=OF_COLOURS).violations:  # nothing else differs
         yield f"{name}, dark: {one}"
     size = page.viewport_size

@@ -46,7 +46,7 @@ def test_the_owner_confirms_what_the_browser_proposes_and_invites_somebody(
         sign_in(page, first)
         expect(page.locator("h1")).to_have_text("欢迎")
         expect(page.locator("[name=timezone]")).to_have_value("Asia/Shanghai")
-        expect(page.locator("[name=language]")).to_have_value("zh-hans")
+        expect(page.locator("select[name=language]")).to_have_value("zh-hans")
         page.click("main form button")
         expect(page).to_have_url(f"{product.address}/")
         page.goto("/settings/")
@@ -69,7 +69,7 @@ def test_somebody_is_switched_off_and_on_again(
     page: Page, browser: Browser, product: Product
 ) -> None:
     guest_person = product.person("noisy")
-    sign_in(page, owner(product, "keeper"), then="/people/?q=noisy")
+    sign_in(page, owner(product, "innkeeper"), then="/people/?q=noisy")
     with somewhere(browser, product, zone="UTC", locale="en-GB") as guest:
         sign_in(guest, guest_person, then="/settings/")
         expect(guest.locator("h1")).to_have_text("Settings")

@@ -113,7 +113,7 @@ def test_with_memories_alone_the_receipt_says_that_the_messages_stayed_as_chosen
     receipt = Receipt.objects.get()
     assert receipt.kept == ["messages"]
     page = text_of(client.get(reverse("receipt_page", args=[receipt.public_id])))
-    assert "KeptThread, as you chose" in page and "you, from a list" in page
+    assert "Kept, as you chose" in page and "you, from a list" in page
     assert "Your choice was forgotten" in page
 
 

@@ -42,7 +42,11 @@ class Network:
 
     def __init__(self, pid: int) -> None:
         self._path = f"/proc/{pid}/ns/net"
+        until(self._is_apart, what="the network of its own")
         self.threads = ThreadPoolExecutor(CLIENTS, initializer=self._join)
+
+    def _is_apart(self) -> bool:
+        return os.readlink(self._path) != os.readlink("/proc/self/ns/net")
 
     def _join(self) -> None:
         with open(self._path, "rb") as network:

@@ -35,6 +35,7 @@ SAME_MATTER = 0.55
 # Below this cosine, texts without a common word are about different matters unless the head is this
 # sure: it was trained on few unrelated pairs.
 STRANGERS, SURE_OF_STRANGERS = 0.35, 0.9
+_SURE_OF_BOTH = 0.94  # share of "unrelated" under which the head hesitates
 _LEAST_LIKE = 0.31  # cosine of a memory that may support another
 LONGEST_MERGE = 400  # characters
 _MOST_READ = 12  # pairs for one candidate; a pair costs about ten milliseconds
@@ -185,7 +186,7 @@ def _may_support(candidate: Candidate, memory: Known, reading: Reading) -> bool:
     statement makes the other likelier ("moves to Lisbon", "looks for a flat in Lisbon").
     """
     both_hold = reading.relation is Relation.UNRELATED and memory.status == "active"
-    hesitates = both_hold and reading.share < SURE_OF_STRANGERS
+    hesitates = both_hold and reading.share < _SURE_OF_BOTH
     return hesitates and memory.similarity >= _LEAST_LIKE and not _begin_alike(candidate, memory)
 
 

@@ -65,7 +65,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         failed_sign_ins.note_failure(_COUNTED, address=address)
         return _over(request, days=registration.INVITATION_DAYS)
-    response["Referrer-Policy"] = "no-referrer"
+    # Not "no-referrer": browsers would post the form with "Origin: null".
+    response["Referrer-Policy"] = "same-origin"
     return response
 
 

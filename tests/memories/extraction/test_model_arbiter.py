@@ -31,7 +31,7 @@ def test_the_models_verdict_is_about_the_memory_it_was_shown(model: Model) -> No
     assert (decision.verdict, decision.target_id) == (Verdict.REPLACE, "mem_secret_id")
     assert decision.reasons == ("model",)
     assert "mem_secret_id" not in json.dumps(model.server.asked)
-    assert model.uses[0].prompt_version == "arbitrate-1"
+    assert model.uses[0].prompt_version == "arbitrate-2"
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_instructions_stay_inside_their_json(model: Model) -> None:
     model.hears(attack)
     assert len(model.server.asked[0]["messages"]) == 2
     assert set(model.server.material()) == {
-        "today", "speaker", "earlier", "assistant_before", "assistant", "message",
+        "today", "speaker", "spans", "earlier", "assistant_before", "assistant", "message",
     }  # fmt: skip
 
 
