@@ -130,15 +130,18 @@ def _placed(row: dict[str, Any]) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def _is_on(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
-    start, end = one.quote_start, one.quote_start + len(one.quote)
-    shared = min(end, span[1]) - max(start, span[0])
-    return shared > 0 and (shared * 2 >= end - start or shared * 2 >= span[1] - span[0])
+    shared = _shared(one, span)
+    return shared > 0 and (shared * 2 >= len(one.quote) or shared * 2 >= span[1] - span[0])
 
 
 def _meets(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> bool:
-    start, end = one.quote_start, one.quote_start + len(one.quote)
-    shared = min(end, span[1]) - max(start, span[0])
-    return shared * 2 >= end - start and shared * 2 >= span[1] - span[0]
+    shared = _shared(one, span)
+    return shared * 2 >= len(one.quote) and shared * 2 >= span[1] - span[0]
+
+
+def _shared(one: Candidate, span: tuple[int, int, dict[str, Any]]) -> int:
+    """The signs that a memory's quotation and a labelled statement have in common."""
+    return min(one.quote_start + len(one.quote), span[1]) - max(one.quote_start, span[0])
 
 
 def _does_harm(span: dict[str, Any]) -> bool:

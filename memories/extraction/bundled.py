@@ -34,8 +34,8 @@ from memories.screening.secret_search import Span
 
 KEEP = 0.7  # share of "worth keeping" from which a statement is kept
 LIKELY = 0.6  # the same from which one goes to the review
+WISH = 0.8  # the same of a wish on how to answer, since most orders are for one answer
 DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
-WISH = 0.8  # the same of a wish on how to answer: most orders are for one answer
 ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
 FLAG = 0.5  # share from which a mark of the whole message holds
 _SURELY_FORGET = 0.9  # the mark "forget" of a message without a word of forgetting
