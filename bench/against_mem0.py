@@ -237,9 +237,11 @@ def measure(side: Side, asked: Sequence[str], *, calls: int) -> Measured:
         hits += text in side.texts(answer)[:10]
     searches = {n: throughput(side, [side.search(text) for text in queries], n) for n in (1, 8)}
     adding, adds = [], {}
+    ask = client(side)  # servers close a connection that waited
     for clients in (1, 8):
         bodies = [
-            side.add(f"new-{n % 20}", f"{one} again {clients} {n}") for n, one in enumerate(queries)
+            side.add(f"new-{n % 20}", f"{one} with {clients * 1000 + n} people")
+            for n, one in enumerate(queries)
         ]
         if clients == 1:
             for body in bodies[: calls // 2]:

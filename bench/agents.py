@@ -1,6 +1,10 @@
 """An agent on a project that changes: how often is the answer that it finds the current truth?
 
-    .venv/bin/python bench/agents.py
+    .venv/bin/python bench/agents.py [first|second]
+
+Two made-up projects, each in a product of its own. The first has been looked at while the product
+was mended. The second, of 25 matters, was written before that, by its own words: headings, several
+lines, editions in other words, two of a series.
 
 Fifty matters of a made-up project are written down through MCP as `docs/agents.md` tells agents to:
 one page a matter, the whole page again when it changes. Decisions change, plans move, tests fail
@@ -16,10 +20,11 @@ first id). An answer is
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,22 +33,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.product import ROOT, Product, print_result, running
 
-ROWS = ROOT / "bench/data/agents.jsonl"
-PROJECT = "Harbour"
+# The file of each set, and the name of its project.
+SETS = {"first": ("agents.jsonl", "Harbour"), "second": ("agents-second.jsonl", "Glasshouse")}
 FIRST_HITS = 5
 
 
 @dataclass(frozen=True)
 class Matter:
-    """Pages in the order in which they are written. `values` are what each of them says."""
+    """Pages in the order in which they are written. `values` are what each of them says.
+
+    The pages are `editions`, or `template` with each of the values.
+    """
 
     kind: str
     template: str
     values: tuple[str, ...]
     question: str
+    editions: tuple[str, ...] = ()
 
     def pages(self) -> list[str]:
-        return [self.template.format(value) for value in self.values]
+        return list(self.editions) or [self.template.format(value) for value in self.values]
 
     def judged(self, text: str) -> str:
         now = self.values[-1] in text
@@ -53,17 +62,27 @@ class Matter:
         )
 
 
-def matters() -> list[Matter]:
-    """Ten of each of the five types of pages; every fifth is in Chinese."""
-    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
-    return [Matter(**{**row, "values": tuple(row["values"])}) for row in rows]
+def matters(name: str = "first") -> list[Matter]:
+    """Of each of the five types of pages, in English and Chinese."""
+    text = (ROOT / "bench/data" / SETS[name][0]).read_text(encoding="utf-8")
+    return [_matter(**json.loads(line)) for line in text.splitlines()]
+
+
+def _matter(
+    kind: str,
+    values: list[str],
+    question: str,
+    template: str = "",
+    editions: Sequence[str] = (),
+) -> Matter:
+    return Matter(kind, template, tuple(values), question, tuple(editions))
 
 
 class Agent:
     """Calls tools over MCP, as JSON-RPC on one connection."""
 
-    def __init__(self, product: Product) -> None:
-        self._product = product
+    def __init__(self, product: Product, *, project: str) -> None:
+        self._product, self._project = product, project
 
     def use(self, tool: str, **arguments: Any) -> Any:
         params = {"name": tool, "arguments": arguments}
@@ -73,13 +92,13 @@ class Agent:
 
     def write(self, matter: Matter, page: str) -> str:
         told = self.use(
-            "mem.ingest_memory", content_type=matter.kind, content=page, project_name=PROJECT
+            "mem.ingest_memory", content_type=matter.kind, content=page, project_name=self._project
         )
         return str(told["status"])
 
     def answer(self, matter: Matter) -> tuple[str, str]:
         """Return how the first page found answers, and how the first five do together."""
-        found = self.use("mem.search", query=matter.question, project_name=PROJECT)["results"]
+        found = self.use("mem.search", query=matter.question, project_name=self._project)["results"]
         if not found:
             return "other", "other"
         ids = [hit["id"] for hit in found[:FIRST_HITS]]
@@ -88,9 +107,8 @@ class Agent:
         return matter.judged(texts[0]), matter.judged("\n".join(texts))
 
 
-def writings() -> Iterator[tuple[Matter, str, bool]]:
+def writings(rows: Sequence[Matter]) -> Iterator[tuple[Matter, str, bool]]:
     """First editions of all, then second ones, then third ones; whether it is a later one."""
-    rows = matters()
     for number in range(max(len(one.values) for one in rows)):
         for one in rows:
             if number < len(one.values):
@@ -98,13 +116,22 @@ def writings() -> Iterator[tuple[Matter, str, bool]]:
 
 
 def main() -> None:
-    rows = matters()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sets", nargs="*", choices=[*SETS, []], default=[])
+    parser.add_argument("--product", type=Path, default=ROOT, help="another checkout to measure")
+    options = parser.parse_args()
+    print_result({name: measure(name, root=options.product) for name in options.sets or SETS})
+
+
+def measure(name: str, *, root: Path) -> dict[str, dict[str, int]]:
+    rows = matters(name)
     first: dict[str, Counter[str]] = defaultdict(Counter)
     five: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
-    with running() as product:
-        agent = Agent(product)
-        for matter, page, is_later in writings():
+    print(f"{name} set, {len(rows)} matters")
+    with running(root=root) as product:
+        agent = Agent(product, project=SETS[name][1])
+        for matter, page, is_later in writings(rows):
             status = agent.write(matter, page)
             if is_later:
                 statuses[status] += 1
@@ -115,6 +142,8 @@ def main() -> None:
             if told != "current":
                 print(f"  {told:9} {matter.question}")
     show(first, five, statuses)
+    total = sum(first.values(), Counter())
+    return {"first": dict(total), "five": dict(five), "later_editions": dict(statuses)}
 
 
 def show(first: dict[str, Counter[str]], five: Counter[str], statuses: Counter[str]) -> None:
@@ -126,7 +155,6 @@ def show(first: dict[str, Counter[str]], five: Counter[str], statuses: Counter[s
     print(f"{'all':16}" + "".join(f"{total[name]:>10}" for name in names))
     print(f"{'first five':16}" + "".join(f"{five[name]:>10}" for name in names))
     print("later editions: " + ", ".join(f"{many} {name}" for name, many in statuses.items()))
-    print_result({"first": dict(total), "five": dict(five), "later_editions": dict(statuses)})
 
 
 if __name__ == "__main__":

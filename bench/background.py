@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.extraction import read_turns
 from bench.labelled import LANGUAGES
 from bench.product import print_result
+from memcenter.embedded.backup import migrate_if_needed
+from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.instance import Instance
-from memcenter.embedded.schema import migrate_if_needed
 
 if TYPE_CHECKING:
     from conversations.models import Conversation
@@ -139,7 +139,7 @@ def measured(count: int, *, of: int) -> dict[str, dict[str, float | int]]:
 
     django.setup()
     from memcenter.lib.text import segment, tokens
-    from memcenter.providers.bundled import BundledEmbedder
+    from memcenter.providers.embedders import BundledEmbedder
     from memories.learning import ingest
     from ops.queue import broker
 

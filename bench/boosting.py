@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval.trees import Forest
+from memories.retrieval.rerank import Forest
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.locomo import CATEGORIES, evidence
 from bench.memorybank import MARKS
 from bench.product import Product, print_result, running
-from conversations.importing.formats import locomo, memorybank
-from conversations.importing.formats.types import ImportedMessage, ImportedPerson
+from conversations.importing.formats import datasets
+from conversations.importing.formats.values import ImportedMessage, ImportedPerson
 from memcenter.lib.text import tokens
 
 WINDOW_TOKENS, BLOCK_TOKENS = 2_000, 1_500  # the product's own
@@ -87,15 +87,15 @@ def main(paths: Sequence[Path], *, people: int | None, window: int, block: int) 
 def read(path: Path) -> Iterator[Talk]:
     raw = path.read_bytes()
     data = json.loads(raw)
-    if locomo.matches(data):
-        [person] = locomo.read(data, report=lambda skipped: None)
+    if datasets.is_locomo(data):
+        [person] = datasets.read_locomo(data, report=lambda skipped: None)
         rows = [(CATEGORIES[one["category"]], one["question"], evidence(one)) for one in data["qa"]]
         yield Talk(person, [(g, q, frozenset(marks)) for g, q, marks in rows if marks])
         return
     known = json.loads(MARKS.read_text(encoding="utf-8"))["files"].get(path.name)
     if known is None or known["sha256"] != hashlib.sha256(raw).hexdigest():
         raise SystemExit(f"{path.name} isn't the file that {MARKS.name} was made for.")
-    people = memorybank.read(data, report=lambda skipped: None)
+    people = datasets.read_memorybank(data, report=lambda skipped: None)
     for person, row, marks in zip(people, data, known["users"], strict=True):
         pairs = zip(row["probing_questions"], marks, strict=True)
         asked = [(q, [f"{day}:{at}:query" for day, at in m]) for q, m in pairs if m is not None]

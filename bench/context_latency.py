@@ -22,7 +22,7 @@ import psycopg
 from bench.product import Product, percentile, print_result, print_times, running
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.providers.bundled import BundledEmbedder
+from memcenter.providers.embedders import BundledEmbedder
 
 USER = "bench"
 _WHO = ("My sister", "My neighbour", "Our team", "My old teacher", "Her cousin", "The landlord")

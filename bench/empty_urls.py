@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import Call, endpoint
-from memcenter.rest.requests.fields import Personal
+from memcenter.rest.fields import Personal
 from memcenter.urls import urlpatterns as ours
 
 

@@ -131,7 +131,8 @@ _ENCODED: list[float] = []  # processor seconds of each call of the encoder
 
 
 def _leave_out_the_encoder() -> None:
-    from memories.reader.model import Model, Scores
+    from memories.reader.reading import Model
+    from memories.reader.statements import Scores
 
     run = Model.scores
 

@@ -28,9 +28,9 @@ import redis
 
 from bench.context_latency import sentence
 from bench.product import Product, percentile, print_result, print_times, running
+from memcenter.embedded.databases import EmbeddedRedis
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.embedded.redis import EmbeddedRedis
 
 WARM = 6  # calls of each sort after the first
 _MOST_USED = """

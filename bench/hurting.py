@@ -20,8 +20,8 @@ from bench import listening, moments, product, wishing
 from bench.careful import Answer, Client
 from bench.chaotic import Person
 from bench.planted import Store
+from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.instance import Instance
 from memcenter.embedded.process import PidFile
 
 LEASE = 4

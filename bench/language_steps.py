@@ -9,17 +9,16 @@ from datetime import UTC, datetime
 from django.conf import settings
 
 from conversations.block import control_tokens
-from conversations.importing.formats import memories as memory_files
-from conversations.importing.formats import transcript
+from conversations.importing.formats import exports
+from conversations.importing.formats import exports as memory_files
 from memcenter.lib.text import richtext, segment, shingles
 from memories import language_steps
-from memories.extraction import secret_masking, workflows
+from memories.extraction import habits, masking
 from memories.extraction.habits import BundledJointReader
-from memories.extraction.joint_types import Heard
 from memories.extraction.summary import ExtractiveSummarizer
-from memories.extraction.types import Candidate, Known, Said, TurnText
+from memories.extraction.types import Candidate, Heard, Known, Said, TurnText
 from memories.extraction.wording import agent_notes, digest
-from memories.files.text.parse import parse
+from memories.files.grammar import parse
 from memories.pages import word_diff
 from memories.retrieval.query import analyse
 
@@ -44,7 +43,7 @@ class LanguageSteps:
         self._known: deque[str] = deque(maxlen=_FEW)
         self.candidates = 0
         self.steps: Mapping[str, Step] = {
-            "screen": secret_masking.screen,
+            "screen": masking.screen,
             "extract": self._extract,
             "arbitrate": self._arbitrate,
             "read several together": self._read_together,
@@ -114,7 +113,7 @@ class LanguageSteps:
         language_steps.consolidator().consolidate([*self._known, _as_memory(text)])
 
     def _skill(self, text: str) -> None:
-        workflows.workflow_of(1, request=text, tools=[{"name": "search", "input": {"q": 1}}])
+        habits.workflow_of(1, request=text, tools=[{"name": "search", "input": {"q": 1}}])
 
     def _difference(self, text: str) -> None:
         word_diff.diff_words(self._known[0] if self._known else "", _as_memory(text))
@@ -125,8 +124,8 @@ class LanguageSteps:
 
     def _import(self, text: str) -> None:
         lines = text.splitlines()
-        transcript.matches(lines)
-        list(transcript.read(lines, now=NOW, report=lambda skipped: None))
+        exports.is_transcript(lines)
+        list(exports.read_transcript(lines, now=NOW, report=lambda skipped: None))
         memory_files.is_memory_file(lines)
         list(memory_files.read_markdown(lines, report=lambda skipped: None))
 

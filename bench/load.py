@@ -41,9 +41,9 @@ import psycopg
 from bench.context_latency import sentence
 from bench.product import ROOT, Product, _wait, free_port, percentile, print_result, print_times
 from bench.scale import OTHER, Filler, make_base, make_people
+from memcenter.embedded.backup import migrate_if_needed
+from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.instance import Instance
-from memcenter.embedded.schema import migrate_if_needed
 
 LIGHT, HEAVY = 20, f"{OTHER}-0"
 _WARM = 40  # calls to each web process before anything is measured

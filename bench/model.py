@@ -173,7 +173,7 @@ def _extraction(
 
 
 def _arbitration(chat: OpenAICompatibleModel, language: str, *, rows: int) -> dict[str, Any]:
-    from memcenter.providers.bundled import BundledEmbedder
+    from memcenter.providers.embedders import BundledEmbedder
     from memories import language_steps
 
     pairs = [one for one in arbitration.read_pairs(language) if one.part == "report"][:rows]

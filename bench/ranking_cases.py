@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from bench import dialogues
 from bench.dialogues import Dialogue
 from bench.memorybank import MARKS
-from conversations.importing.formats import memorybank
+from conversations.importing.formats import datasets
 from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
-from memcenter.providers.bundled import BundledEmbedder
+from memcenter.providers.embedders import BundledEmbedder
 from memories.retrieval import messages, rerank
 from memories.retrieval.query import analyse
 from memories.retrieval.units import Unit
@@ -88,7 +88,7 @@ def _memorybank(path: Path) -> Iterator[Pool]:
     language = {"cn": "zh"}.get(path.stem, path.stem)
     marks = json.loads(MARKS.read_text(encoding="utf-8"))["files"][path.name]["users"]
     raw = json.loads(path.read_text(encoding="utf-8"))
-    people = memorybank.read(raw, report=lambda skipped: None)
+    people = datasets.read_memorybank(raw, report=lambda skipped: None)
     for person, row, answers in zip(people, raw, marks, strict=True):
         units = []
         for day in person.conversations:

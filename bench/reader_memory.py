@@ -32,7 +32,7 @@ from importlib.machinery import PathFinder
 
 class Without(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name != "memories.reader.model":
+        if name != "memories.reader.reading":
             return None
         found = PathFinder.find_spec(name, path)
         run = found.loader.exec_module
@@ -41,7 +41,7 @@ class Without(MetaPathFinder):
 
 def emptied(module):
     import numpy
-    from memories.reader import labels
+    from memories.reader import statements
     from memories.reader.tokenizer import Tokenizer
 
     class Model:
@@ -51,9 +51,9 @@ def emptied(module):
             self.tokenizer = Tokenizer.of(pieces, [0.0] * len(pieces), {})
 
         def scores(self, one):
-            tokens = numpy.zeros((len(one.ids), labels.TOKEN_OUTPUTS), numpy.float32)
+            tokens = numpy.zeros((len(one.ids), statements.TOKEN_OUTPUTS), numpy.float32)
             tokens[:, 0] = 9
-            return tokens, numpy.full(labels.TEXT_OUTPUTS, -9, numpy.float32)
+            return tokens, numpy.full(statements.TEXT_OUTPUTS, -9, numpy.float32)
 
     module.Model = Model
 

@@ -35,7 +35,7 @@ from bench.product import Product, percentile, print_result, print_times, runnin
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.postgres import EmbeddedPostgres
 from memcenter.lib.text import segment
-from memcenter.providers.bundled import BundledEmbedder
+from memcenter.providers.embedders import BundledEmbedder
 
 USUAL, BIG, OTHER = "usual", "big", "other"
 _BASE = 4_000
@@ -127,12 +127,12 @@ def filling(product: Product, base: Base, *, people: int) -> Iterator[Filler]:
 
 _BUILD = """
 import time
-from memories.indexing import user_indexes
+from memories.indexing import reindexing
 from ops.access import as_system
 from ops.models import Operation
 from ops.queue import worker
 with as_system():
-    wanted = user_indexes.request()
+    wanted = reindexing.request_user_indexes()
 worker.drain()
 while not Operation.objects.filter(pk=wanted.pk, status="succeeded").exists():
     time.sleep(1)  # the other worker was faster

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.extraction.bundled import BundledExtractor
 from memories.extraction.summary import ExtractiveSummarizer
 from memories.extraction.types import Said, TurnText
@@ -73,7 +73,7 @@ def score(chosen: Iterable[Row]) -> Score:
         if not row.secrets:
             if learned_secrets.find(row.text):
                 counts["touched"] += 1
-                masked = secret_masking.masked_by_reading(row.text)
+                masked = masking.masked_by_reading(row.text)
                 failures.append(f"touched [{row.group}] {row.text} -> {masked}")
         elif left := surviving(row):
             failures.append(f"kept [{row.group}] {row.text} -> {left}")
@@ -98,9 +98,9 @@ def surviving(row: Row) -> str:
 
 def derived(text: str) -> Iterator[str]:
     """All that is made of a message or of a direct write."""
-    screened = secret_masking.screen(text)
+    screened = masking.screen(text)
     yield "" if screened.drop else screened.text
-    masked, reply = secret_masking.masked_together([text, "Noted."], read=True)
+    masked, reply = masking.masked_together([text, "Noted."], read=True)
     yield masked
     yield ExtractiveSummarizer(count=len).summarize(
         "", [("user", masked), ("assistant", reply)], max_tokens=10_000
@@ -108,8 +108,8 @@ def derived(text: str) -> Iterator[str]:
     said = Said(text, _WHEN)
     found = BundledExtractor(reader()).extract(TurnText(said, Said("Noted.", _WHEN)))
     for candidate in found.candidates:
-        yield secret_masking.screen(candidate.content).text
-        yield secret_masking.masked(candidate.quote)
+        yield masking.screen(candidate.content).text
+        yield masking.masked(candidate.quote)
         yield from candidate.tags
 
 

@@ -30,10 +30,10 @@ from bench.boosting import Options, Ranking
 from bench.product import print_result
 from bench.ranking import Asked, by_group, figures, print_table
 from bench.ranking_cases import NAMES, Case
-from memcenter.providers.bundled import BundledEmbedder
-from memories.retrieval import rerank, trees
-from memories.retrieval.fusion import scaled
-from memories.retrieval.trees import Forest
+from memcenter.providers.embedders import BundledEmbedder
+from memories.retrieval import rerank
+from memories.retrieval.rerank import Forest
+from memories.retrieval.signals import scaled
 from memories.retrieval.weights import RECIPE
 
 Floats = NDArray[np.float64]
@@ -176,7 +176,7 @@ def _write(learned: Learned, cases: Sequence[Case]) -> None:
         "trees": len(learned.forest.feature),
     }
     _write_json("message_trees.json", card | {"what": what}, **how)
-    trees.save(learned.forest, FOLDER / "message_trees.npz")
+    rerank.save(learned.forest, FOLDER / "message_trees.npz")
 
 
 def _write_json(name: str, card: Mapping[str, object], **more: object) -> None:

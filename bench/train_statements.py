@@ -27,8 +27,8 @@ from bench import floor
 from bench.floor import Line
 from bench.product import print_result
 from memcenter.lib.text import segment
-from memcenter.providers.bundled import BundledEmbedder
-from memories.retrieval import lexical
+from memcenter.providers.embedders import BundledEmbedder
+from memories.retrieval import signals
 from memories.retrieval.evidence import Signs, signs
 from memories.retrieval.query import analyse
 from memories.retrieval.units import Unit
@@ -108,8 +108,8 @@ def cases(person: Person) -> Iterator[Case]:
             Unit("memory", text, text, words, float(cosine), len(words))
             for text, words, cosine in zip(texts, terms, vectors @ question, strict=True)
         ]
-        counts = lexical.count_terms(query.terms, terms)
-        corpus = lexical.corpus_of(counts)
+        counts = signals.count_terms(query.terms, terms)
+        corpus = signals.corpus_of(counts)
         found = signs(query, units, counts=counts, corpus=corpus, with_concepts=True)
         wanted = np.array([text in line.wanted for text in texts])
         chinese = query.language == "zh"

@@ -54,11 +54,11 @@ def _reindex(people: list[Any]) -> None:
 
 
 def _build_index(people: list[Any]) -> None:
-    from memories.indexing import user_indexes
+    from memories.indexing import reindexing
     from ops.access import as_system
 
     with as_system():
-        user_indexes._enqueue()
+        reindexing._enqueue_user_indexes()
 
 
 def _consolidate(user: Any) -> None:
@@ -81,9 +81,9 @@ def _examine(user: Any) -> None:
 
 
 def _delete_layer(user: Any) -> None:
-    from conversations.forgetting import layer_deletion
+    from conversations.forgetting import message_forgets
 
-    layer_deletion.delete_layer(user=user, layer=random.choice(["summary", "episode"]))
+    message_forgets.delete_layer(user=user, layer=random.choice(["summary", "episode"]))
 
 
 _OF_ALL: Mapping[str, Callable[[list[Any]], object]] = {

@@ -39,7 +39,8 @@ def main() -> None:
         plan = FIT
     else:
         train = [r for r in rows if r.voice not in held[0]] + read_secrets(BENCH / "secrets")
-        train += [r for r in train if r.voice.split(":")[0] in arguments.twice]
+        new = [r for r in train if {*arguments.twice} & {*r.voice.split(":")}]
+        train = new + [r for r in train if _is_drawn(r.text, arguments.share)]
         plan = REFRESH if arguments.step == "refresh" else FINISH
         _begin(reader, arguments)
     if arguments.step == "export":
@@ -49,6 +50,7 @@ def main() -> None:
         _report(reader, tokenizer, *unseen)
         return
     known = [p for p in pairs + read_pairs(BENCH / "pairs") if p.group not in held[1]]
+    known = [p for p in known if _is_drawn(p.first + p.second, arguments.share)]
     known += unrelated([r for r in rows if r.voice not in held[0]], each=UNRELATED)
     examples = [encode_row(tokenizer, r) for r in train]
     examples += [encode_pair(tokenizer, p) for p in known]
@@ -78,6 +80,11 @@ def _begin(reader: Reader, arguments: argparse.Namespace) -> None:
     reader.load_state_dict(torch.load(found[0], weights_only=True)["model"])
 
 
+def _is_drawn(text: str, share: float) -> bool:
+    """Tell whether a text is among the share that is drawn; that depends on nothing else."""
+    return crc32(text.encode()) % 1000 < share * 1000
+
+
 def held_out(groups: list[str], *, share: int = 8) -> set[str]:
     """One group in `share`, whole. Whether one is doesn't depend on which others there are."""
     return {name for name in groups if crc32(name.encode()) % share == 0}
@@ -98,7 +105,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="hold no voice out of training")
-    parser.add_argument("--twice", nargs="*", default=[], help="files whose rows count twice")
+    parser.add_argument(
+        "--twice", nargs="*", default=[], help="files whose rows all count once more"
+    )
+    parser.add_argument("--share", type=float, default=1.0, help="of rows and pairs that are drawn")
     return parser.parse_args()
 
 

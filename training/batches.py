@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from memories.reader.labels import SPAN_HEADS
+from memories.reader.statements import SPAN_HEADS
 from memories.reader.tokenizer import PAD
 from training.encoding import Example
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from memories.reader import inputs
 from memories.reader.inputs import Input
-from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS
+from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS
 from memories.reader.tokenizer import Token, Tokenizer
 from training.labels import Pair, Row
 

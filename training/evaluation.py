@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS
-from memories.reader.statements import Statement, statements
+from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS, Statement, statements
 from memories.reader.tokenizer import Tokenizer
 from training.batches import collate
 from training.encoding import Example, encode_pair, encode_row

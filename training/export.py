@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
-from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS, TAGS
+from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS, TAGS
 from memories.reader.tokenizer import Tokenizer
 from training.base import HEADS, HIDDEN, Base
 from training.model import Layer, Reader

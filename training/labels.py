@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memories.reader.labels import SPAN_HEADS
+from memories.reader.statements import SPAN_HEADS
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Pair:
     language: str
     first: str
     second: str
-    relation: str | None = None  # one of `memories.reader.labels.PAIRS`
+    relation: str | None = None  # one of `memories.reader.statements.PAIRS`
     about: bool | None = None  # `first` is a request, `second` a memory that it means
 
 

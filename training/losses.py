@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as f
 
-from memories.reader.labels import FLAGS, PAIRS, SECRET, TAGS, head_slices
+from memories.reader.statements import FLAGS, PAIRS, SECRET, TAGS, head_slices
 from training.batches import Batch
 
 WEIGHTS = {

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
-from memories.reader.labels import TEXT_OUTPUTS, TOKEN_OUTPUTS
+from memories.reader.statements import TEXT_OUTPUTS, TOKEN_OUTPUTS
 from training.base import FEED_FORWARD, HEADS, HIDDEN, LAYERS, Base
 
 SEGMENTS = 3  # the message (or the first text of a pair), the assistant's line, earlier messages
