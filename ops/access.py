@@ -1,6 +1,6 @@
 """Open transactions for one person or for the system. Only this module opens them.
 
-The policies of `memcenter.lib.database.row_security` compare rows with `memcenter.user`. Work
+The policies of `memcenter.lib.database.schema` compare rows with `memcenter.user`. Work
 across users (claiming, sweeps, administration) takes a role of its own inside its transaction.
 
 Transactions that lock shared rows take their locks in this order, so that no deadlock is possible:
@@ -11,7 +11,7 @@ Transactions that lock shared rows take their locks in this order, so that no de
    don't take it; they wait for no forget and no worker.
 2. The person's row in `ops_user`. A forget counts itself there (`erasure.start`), and data that was
    read before a forget is written only while that row is held (`STILL_THERE`). A transaction that
-   ends an ownership locks the rows of all owners, by id (`roles.check_not_last_owner`).
+   ends an ownership locks the rows of all owners, by id (`users.check_not_last_owner`).
 3. The operation under whose lease the work is done (`Run.applying`).
 4. Other advisory locks: an idempotency key, a person's notes, files and projects, a vector space.
 5. A conversation, then its messages and turns, then memories and the rows that belong to them.
@@ -24,9 +24,12 @@ to wait for. `tests/rules/test_lock_order.py` checks the locks of every call, fo
 operation.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -140,6 +143,39 @@ def last_acts() -> Sequence[Callable[[], object]]:
     return _last_acts.get() or ()
 
 
+class LastStatement(ABC):
+    """A statement at the end of a transaction, sent together with the others of its kind.
+
+    Pass it to `before_commit`.
+    """
+
+    @abstractmethod
+    def statement(self) -> tuple[str, Sequence[Any]]:
+        """Return the SQL and its values."""
+
+    def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:  # noqa: B027 (few need it)
+        """Do what follows from the rows that the statement returned."""
+
+    def __call__(self) -> None:
+        self.answered(statements.rows(*self.statement()))
+
+
+@dataclass
+class Gathered(LastStatement):
+    """A statement about all ids that equal ones were told in the same transaction."""
+
+    ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
+
+    def add(self, told: str) -> None:
+        """Add the id to an equal statement that waits already, or let this one wait."""
+        waiting = (one for one in last_acts() if isinstance(one, Gathered) and one == self)
+        if (same := next(waiting, None)) is not None:
+            same.ids.append(told)
+            return
+        self.ids.append(told)
+        before_commit(self)
+
+
 def before_commit(act: Callable[[], object]) -> None:
     """Call `act` at the end of the open transaction, or at once if none of ours is open."""
     waiting = _last_acts.get()
@@ -156,7 +192,19 @@ def _ending() -> Iterator[None]:
     token = _last_acts.set(waiting)
     try:
         yield
+        asked = [act for act in waiting if isinstance(act, LastStatement)]
+        _run_together(asked)
         for act in waiting:
-            act()
+            if act not in asked:
+                act()
     finally:
         _last_acts.reset(token)
+
+
+def _run_together(acts: Sequence[LastStatement]) -> None:
+    if len(acts) == 1:
+        acts[0]()
+        return
+    batch = statements.Batch()
+    for act, later in [(act, batch.add(*act.statement())) for act in acts]:
+        act.answered(later.rows())

@@ -7,9 +7,9 @@ class OpsConfig(AppConfig):
     def ready(self) -> None:
         # These modules register themselves.
         import ops.accounts.access_decisions
-        import ops.disk.operations
-        import ops.operations
-        import ops.transfer.operations
-        import ops.transfer.readable_pages
+        import ops.disk.disk_erasure
+        import ops.forgetting.person_forgets
+        import ops.transfer.exports
         import ops.transfer.user_data
-        import ops.webhooks.operations  # noqa: F401
+        import ops.webhooks
+        import ops.weekly_mail  # noqa: F401

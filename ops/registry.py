@@ -1,4 +1,4 @@
-"""Registration of other apps in `ops`: operation handlers and kinds of personal data."""
+"""Registration in `ops`: operation handlers and kinds of personal data, also of other apps."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from ops.models import Kind, User
-from ops.transfer import import_rows, portable_rows
-from ops.transfer.import_rows import Loading
+from ops.transfer import portable_rows
+from ops.transfer.portable_rows import Loading
 
 if TYPE_CHECKING:
     from ops.queue.run import Run
 
+
 Handler = Callable[["Run"], Mapping[str, Any] | None]
+_handlers: dict[str, Handler] = {}
+_long: set[str] = set()
+_participants: list[UserData] = []
+_readable: list[Readable] = []
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,6 @@ class Page:
 
 
 Readable = Callable[[User, int | None], Iterator[Page]]
-_handlers: dict[str, Handler] = {}
-_long: set[str] = set()
-_participants: list[UserData] = []
-_readable: list[Readable] = []
 
 
 def handles(kind: Kind, *, is_long: bool = False) -> Callable[[Handler], Handler]:
@@ -162,7 +163,7 @@ class Rows:
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
         if not self.stays:
-            import_rows.load(self, loading, rows)
+            portable_rows.load(self, loading, rows)
             return
         if any(True for _ in rows):
             loading.leave_out(self.name, self.stays)
@@ -172,10 +173,10 @@ class Rows:
         found: list[int | None] = [None] * len(rows)
         name = portable_rows.reference_of(self.model)
         if name in portable_rows.IDS:
-            found = import_rows.by_columns(self.model, loading.user, rows, (name,))
+            found = portable_rows.by_columns(self.model, loading.user, rows, (name,))
         if not self.natural:
             return found
-        same = import_rows.by_columns(self.model, loading.user, rows, self.natural)
+        same = portable_rows.by_columns(self.model, loading.user, rows, self.natural)
         return [one or other for one, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
@@ -222,3 +223,27 @@ def reads_well(pages: Readable) -> Readable:
 
 def readable() -> list[Readable]:
     return list(_readable)
+
+
+@dataclass(frozen=True)
+class RowsUnder(Rows):
+    """Rows that are hidden with their parents (`parents`, names of foreign keys)."""
+
+    parents: tuple[str, ...] = ()
+
+    def _visible(self, user: User) -> QuerySet[Any]:
+        rows = super()._visible(user)
+        for parent in self.parents:
+            rows = rows.filter(Q(**{parent: None}) | Q(**{f"{parent}__hidden_at": None}))
+        return rows
+
+
+@dataclass(frozen=True)
+class DerivedRows(Derived, Rows):
+    """Rows that repeat other rows for machines: erased, and exported with those."""
+
+    def erase(self, user_id: int) -> Mapping[str, int]:
+        return Rows.erase(self, user_id)
+
+    def counted(self, user: User) -> None:
+        return None

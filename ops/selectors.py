@@ -1,17 +1,21 @@
-"""Reads of operations and receipts."""
+"""Reads of operations and receipts, of the queue, and of the cost of models."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Avg, Count, Min, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import NotFound
-from ops import registry
-from ops.models import Operation, Priority, Receipt, Status, User
-from ops.webhooks import held_deliveries
+from ops import registry, webhook_events
+from ops.models import Kind, ModelCall, Operation, Priority, Receipt, Status, User
 
 OVERDUE_AFTER = timedelta(minutes=2)
 STUCK_AFTER = timedelta(minutes=15)
@@ -24,6 +28,7 @@ SELECT (EXISTS (SELECT 1 FROM ops_operation
        SELECT 1 FROM (SELECT started_at, finished_at FROM ops_attempt ORDER BY id DESC LIMIT 100) a
         WHERE started_at > %(since)s OR finished_at > %(since)s)
 """
+_COST_DAYS = 30
 
 
 class Trouble(StrEnum):
@@ -56,8 +61,8 @@ def stand_still(*, since: datetime) -> bool:
 
     Call it as the system. Renewals aren't visible here, since they are in locked rows.
     """
-    held = held_deliveries.KINDS if held_deliveries.held_since() else frozenset()
-    values = {"since": since, "kinds": sorted(registry.handled_kinds() - held)}
+    held = webhook_events.HELD_KINDS if webhook_events.deliveries_held_since() else ()
+    values = {"since": since, "kinds": sorted(registry.handled_kinds() - {*held})}
     return bool(statements.rows(_STAND_STILL, values)[0][0])
 
 
@@ -100,3 +105,75 @@ def user_of(operation: Operation) -> User | None:
 def can_be_cancelled(operation: Operation) -> bool:
     """Tell whether the operation may be cancelled, which a forget may not."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """Unfinished operations of one kind. `oldest` is when the oldest queued one became due."""
+
+    kind: str
+    name: str
+    waiting: int
+    running: int
+    failed: int
+    oldest: datetime | None
+
+
+def queue_states(*, now: datetime) -> Sequence[QueueState]:
+    """Return the kinds with queued, running or failed operations, read by indexes only."""
+    found: dict[str, dict[str, Any]] = {}
+    for status in (Status.PENDING, Status.RUNNING, Status.FAILED):
+        rows = Operation.objects.filter(status=status).order_by().values("kind")
+        due = Min("run_after", filter=Q(run_after__lte=now))
+        for row in rows.annotate(count=Count("pk"), oldest=due):
+            figures = found.setdefault(row["kind"], {})
+            figures[status] = row["count"]
+            if status == Status.PENDING:
+                figures["oldest"] = row["oldest"]
+    return [_queue_state(kind, figures) for kind, figures in sorted(found.items())]
+
+
+def _queue_state(kind: str, figures: dict[str, Any]) -> QueueState:
+    return QueueState(
+        kind,
+        str(Kind(kind).label),
+        waiting=figures.get(Status.PENDING, 0),
+        running=figures.get(Status.RUNNING, 0),
+        failed=figures.get(Status.FAILED, 0),
+        oldest=figures.get("oldest"),
+    )
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """The use of one model by one step on one day (UTC)."""
+
+    day: date
+    step: str
+    model: str
+    calls: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal
+    took_ms: float
+
+
+def model_costs(*, now: datetime) -> Sequence[ModelCost]:
+    """Return the use by day, step and model in the last thirty days, newest first."""
+    rows = (
+        ModelCall.objects.filter(created_at__gt=now - timedelta(days=_COST_DAYS))
+        .order_by()
+        .annotate(day=TruncDate("created_at"))
+        .values_list("day", "step", "model")
+        .annotate(
+            calls=Count("pk"),
+            failed=Count("pk", filter=Q(outcome__in=["failed", "unreadable"])),
+            sent=Sum("input_tokens"),
+            answered=Sum("output_tokens"),
+            paid=Sum("cost"),
+            took=Avg("took_ms"),
+        )
+        .order_by("-day", "step", "model")
+    )
+    return [ModelCost(*row) for row in rows]

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
+from memcenter.lib import process
+from ops import audit_chain, weekly_mail
 from ops.access import as_system
-from ops.audit import audit_chain
 from ops.forgetting import expired_rows
 from ops.models import Kind, Priority
 from ops.queue import broker, outbox, watchdog, worker
@@ -45,6 +46,8 @@ def _round() -> int:
     count = worker.drain(seconds=_ROUND_SECONDS)
     if time.monotonic() > stop_at:
         broker.wake()
+    if count:
+        process.return_free_memory()
     return count
 
 
@@ -60,6 +63,13 @@ def request_cleanup() -> None:
             dedupe_key="cleanup",
             serial_key="cleanup",
         )
+
+
+@shared_task(ignore_result=True)
+def request_weekly_mails() -> int:
+    """Enqueue a mail for each person where it has become Monday morning."""
+    with as_system():
+        return weekly_mail.request_due(now=timezone.now())
 
 
 @shared_task(ignore_result=True)

@@ -1,4 +1,4 @@
-"""Apply decisions about keys, accounts, sessions and webhooks to a restored database."""
+"""Apply decisions about keys, accounts, sessions, webhooks and mail to a restored database."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
-from ops.accounts import access_ledger, identities, registration, roles, web_sessions
-from ops.accounts.access_ledger import Decision, applies
+from ops.accounts import registration, sign_ins, users
+from ops.forgetting import ledger
+from ops.forgetting.ledger import Decision, applies_decision
 from ops.models import (
     ApiKey,
     Identity,
@@ -22,10 +23,11 @@ from ops.models import (
     User,
     UserSettings,
     Webhook,
+    WeeklyMail,
 )
 
 
-@applies("key")
+@applies_decision("key")
 def _key(decision: Decision) -> bool:
     """The target is the key's digest: numbers are given out again after a restore.
 
@@ -40,13 +42,13 @@ def _key(decision: Decision) -> bool:
     return _changed(known, state)
 
 
-@applies("active")
+@applies_decision("active")
 def _active(decision: Decision) -> bool:
     """Switch the person off or on again, except an owner whose successor isn't in the backup."""
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
-    if user is not None and not decision.state["is_active"] and roles.is_last_owner(user):
-        access_ledger.record("active", user.subject, is_active=True)
+    if user is not None and not decision.state["is_active"] and users.is_last_owner(user):
+        ledger.record_decision("active", user.subject, is_active=True)
         return False
     return _changed(rows, decision.state)
 
@@ -59,7 +61,7 @@ def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
     return bool(rows.update(**state))
 
 
-@applies("password")
+@applies_decision("password")
 def _password(decision: Decision) -> bool:
     """Make a restored older password unusable. The ledger doesn't contain the newer one."""
     version = decision.state["version"]
@@ -74,7 +76,7 @@ def _lock(user: User, *, version: int | None = None) -> bool:
     return True
 
 
-@applies("sessions")
+@applies_decision("sessions")
 def _sessions(decision: Decision) -> bool:
     """End all sessions of the person."""
     rows = User.objects.filter(subject=decision.subject)
@@ -83,20 +85,20 @@ def _sessions(decision: Decision) -> bool:
         return False
     User.objects.filter(pk=user.pk).update(session_epoch=decision.state["epoch"])
     began = SignIn.objects.filter(user=user, began_at__lte=decision.at)
-    web_sessions.end_sessions(list(began.values_list("session_key", flat=True)))
+    sign_ins.end_sessions(list(began.values_list("session_key", flat=True)))
     return True
 
 
-@applies("session")
+@applies_decision("session")
 def _session(decision: Decision) -> bool:
     """End one session. A digest names it, since the session key itself would open it."""
     keys = Session.objects.values_list("session_key", flat=True).iterator()
-    ended = [key for key in keys if web_sessions.digest(key) == decision.target]
-    web_sessions.end_sessions(ended)
+    ended = [key for key in keys if sign_ins.session_digest(key) == decision.target]
+    sign_ins.end_sessions(ended)
     return bool(ended)
 
 
-@applies("second factor")
+@applies_decision("second factor")
 def _second_factor(decision: Decision) -> bool:
     """Remove a second factor that was turned off. A newer factor can't be restored.
 
@@ -116,16 +118,16 @@ def _second_factor(decision: Decision) -> bool:
     return _lock(user)
 
 
-@applies("identity")
+@applies_decision("identity")
 def _identity(decision: Decision) -> bool:
     """Remove disconnected identities, so that they no longer sign this person in."""
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
-    gone = [one.pk for one in rows if identities.digest(one) != known]
+    gone = [one.pk for one in rows if sign_ins.identity_digest(one) != known]
     return bool(Identity.objects.filter(pk__in=gone).delete()[0])
 
 
-@applies("role")
+@applies_decision("role")
 def _role(decision: Decision) -> bool:
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
@@ -133,40 +135,40 @@ def _role(decision: Decision) -> bool:
     # Before 2026-11-24 a member was written as nothing, and there were operators.
     said = decision.state["role"] or Role.MEMBER
     role = Role.AUDITOR if said == "operator" else Role(said)
-    if roles.held_role(user) is role:
+    if users.held_role(user) is role:
         return False
-    if role is not Role.OWNER and roles.is_last_owner(user):
+    if role is not Role.OWNER and users.is_last_owner(user):
         # The successor isn't in the backup. What holds now is written, or a later start would
         # apply the older line.
-        access_ledger.record("role", user.subject, role=Role.OWNER.value)
+        ledger.record_decision("role", user.subject, role=Role.OWNER.value)
         return False
-    roles.assign(user, role)
+    users.assign_role(user, role)
     return True
 
 
-@applies("invitation")
+@applies_decision("invitation")
 def _invitation(decision: Decision) -> bool:
     """It was used or revoked. The target is the digest of its token."""
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 
-@applies("registration")
+@applies_decision("registration")
 def _registration(decision: Decision) -> bool:
     """An owner opened or closed it."""
     is_open = decision.state["is_open"]
-    if registration.is_open() == is_open:
+    if registration.is_registration_open() == is_open:
         return False
     Instance.objects.update_or_create(pk=1, defaults={"registration_open": is_open})
     return True
 
 
-@applies("switches")
+@applies_decision("switches")
 def _switches(decision: Decision) -> bool:
     rows = UserSettings.objects.filter(user__subject=decision.subject)
     return _changed(rows, decision.state)
 
 
-@applies("webhook")
+@applies_decision("webhook")
 def _webhook(decision: Decision) -> bool:
     """Delete a removed webhook. Switch off a changed webhook, since its new address isn't known."""
     known = Webhook.objects.filter(public_id=decision.target)
@@ -179,3 +181,11 @@ def _webhook(decision: Decision) -> bool:
         return True
     version = decision.state["version"]
     return bool(known.filter(version__lt=version).update(version=version, is_active=False))
+
+
+@applies_decision("weekly mail")
+def _weekly_mail(decision: Decision) -> bool:
+    """It was switched off, or goes to a newer address, which isn't known. The older one is over."""
+    mails = WeeklyMail.objects.filter(user__subject=decision.subject)
+    gone = [one.pk for one in mails if str(one.nonce) != decision.state["nonce"]]
+    return bool(WeeklyMail.objects.filter(pk__in=gone).delete()[0])

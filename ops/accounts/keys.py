@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from ops.accounts import access_ledger
-from ops.audit import acting_user, audit_log
+from ops import audit_log
+from ops.forgetting import ledger
 from ops.models import ApiKey, Operation, Scope, User, UserSettings
 
 PREFIX = "mc_"
@@ -136,7 +136,7 @@ def _record_first_use(key: ApiKey, *, now: datetime) -> None:
     """Audit the key's first use of a day (UTC); two concurrent requests may both do so."""
     before = key.last_used_at
     if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
-        with acting_user.acting(f"key {key.pk}", acting_user.who().surface):
+        with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
             _record("key.used", key)
 
 
@@ -194,7 +194,7 @@ def revoke(key: ApiKey) -> None:
 
 def _decided(key: ApiKey, *, revoked: bool = False) -> None:
     expires = key.expires_at.isoformat() if key.expires_at else None
-    access_ledger.record(
+    ledger.record_decision(
         "key",
         key.digest,
         revoked=revoked,

@@ -1,4 +1,4 @@
-"""How people get an account of their own: registration, which owners open, and invitations."""
+"""How people get in: registration, which owners open, invitations, and one-time sign-in links."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 
-from memcenter.lib.errors import Invalid, NotFound
-from ops.accounts import access_ledger, keys, roles, users
-from ops.audit import audit_log
-from ops.models import Instance, Invitation, Role, User
+from memcenter.lib.errors import Invalid, NotAllowed, NotFound
+from ops import audit_log
+from ops.accounts import keys, users
+from ops.forgetting import ledger
+from ops.models import Instance, Invitation, Role, SignInLink, User
 
 INVITATION_DAYS = 7
 # An owner is made among those who have an account: a link that leaks must not give everything.
@@ -21,26 +23,26 @@ INVITED_ROLES = (Role.MEMBER, Role.AUDITOR)
 
 
 @dataclass(frozen=True)
-class Made:
+class NewInvitation:
     """A new invitation. Its token is stored as a hash and can't be read again."""
 
     invitation: Invitation
     token: str
 
 
-def is_open() -> bool:
+def is_registration_open() -> bool:
     """Tell whether anybody may register, as an owner decided or else as the setting says."""
     decided = Instance.objects.filter(pk=1).values_list("registration_open", flat=True).first()
     return settings.REGISTRATION_OPEN if decided is None else decided
 
 
-def switch(*, is_open: bool) -> None:
+def switch_registration(*, is_open: bool) -> None:
     Instance.objects.update_or_create(pk=1, defaults={"registration_open": is_open})
-    access_ledger.record("registration", "instance", is_open=is_open)
+    ledger.record_decision("registration", "instance", is_open=is_open)
     audit_log.record("registration.switched", subject=None, details={"is_open": is_open})
 
 
-def invite(*, user: User, role: Role, name: str = "") -> Made:
+def invite(*, user: User, role: Role, name: str = "") -> NewInvitation:
     """Create an invitation by this owner. Raises `Invalid`."""
     if role not in INVITED_ROLES:
         raise Invalid.field("role", "Invite a member or an auditor.")
@@ -58,7 +60,7 @@ def invite(*, user: User, role: Role, name: str = "") -> Made:
         target=f"invitation {invitation.pk}",
         details={"role": role.value},
     )
-    return Made(invitation, token)
+    return NewInvitation(invitation, token)
 
 
 def invitations() -> QuerySet[Invitation]:
@@ -67,37 +69,96 @@ def invitations() -> QuerySet[Invitation]:
     return living.select_related("user").order_by("-pk")
 
 
-def revoke(invitation: Invitation) -> None:
-    _end(invitation, "invitation.revoked")
+def revoke_invitation(invitation: Invitation) -> None:
+    _end_invitation(invitation, "invitation.revoked")
 
 
-def find(token: str) -> Invitation:
+def find_invitation(token: str) -> Invitation:
     """Return the invitation of this token. Raises `NotFound` if it can't be used (any more).
 
     An invitation by somebody who isn't an owner any more counts for nothing.
     """
     own = invitations().filter(digest=keys.digest(token)).first()
-    if own is None or roles.role_of(own.user) is not Role.OWNER:
+    if own is None or users.role_of(own.user) is not Role.OWNER:
         raise NotFound("There is no such invitation any more.")
     return own
 
 
-def accept(token: str, *, username: str, password: str, language: str, zone: str) -> User:
+def accept_invitation(
+    token: str, *, username: str, password: str, language: str, zone: str
+) -> User:
     """Use an invitation: create the person with the invited role. Raises `NotFound`, `Invalid`.
 
     Of two calls at once one creates a person; the other's transaction fails at the end.
     """
-    invitation = find(token)
+    invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
     if invitation.role != Role.MEMBER:
-        roles.give(user, Role(invitation.role))
-    _end(invitation, "invitation.used")
+        users.give_role(user, Role(invitation.role))
+    _end_invitation(invitation, "invitation.used")
     return user
 
 
-def _end(invitation: Invitation, action: str) -> None:
+def _end_invitation(invitation: Invitation, action: str) -> None:
     target = f"invitation {invitation.pk}"
     if not invitation.delete()[0]:
         raise NotFound("There is no such invitation any more.")
-    access_ledger.record("invitation", invitation.digest)
+    ledger.record_decision("invitation", invitation.digest)
     audit_log.record(action, subject=invitation.user.subject, target=target)
+
+
+@dataclass(frozen=True)
+class NewLink:
+    """A new link. Its token is stored as a hash and can't be read again."""
+
+    link: SignInLink
+    token: str
+
+
+def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink:
+    """Create a link that works once, within a few minutes.
+
+    Raises `NotAllowed` for staff, `Conflict` (`being_forgotten`), and `Invalid` naming `next` or
+    `language`.
+    """
+    if user.is_staff or user.is_superuser or not user.is_active:
+        raise NotAllowed("Nobody signs in to a member of the staff by a link.")
+    users.check_not_being_forgotten(user)
+    _check_link(next_page, language)
+    token = secrets.token_urlsafe(32)
+    link = SignInLink.objects.create(
+        user=user,
+        digest=keys.digest(token),
+        next=next_page,
+        language=language,
+        expires_at=timezone.now() + timedelta(minutes=settings.SIGNIN_LINK_MINUTES),
+    )
+    audit_log.record("signin_link.made", subject=user.subject, target=f"link {link.pk}")
+    return NewLink(link, token)
+
+
+def take_link(token: str) -> SignInLink:
+    """Use a link in the caller's transaction; of two concurrent calls only one succeeds.
+
+    Raises `NotFound` for a used, expired or unknown link, or one of a deleted person.
+    """
+    now = timezone.now()
+    living = SignInLink.objects.filter(
+        digest=keys.digest(token), used_at__isnull=True, expires_at__gt=now
+    )
+    if not living.update(used_at=now):
+        raise NotFound("There is no such link any more.")
+    link = SignInLink.objects.select_related("user").get(digest=keys.digest(token))
+    user = link.user
+    if user.hidden_at is not None or user.is_staff or user.is_superuser or not user.is_active:
+        raise NotFound("There is no such link any more.")
+    audit_log.record("signin_link.used", subject=user.subject, target=f"link {link.pk}")
+    return link
+
+
+def _check_link(next_page: str, language: str) -> None:
+    own = next_page.startswith("/") and url_has_allowed_host_and_scheme(next_page, None)
+    if next_page and not own:
+        raise Invalid.field("next", "Give a page of Memory Center: a path that begins with /.")
+    if language and language not in dict(settings.LANGUAGES):
+        raise Invalid.field("language", "Must be one of: en, zh-hans.")

@@ -1,13 +1,20 @@
-"""Find, create and register people, and change their settings."""
+"""Find, create and register people, change their settings, and give them roles.
+
+An owner may do everything, an auditor looks at the admin, a member doesn't. An auditor sees every
+list of the admin with its content masked, and changes and reveals nothing. An instance that has an
+owner keeps one: whatever ends an ownership asks `check_not_last_owner` first.
+"""
 
 from __future__ import annotations
 
 import re
 import zoneinfo
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -17,10 +24,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Batch
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from ops.accounts import access_ledger, roles, web_sessions
-from ops.audit import audit_log
-from ops.models import ApiKey, Identity, SignIn, Theme, User, UserSettings
+from ops import audit_log
+from ops.access import among_everybody, lock_person
+from ops.accounts import sign_ins
+from ops.forgetting import ledger
+from ops.models import ApiKey, Identity, Role, SignIn, Theme, User, UserSettings
 
 _TOO_SHORT = gettext_noop("This password is too short. Use at least 8 characters.")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -96,10 +106,7 @@ def register(*, username: str, password: str, language: str = "", zone: str = ""
 
     `zone` is the time zone that the browser tells; an unknown one counts as none.
     """
-    username = username.strip()
-    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
-        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
-    _check_password(password, User(username=username))
+    username = _checked_name(username, password)
     try:
         with transaction.atomic():
             user = User.objects.create_user(username, password)
@@ -128,10 +135,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
     """Set login name and password of a person who came by a link. Raises `Invalid`."""
     if user.has_usable_password():
         raise Invalid("There is a password already.")
-    username = username.strip()
-    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
-        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
-    _check_password(password, User(username=username))
+    username = _checked_name(username, password)
     user.username = username
     _set_password(user, password)
     try:
@@ -165,13 +169,22 @@ def set_active(*, user: User, is_active: bool) -> None:
     if user.is_active == is_active:
         return
     if not is_active:
-        roles.check_not_last_owner(user)
-        web_sessions.end_all(user)
+        check_not_last_owner(user)
+        sign_ins.end_all_sessions(user)
     user.is_active = is_active
     user.save(update_fields=["is_active", "updated_at"])
-    access_ledger.record("active", user.subject, is_active=is_active)
+    ledger.record_decision("active", user.subject, is_active=is_active)
     action = "user.unlock" if is_active else "user.lock"
     audit_log.record(action, subject=user.subject, target=f"user {user.pk}")
+
+
+def _checked_name(username: str, password: str) -> str:
+    """Return the login name without spaces around it. Raises `Invalid`, also for the password."""
+    username = username.strip()
+    if not 1 <= len(username) <= 150 or _CONTROL.search(username):
+        raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
+    _check_password(password, User(username=username))
+    return username
 
 
 def _set_password(user: User, password: str) -> None:
@@ -180,7 +193,7 @@ def _set_password(user: User, password: str) -> None:
 
 
 def _decided_password(user: User) -> None:
-    access_ledger.record("password", user.subject, version=user.password_version)
+    ledger.record_decision("password", user.subject, version=user.password_version)
 
 
 def _check_password(password: str, user: User) -> None:
@@ -208,6 +221,27 @@ def settings_held(user: User) -> UserSettings:
     return _settings_of(user, locking=" FOR SHARE")
 
 
+def hold_settings(user: User, batch: Batch) -> Callable[[], UserSettings]:
+    """Lock the settings as `settings_held` does; call the result to read them.
+
+    Reading them raises `Conflict` (`being_forgotten`) as `check_still_here` does.
+    """
+    found = batch.add(
+        f"SELECT u.hidden_at, {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
+        " JOIN ops_user u ON u.id = s.user_id WHERE s.user_id = %s FOR SHARE OF s",
+        [user.pk],
+    )
+
+    def read() -> UserSettings:
+        for hidden_at, *columns in found.rows():
+            check_not_being_forgotten(User(hidden_at=hidden_at))
+            return _own(user, columns)
+        check_still_here(user)
+        return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
+
+    return read
+
+
 def _settings_of(user: User, *, locking: str = "") -> UserSettings:
     found = statements.rows(
         f"SELECT {statements.columns(UserSettings, 's')} FROM ops_usersettings s"
@@ -216,7 +250,11 @@ def _settings_of(user: User, *, locking: str = "") -> UserSettings:
     )
     if not found:
         return UserSettings(user=user, longterm_enabled=settings.LONGTERM_DEFAULT)
-    own = statements.instance(UserSettings, found[0])
+    return _own(user, found[0])
+
+
+def _own(user: User, columns: Sequence[object]) -> UserSettings:
+    own = statements.instance(UserSettings, columns)
     own.user = user
     return own
 
@@ -230,15 +268,13 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
     }
     if problems:
         raise Invalid("Some settings are not valid.", fields=problems)
-    row, _ = UserSettings.objects.get_or_create(
-        user=user, defaults={"longterm_enabled": settings.LONGTERM_DEFAULT}
-    )
+    row = _settings_row(user)
     for name, value in changes.items():
         setattr(row, name, value)
     row.save(update_fields=[*changes, "updated_at"])
     switched = {name: changes[name] for name in SWITCHES if name in changes}
     if switched:
-        access_ledger.record("switches", user.subject, **{n: getattr(row, n) for n in SWITCHES})
+        ledger.record_decision("switches", user.subject, **{n: getattr(row, n) for n in SWITCHES})
     audit_log.record(
         "settings.changed",
         subject=user.subject,
@@ -249,9 +285,7 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
 
 def visit_portrait(user: User) -> datetime | None:
     """Note a look at About you and return the end of the visit before this one, if any."""
-    row, _ = UserSettings.objects.get_or_create(
-        user=user, defaults={"longterm_enabled": settings.LONGTERM_DEFAULT}
-    )
+    row = _settings_row(user)
     now, seen = timezone.now(), row.portrait_seen_at
     if seen is None or now - seen > _LOOK:
         if seen is not None and now - seen > _VISIT:
@@ -259,6 +293,11 @@ def visit_portrait(user: User) -> datetime | None:
         row.portrait_seen_at = now
         row.save(update_fields=["portrait_seen_at", "portrait_visited_at"])
     return row.portrait_visited_at
+
+
+def _settings_row(user: User) -> UserSettings:
+    defaults = {"longterm_enabled": settings.LONGTERM_DEFAULT}
+    return UserSettings.objects.get_or_create(user=user, defaults=defaults)[0]
 
 
 def _problem_with_setting(name: str, value: object) -> str:
@@ -273,3 +312,99 @@ def _problem_with_setting(name: str, value: object) -> str:
     if name == "theme":
         return "" if value in Theme.values else "Must be auto, light or dark."
     return "There is no such setting."
+
+
+def role_of(user: Any) -> Role:
+    """Return what somebody may do now: a member's role for whoever is switched off."""
+    return held_role(user) if isinstance(user, User) and user.is_active else Role.MEMBER
+
+
+def held_role(user: User) -> Role:
+    """Return the role that was given, also to somebody who is switched off."""
+    if not user.is_staff:
+        return Role.MEMBER
+    if user.is_superuser:
+        return Role.OWNER
+    if "_role" not in vars(user):  # asked for every model on a page
+        is_auditor = any(group.name == Role.AUDITOR for group in user.groups.all())
+        vars(user)["_role"] = Role.AUDITOR if is_auditor else Role.MEMBER
+    role: Role = vars(user)["_role"]
+    return role
+
+
+def may_see_admin(user: Any) -> bool:
+    return role_of(user) is not Role.MEMBER
+
+
+def may_act(user: Any) -> bool:
+    return role_of(user) is Role.OWNER
+
+
+def check_not_last_owner(user: User) -> None:
+    """Raise `Conflict` if nobody else is an owner who can sign in.
+
+    Call it before the person is forgotten, demoted or switched off, in that transaction. It holds
+    the rows of all owners: of two who go at the same time, one stays.
+    """
+    lock_person(user)
+    _refuse_last_owner(user)
+
+
+def is_last_owner(user: User) -> bool:
+    lock_person(user)
+    return _is_last_owner(user)
+
+
+def _refuse_last_owner(user: User) -> None:
+    if _is_last_owner(user):
+        raise Conflict("This is the last owner. Make somebody else an owner first.")
+
+
+def _is_last_owner(user: User) -> bool:
+    if not User.objects.filter(pk=user.pk, is_superuser=True).exists():
+        return False
+    with among_everybody():
+        owners = User.objects.filter(is_superuser=True, is_active=True, hidden_at=None)
+        return list(owners.order_by("pk").select_for_update(no_key=True)) == [user]
+
+
+def give_role(user: User, role: Role) -> None:
+    """Give somebody this role.
+
+    Raises `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
+    if no other owner would be left.
+    """
+    lock_person(user)
+    _change_role(user, role)
+
+
+def _change_role(user: User, role: Role) -> None:
+    """Give the role to a person who is locked already."""
+    if role is not Role.OWNER:
+        _refuse_last_owner(user)
+    if user.external_id is not None and role is not Role.MEMBER:
+        raise Invalid("Who has an external id can't be staff; register a login of its own.")
+    assign_role(user, role)
+    ledger.record_decision("role", user.subject, role=role.value)
+    audit_log.record("staff.role", subject=user.subject, details={"role": role.value})
+
+
+def hand_over_ownership(*, user: User, to: User) -> None:
+    """Make somebody else an owner, and this one a member. Raises as `give_role`."""
+    for one in sorted((user, to), key=lambda one: one.pk):
+        lock_person(one)
+    _change_role(to, Role.OWNER)
+    _change_role(user, Role.MEMBER)
+
+
+def assign_role(user: User, role: Role) -> None:
+    """Set the columns and groups of a role, and nothing else."""
+    user.is_staff = role is not Role.MEMBER
+    user.is_superuser = role is Role.OWNER
+    user.save(update_fields=["is_staff", "is_superuser", "updated_at"])
+    group, _ = Group.objects.get_or_create(name=Role.AUDITOR.value)
+    if role is Role.AUDITOR:
+        user.groups.add(group)
+    else:
+        user.groups.remove(group)
+    vars(user).pop("_role", None)

@@ -13,14 +13,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy, ngettext
 
 from memcenter.lib.errors import Conflict
-from ops import selectors
+from ops import audit_log, selectors, webhook_events
 from ops.access import as_system, lock_person
 from ops.accounts import keys, users
-from ops.admin import overview
 from ops.admin.audit_events import AuditEventAdmin
-from ops.admin.base import ReadOnlyAdmin
-from ops.admin.filters import LatestValuesFilter, TroubleFilter
-from ops.audit import audit_log
+from ops.admin.base import LatestValuesFilter, ReadOnlyAdmin, TroubleFilter
 from ops.models import (
     ApiKey,
     Attempt,
@@ -41,10 +38,10 @@ from ops.models import (
     User,
     UserSettings,
     Webhook,
+    WeeklyMail,
 )
-from ops.pages.error_texts import said, said_of_trouble
+from ops.pages.operation_rows import said, said_of_trouble
 from ops.queue import outbox
-from ops.webhooks import held_deliveries
 
 _AT_ONCE = 500  # operations that one click retries
 
@@ -158,6 +155,14 @@ class InvitationAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
 
 
+@admin.register(WeeklyMail)
+class WeeklyMailAdmin(ReadOnlyAdmin):
+    never = ("nonce",)
+    masked = ("address",)
+    list_display = ("pk", "user", "address", "asked_at", "confirmed_at", "sent_on")
+    list_select_related = ("user",)
+
+
 @admin.register(Operation)
 class OperationAdmin(ReadOnlyAdmin):
     never = ("token_digest",)
@@ -182,8 +187,8 @@ class OperationAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         with as_system():
-            queue = overview.queue(now=timezone.now())
-            held = held_deliveries.held_since()
+            queue = selectors.queue_states(now=timezone.now())
+            held = webhook_events.deliveries_held_since()
         own = {"queue": queue, "may_act": self.has_act_permission(request), "held_since": held}
         return super().changelist_view(request, own | (extra_context or {}))
 
@@ -203,7 +208,7 @@ class OperationAdmin(ReadOnlyAdmin):
         if not self.has_act_permission(request):
             raise Http404
         with as_system():
-            held_deliveries.resume()
+            webhook_events.resume_deliveries()
         return redirect("admin:ops_operation_changelist")
 
     def again_view(self, request: HttpRequest, kind: str) -> HttpResponse:
@@ -328,7 +333,7 @@ class ModelCallAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         with as_system():
-            spent = overview.spent(now=timezone.now())
+            spent = selectors.model_costs(now=timezone.now())
         return super().changelist_view(request, {"spent": spent} | (extra_context or {}))
 
 

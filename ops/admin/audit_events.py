@@ -15,10 +15,15 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ops import audit_chain, audit_log
 from ops.access import as_system
-from ops.admin.base import ReadOnlyAdmin
-from ops.admin.filters import ActorFilter, DeedFilter, FinishedFilter, LatestValuesFilter
-from ops.audit import audit_chain, audit_log
+from ops.admin.base import (
+    ActorFilter,
+    DeedFilter,
+    FinishedFilter,
+    LatestValuesFilter,
+    ReadOnlyAdmin,
+)
 from ops.models import AuditEvent, Kind, Operation, Status, User
 
 _AT_ONCE = 2_000

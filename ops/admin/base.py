@@ -1,4 +1,4 @@
-"""Shared admin classes. The pages are read-only and mask content.
+"""Shared admin classes, filters and pages of lists. The pages are read-only and mask content.
 
 Staff see all people, so each page is read and rendered inside `as_system`. Content appears as its
 length until a member of the staff reveals it, which is audited and holds for one page view.
@@ -6,32 +6,72 @@ length until a member of the staff reveals it, which is audited and holds for on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import get_fields_from_path
 from django.core.exceptions import ValidationError
-from django.db.models import ForeignKey, Model, Q, QuerySet
+from django.core.paginator import Page, Paginator
+from django.db.models import Exists, ForeignKey, Model, OuterRef, Q, QuerySet
+from django.forms import Media
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
 
+from ops import audit_log, selectors
 from ops.access import as_system
-from ops.accounts import roles
-from ops.admin.paginator import PagedList, ShortPaginator
-from ops.audit import audit_log
-from ops.models import User
+from ops.accounts import users
+from ops.models import AuditEvent, Operation, Status, User
+from ops.selectors import Trouble
 
+_COUNTED = 5_000
+Whole = Callable[[list[Any]], "QuerySet[Any]"]
 _LOOKED_UP = 100
 _REVEALED = "admin_revealed"
 Shown = Callable[[Any], str]
+_LATEST = 5_000
+
+
+class ShortPaginator(Paginator):  # type: ignore[type-arg]
+    """Count up to a limit only, since counting a large table takes longer than reading a page.
+
+    A page is found by its keys in one table, then its related rows are read. In a single statement
+    the database might join all rows first.
+    """
+
+    def __init__(self, rows: QuerySet[Any], per_page: int, *, whole: Whole) -> None:
+        super().__init__(rows, per_page)
+        self._whole = whole
+
+    def page(self, number: int | str) -> Page[Any]:
+        chosen = self.validate_number(number)
+        keys = cast("QuerySet[Any]", self.object_list).select_related(None).values_list("pk")
+        first = (chosen - 1) * self.per_page
+        order = [key for (key,) in keys[first : first + self.per_page]]
+        found = {row.pk: row for row in self._whole(order)}
+        return Page([found[key] for key in order if key in found], chosen, self)
+
+    @cached_property
+    def count(self) -> int:
+        return int(cast("QuerySet[Model]", self.object_list).order_by()[:_COUNTED].count())
+
+
+class PagedList(ChangeList):  # type: ignore[misc]
+    """Use the paginator also for lists that fit on one page."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        if not self.multi_page:
+            self.result_list = self.paginator.page(1).object_list
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
@@ -52,14 +92,14 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     change_form_outer_before_template = "ops/includes/admin_reveal.html"
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        return roles.may_see_admin(request.user)
+        return users.may_see_admin(request.user)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return roles.may_see_admin(request.user)
+        return users.may_see_admin(request.user)
 
     def has_act_permission(self, request: HttpRequest) -> bool:
         """Tell whether the user may run actions with `permissions=["act"]`."""
-        return roles.may_act(request.user)
+        return users.may_act(request.user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -128,8 +168,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        # Django's other scripts are for forms.
+        own = {"media": Media(js=["admin/js/actions.js"])} | (extra_context or {})
         with as_system():
-            return _rendered(super().changelist_view(request, extra_context))
+            return _rendered(super().changelist_view(request, own))
 
     def changeform_view(
         self,
@@ -142,7 +184,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         revealed = request.session.pop(_REVEALED, "") == asked
         request.is_revealed = revealed  # type: ignore[attr-defined]
         context = {
-            "masked": bool(self.masked) and roles.may_act(request.user),
+            "masked": bool(self.masked) and users.may_act(request.user),
             "is_revealed": revealed,
             "reveal": reverse(f"admin:{self._route}", args=[object_id]) if object_id else "",
         }
@@ -165,7 +207,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         """Audit the reveal, then show that one page with its content."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        if not (self.masked and self.has_view_permission(request) and roles.may_act(request.user)):
+        if not (self.masked and self.has_view_permission(request) and users.may_act(request.user)):
             raise Http404
         with as_system():
             row = self.get_object(request, object_id)
@@ -250,3 +292,113 @@ def _subject_of(row: Any) -> Any:
 def _rendered(response: HttpResponse) -> HttpResponse:
     """Render the response while the transaction is open, since templates read rows too."""
     return response.render() if isinstance(response, TemplateResponse) else response
+
+
+class LatestValuesFilter(admin.AllValuesFieldListFilter):
+    """Offer the values of a column among the newest rows, since reading all rows would be slow."""
+
+    def __init__(
+        self,
+        field: Any,
+        request: HttpRequest,
+        params: Any,
+        model: Any,
+        model_admin: Any,
+        field_path: str,
+    ) -> None:
+        super().__init__(field, request, params, model, model_admin, field_path)
+        newest = model_admin.get_queryset(request).order_by("-pk")[:_LATEST]
+        found = set(newest.values_list(field.name, flat=True))
+        self.lookup_choices = sorted(found, key=lambda value: (value is None, value))  # type: ignore[assignment]
+
+
+class _WordsFilter(admin.SimpleListFilter):
+    """A filter with a fixed list of values, `words`; `chosen` narrows the rows to one of them."""
+
+    words: Mapping[str, Any]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(self.words.items())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = str(self.value())
+        return self.chosen(queryset, value) if value in self.words else queryset
+
+    def chosen(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        raise NotImplementedError
+
+
+class FinishedFilter(_WordsFilter):
+    """Filter by whether the requested work is finished. Only background work has an end."""
+
+    title = gettext_lazy("finished")
+    parameter_name = "finished"
+    words = {
+        "no": gettext_lazy("not yet"),
+        "yes": gettext_lazy("done"),
+        "failed": gettext_lazy("failed or cancelled"),
+    }
+    statuses = {
+        "no": (Status.PENDING, Status.RUNNING),
+        "yes": (Status.SUCCEEDED,),
+        "failed": (Status.FAILED, Status.CANCELLED),
+    }
+
+    def chosen(self, rows: QuerySet[AuditEvent], value: str) -> QuerySet[AuditEvent]:
+        asked = Operation.objects.filter(status__in=self.statuses[value])
+        if value == "no":  # few rows: found by their index, then their events
+            return rows.filter(target__in=asked.values("public_id"))
+        return rows.filter(Exists(asked.filter(public_id=OuterRef("target"))))
+
+
+class TroubleFilter(_WordsFilter):
+    title = gettext_lazy("trouble")
+    parameter_name = "trouble"
+    words = {
+        Trouble.OVERDUE: gettext_lazy("due, but not started"),
+        Trouble.STUCK: gettext_lazy("stuck"),
+    }
+
+    def chosen(self, rows: QuerySet[Operation], value: str) -> QuerySet[Operation]:
+        return rows.filter(selectors.in_trouble(Trouble(value), now=timezone.now()))
+
+
+class DeedFilter(_WordsFilter):
+    """Filter by the group of actions."""
+
+    title = gettext_lazy("what was done")
+    parameter_name = "deed"
+    words = {
+        "forgotten": gettext_lazy("deleted or forgotten"),
+        "signed-in": gettext_lazy("signed in or tried to"),
+        "keys": gettext_lazy("keys and webhooks"),
+        "taken-out": gettext_lazy("exported or imported"),
+        "staff": gettext_lazy("done by staff"),
+    }
+    beginnings = {
+        "forgotten": ("forget.", "memory.deleted", "memory.bulk", "file.recycled"),
+        "signed-in": ("signin", "password.", "second_factor.", "identity."),
+        "keys": ("key.", "webhook."),
+        "taken-out": ("export", "import"),
+        "staff": ("admin.", "user.", "staff.", "operation."),
+    }
+
+    def chosen(self, rows: QuerySet[AuditEvent], value: str) -> QuerySet[AuditEvent]:
+        return rows.filter(
+            reduce(or_, (Q(action__startswith=one) for one in self.beginnings[value]))
+        )
+
+
+class ActorFilter(_WordsFilter):
+    """Which key or member of the staff it was is searched for: `key 12`."""
+
+    title = gettext_lazy("who did it")
+    parameter_name = "through"
+    words = {
+        "key": gettext_lazy("an API key"),
+        "user": gettext_lazy("the person"),
+        "staff": gettext_lazy("staff"),
+    }
+
+    def chosen(self, rows: QuerySet[AuditEvent], value: str) -> QuerySet[AuditEvent]:
+        return rows.filter(actor__startswith=value)

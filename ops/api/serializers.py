@@ -1,4 +1,4 @@
-"""Inputs, and the shapes of the answers for the OpenAPI schema; `rendering.py` builds them."""
+"""Inputs of the API, how rows become its answers, and the shapes of the answers for the schema."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from memcenter.rest.requests.fields import Flag, Moment, OneOf, Personal, Prose, SomeOf, Text
+from memcenter.rest.fields import Flag, Moment, OneOf, Personal, Prose, SomeOf, Text
+from ops import models
+from ops.accounts import keys, users
 from ops.models import Kind, Scope, Status, Theme
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
+
+_REQUIRES_USER = "A key of the product refuses mem0's calls that name no user."
 
 
 class SettingsInput(Personal):
@@ -51,9 +55,6 @@ class WebhookChange(Personal):
 
 class WebhookRemoval(Personal):
     id = Text(required=False, min_length=1, max_length=200)
-
-
-_REQUIRES_USER = "A key of the product refuses mem0's calls that name no user."
 
 
 class KeyInput(Personal):
@@ -245,3 +246,50 @@ class Receipt(serializers.Serializer[Any]):
     data_folder = DataFolder()
     previous_hash = serializers.CharField()
     hash = serializers.CharField()
+
+
+def render_settings(row: models.UserSettings, *, user: models.User) -> dict[str, Any]:
+    names = (*users.SWITCHES, "language", "timezone", "theme", "updated_at")
+    return {"user_id": user.external_id, **_values(row, *names)}
+
+
+def render_key(row: models.ApiKey) -> dict[str, Any]:
+    names = ("name", "prefix", "scopes", "requires_user", "created_at")
+    return {
+        "id": keys.public_id(row),
+        "user_id": row.user.external_id if row.user else None,
+        **_values(row, *names, "last_used_at", "expires_at", "revoked_at"),
+    }
+
+
+def render_webhook(row: models.Webhook) -> dict[str, Any]:
+    return {
+        "id": row.public_id,
+        "user_id": row.user.external_id if row.user else None,
+        **_values(row, "url", "events", "is_active", "created_at"),
+    }
+
+
+def render_delivery(row: models.Delivery) -> dict[str, Any]:
+    names = ("event", "status_code", "error", "attempts", "created_at", "delivered_at")
+    return {"id": row.public_id, **_values(row, *names)}
+
+
+def render_operation(row: models.Operation) -> dict[str, Any]:
+    receipt = getattr(row, "receipt", None)  # the reverse side raises where there is none
+    taken_in = getattr(row, "import", None) if row.kind == Kind.IMPORT else None
+    return {
+        "op_id": row.public_id,
+        "kind": row.kind,
+        "status": row.status,
+        "progress": {name: getattr(row, f"progress_{name}") for name in ("done", "total", "step")},
+        "attempts": row.attempt,
+        **_values(row, "last_error", "run_after", "created_at", "updated_at", "finished_at"),
+        **({"receipt_id": receipt.public_id} if receipt is not None else {}),
+        **({"forget": row.forget_outcome} if row.forget_outcome else {}),
+        **({"report": taken_in.report} if taken_in is not None and taken_in.report else {}),
+    }
+
+
+def _values(row: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}

@@ -1,17 +1,16 @@
-from memcenter.rest.routing import routes
-from ops.api import views_keys, views_settings, views_signin_links
+from memcenter.rest.base import routes
+from ops.api import views
 from ops.api import views_operations as operations
-from ops.api import views_webhooks as webhooks
 
 urlpatterns = routes(
-    ("signin-links", views_signin_links.SignInLinksView),
-    ("keys", views_keys.KeysView),
-    ("keys/<str:key_id>", views_keys.KeyView),
-    ("webhooks", webhooks.WebhooksView),
-    ("webhooks/<str:webhook_id>", webhooks.WebhookView),
-    ("webhooks/<str:webhook_id>/deliveries", webhooks.DeliveriesView),
-    ("webhooks/<str:webhook_id>/test", webhooks.WebhookTestView),
-    ("memory/settings", views_settings.SettingsView),
+    ("signin-links", views.SignInLinksView),
+    ("keys", views.KeysView),
+    ("keys/<str:key_id>", views.KeyView),
+    ("webhooks", views.WebhooksView),
+    ("webhooks/<str:webhook_id>", views.WebhookView),
+    ("webhooks/<str:webhook_id>/deliveries", views.DeliveriesView),
+    ("webhooks/<str:webhook_id>/test", views.WebhookTestView),
+    ("memory/settings", views.SettingsView),
     ("memory/ops", operations.OperationsView),
     ("memory/ops/<str:op_id>", operations.OperationView),
     ("memory/ops/<str:op_id>/events", operations.OperationEventsView),

@@ -1,24 +1,40 @@
-"""Operations and receipts."""
+"""Operations, their progress as server-sent events, and receipts.
+
+An operation is read by the key that requested it, by a key that names its user, or with a token.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
+from django.contrib.auth import get_user
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
+from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from memcenter.lib.errors import Conflict
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memcenter.rest.authentication import HasScope
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.description.schema import page_of
-from memcenter.rest.endpoint import EMPTY, Call, endpoint
+from memcenter.rest.endpoint import EMPTY, Asked, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
-from memcenter.rest.requests.fields import Personal
-from memcenter.rest.thread_limits import long_answers
+from memcenter.rest.people import reachable
+from memcenter.rest.responses import as_json
+from memcenter.rest.throttling import long_answers
 from ops import selectors
-from ops.api import access, events, rendering, serializers
+from ops.access import as_system
+from ops.accounts import keys
+from ops.api import serializers
+from ops.disk import disk_erasure
+from ops.models import ApiKey, Operation, Scope, Status, User
 from ops.queue import outbox
 
 _NEWEST = Order("id")
@@ -27,6 +43,117 @@ _EVENTS: dict[Any, Any] = {
     (200, "text/event-stream"): OpenApiTypes.STR,
     204: OpenApiResponse(description="The caller has seen how it ended."),
 }
+
+
+TOKEN = "receipt_token"
+EVENTS_SECONDS = 15.0  # a connection; the browser asks again by itself, saying what it saw last
+_LOOK_EVERY = 0.5
+_ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+
+
+class MayWatch(HasScope):
+    """Like all endpoints, and for signed-in users of the pages, since it only reads."""
+
+    def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
+        signed_in = request.auth is None and _signed_in(request) is not None
+        return signed_in or super().has_permission(request, view)
+
+
+def _signed_in(request: Request) -> User | None:
+    user = get_user(request._request)  # the framework has set its own anonymous user there
+    return user if isinstance(user, User) else None
+
+
+def check_access(asked: Asked, *, by_id: bool = False) -> None:
+    """Check access to an operation. Raises `NotFound` for strangers.
+
+    It returns no user, since operations outlive the user they are about. An unbound key reads the
+    operations that it requested. For others, and to change one, it must name the user (`Invalid`),
+    as in every call, unless the protocol goes `by_id`.
+    """
+    with as_system():
+        operation = selectors.operation_by(asked.ids["op_id"])
+        user = selectors.user_of(operation)
+    token = asked.data.get(TOKEN)
+    if token is not None and keys.opens_receipt(operation, token=token):
+        return
+    if asked.key is None:
+        watching = _signed_in(asked.request)
+        if watching is not None and user == watching:
+            return
+    if asked.key is None or not _reaches(asked.key, operation, user, asked=asked, by_id=by_id):
+        raise NotFound("There is no such operation.")
+
+
+def _reaches(
+    key: ApiKey, operation: Operation, user: User | None, *, asked: Asked, by_id: bool
+) -> bool:
+    if user is not None and asked.user_id not in (None, user.external_id):
+        return False
+    asked_for_it = operation.requested_by_key == key.pk
+    if key.user_id is not None:
+        return asked_for_it or (user is not None and key.user_id == user.pk)
+    if asked_for_it and (user is None or not asked.writes):
+        return True
+    if operation.subject is None:
+        return Scope.ADMIN in key.scopes
+    if reachable(user) is not None and asked.user_id is None and not by_id:
+        raise Invalid.field("user_id", "Give user_id: this key did not ask for this operation.")
+    return True
+
+
+def is_over(operation: Operation) -> bool:
+    return operation.status in _ENDED
+
+
+def event_id(operation: Operation) -> str:
+    """Return an event id that differs after each change."""
+    return f"{operation.updated_at.timestamp():.6f}"
+
+
+class Events:
+    """Yield one event for each change until the operation has ended or 15 s are over.
+
+    It holds no transaction while it waits, and releases its slot when it is closed.
+    """
+
+    def __init__(
+        self,
+        op_id: str,
+        *,
+        seen: str,
+        place: ExitStack,
+        wait: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._op_id = op_id
+        self._seen = seen
+        self._place = place
+        self._wait = wait
+        self._clock = clock
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            yield from self._events()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        self._place.close()
+
+    def _events(self) -> Iterator[bytes]:
+        until = self._clock() + EVENTS_SECONDS
+        yield b"retry: 1000\n\n"
+        while True:
+            with as_system():
+                operation = selectors.operation_by(self._op_id)
+                text = as_json(serializers.render_operation(operation))
+            if event_id(operation) != self._seen:
+                self._seen = event_id(operation)
+                yield b"id: %s\nevent: operation\ndata: %s\n\n" % (self._seen.encode(), text)
+            if is_over(operation) or self._clock() >= until:
+                return
+            self._wait(_LOOK_EVERY)
 
 
 class OperationsView(MemcenterView):
@@ -41,7 +168,7 @@ class OperationsView(MemcenterView):
     def get(self, call: Call) -> Response:
         status, kind = call.data.get("status", ""), call.data.get("kind", "")
         rows = selectors.operations_of(call.user, status=status, kind=kind)
-        return Response(call.page.of(rows, order=_NEWEST, show=rendering.operation))
+        return Response(call.page.of(rows, order=_NEWEST, show=serializers.render_operation))
 
 
 class OperationView(MemcenterView):
@@ -49,11 +176,11 @@ class OperationView(MemcenterView):
         summary="How far an operation is; also by a receipt token, without a key",
         takes=serializers.OneOperationQuery,
         answers={200: serializers.Operation},
-        whose=access.check,
-        without_key=access.TOKEN,
+        whose=check_access,
+        without_key=TOKEN,
     )
     def get(self, call: Call, op_id: str) -> Response:
-        return Response(rendering.operation(selectors.operation_by(op_id)))
+        return Response(serializers.render_operation(selectors.operation_by(op_id)))
 
 
 class OperationReceiptView(MemcenterView):
@@ -61,30 +188,30 @@ class OperationReceiptView(MemcenterView):
         summary="What a finished forget erased; also by a receipt token, without a key",
         takes=serializers.OneOperationQuery,
         answers={200: serializers.Receipt},
-        whose=access.check,
-        without_key=access.TOKEN,
+        whose=check_access,
+        without_key=TOKEN,
     )
     def get(self, call: Call, op_id: str) -> Response:
         operation = selectors.operation_by(op_id)
-        return Response(rendering.receipt(selectors.receipt_of(operation), op_id=op_id))
+        return Response(disk_erasure.describe_receipt(selectors.receipt_of(operation), op_id=op_id))
 
 
 class OperationEventsView(MemcenterView):
-    permission_classes = (access.MayWatch,)
+    permission_classes = (MayWatch,)
 
     @endpoint(
         summary="How an operation goes on, as server-sent events; also with a session's cookie",
         takes=serializers.OneOperationQuery,
         answers=_EVENTS,
-        whose=access.check,
-        without_key=access.TOKEN,
+        whose=check_access,
+        without_key=TOKEN,
     )
     def get(self, call: Call, op_id: str) -> HttpResponseBase:
         operation = selectors.operation_by(op_id)
         seen = call.asked.request.headers.get("Last-Event-ID", "")
-        if events.is_over(operation) and events.id_of(operation) == seen:
+        if is_over(operation) and event_id(operation) == seen:
             return HttpResponse(status=204)  # a browser then asks no more
-        stream = events.Events(op_id, seen=seen, place=_share.take())
+        stream = Events(op_id, seen=seen, place=_share.take())
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
@@ -94,11 +221,11 @@ class OperationRetryView(MemcenterView):
         summary="Try a failed operation again",
         takes=Personal,
         answers={200: serializers.Operation},
-        whose=access.check,
+        whose=check_access,
     )
     def post(self, call: Call, op_id: str) -> Response:
         outbox.retry(selectors.operation_by(op_id))
-        return Response(rendering.operation(selectors.operation_by(op_id)))
+        return Response(serializers.render_operation(selectors.operation_by(op_id)))
 
 
 class OperationCancelView(MemcenterView):
@@ -106,11 +233,11 @@ class OperationCancelView(MemcenterView):
         summary="Withdraw an operation that still waits",
         takes=Personal,
         answers={200: serializers.Operation},
-        whose=access.check,
+        whose=check_access,
     )
     def post(self, call: Call, op_id: str) -> Response:
         operation = selectors.operation_by(op_id)
         if not selectors.can_be_cancelled(operation):
             raise Conflict("Only a waiting operation can be cancelled, and never a forget.")
         outbox.cancel(operation)
-        return Response(rendering.operation(selectors.operation_by(op_id)))
+        return Response(serializers.render_operation(selectors.operation_by(op_id)))

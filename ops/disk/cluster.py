@@ -1,4 +1,4 @@
-"""The files of the database: whether they are in the data folder, and how to rewrite them."""
+"""The files of the database: where they are, and how to vacuum and rewrite them after a forget."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import struct
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 from psycopg import sql
 
 from memcenter.lib.database import statements
+from ops import audit_chain
+from ops.models import Operation
+from ops.residue import places
 
 FOLDER = "pg"
 TEMPORARY = "pgsql_tmp"  # sorts spill into it; it is emptied when the statement ends
@@ -35,6 +40,9 @@ SELECT coalesce(owner.relname, c.relname), c.relname
   FROM table_of JOIN pg_class c ON c.oid = table_of.oid
   LEFT JOIN pg_class owner ON owner.reltoastrelid = c.oid
 """
+UNTIL = "data_folder_until"
+_LONGEST_WAIT = timedelta(hours=23)
+_TAKES = timedelta(hours=1)
 
 
 class NotRewritten(Exception):
@@ -124,3 +132,58 @@ def tables_of(files: Collection[str]) -> dict[str, str]:
         for owner, _ in statements.rows(_TABLE_OF, [int(match[2])]):
             found[name] = owner
     return found
+
+
+class NotVacuumed(Exception):
+    """PostgreSQL skipped a table: the role lacks MAINTAIN, or the table is locked."""
+
+
+def vacuum(operation: Operation) -> list[str]:
+    """Vacuum the tables that this forget erased from; return their names.
+
+    Uses a separate connection, since VACUUM can't run inside a transaction. Raises `NotVacuumed`.
+    """
+    tables = _touched_by(operation)
+    said: list[str] = []
+    with outside_transactions() as own:
+        own.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        for table in tables:
+            describe_copies = "VACUUM (INDEX_CLEANUP ON, TRUNCATE FALSE) {}"
+            own.execute(sql.SQL(describe_copies).format(sql.Identifier(table)))
+    if any("skipping" in one for one in said):
+        raise NotVacuumed
+    return tables
+
+
+def describe_copies(
+    operation: Operation, *, now: datetime, tables: Iterable[str]
+) -> dict[str, Any]:
+    """Return by when the log, backups and the data folder no longer contain the rows.
+
+    A time is None if it can't be known: backups aren't configured, or the database's files are on
+    another machine.
+    """
+    wal = timedelta(hours=settings.WAL_RETENTION_HOURS)
+    backups = timedelta(days=settings.BACKUP_RETENTION_DAYS)
+    return {
+        "vacuumed": list(tables),
+        "wal_until": (now + wal).isoformat(),
+        "backups_until": (now + backups).isoformat() if backups else None,
+        UNTIL: (next_quiet_hour(now) + _TAKES).isoformat() if is_here() else None,
+    }
+
+
+def next_quiet_hour(now: datetime) -> datetime:
+    """Return the next quiet hour, at most 23 hours from now."""
+    today = timezone.localtime(now).replace(
+        hour=settings.DISK_ERASURE_HOUR, minute=0, second=0, microsecond=0
+    )
+    following = today if today > now else today + timedelta(days=1)
+    return min(following, now + _LONGEST_WAIT)
+
+
+def _touched_by(operation: Operation) -> list[str]:
+    """Return the tables among the names of the receipt's counts."""
+    counted = audit_chain.erased_by(operation).get("database", {})
+    known = {place.table for place in places.places()}
+    return sorted(known.intersection(counted))

@@ -13,15 +13,16 @@ from typing import Any
 from django.conf import settings
 
 from memcenter.lib.errors import ProviderError
-from ops.audit import audit_chain, audit_log, receipts
-from ops.disk import cluster, disk_traces, raw_scan
-from ops.disk.disk_traces import SearchedTexts
+from ops import audit_chain, audit_log
+from ops.disk import cluster, raw_scan
+from ops.disk.cluster import UNTIL
 from ops.disk.raw_scan import ScanResult
-from ops.disk.vacuum import UNTIL
 from ops.models import AuditEvent, AuditSeal, DiskTrace, Kind, Operation, Priority, Receipt
 from ops.queue import outbox
 from ops.queue.run import Run
-from ops.residue import places
+from ops.registry import handles
+from ops.residue import erased_hashes, places
+from ops.residue.erased_hashes import SearchedTexts
 
 logger = logging.getLogger(__name__)
 GONE, TOO_LARGE = "disk.gone", "disk.too_large"
@@ -98,20 +99,38 @@ def second_line(receipt: Receipt) -> SecondLine:
     return SecondLine(status, at=event.at, event_hash=bytes(seal.hash).hex() if seal else "", **how)
 
 
-def describe_line(line: SecondLine) -> dict[str, Any]:
-    """Return the result as the API and the receipt's file show it."""
-    looked = {"files": line.files, "bytes": line.bytes, "found": line.found}
+def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
+    """Return the receipt with its second line, as the API and the file for people show it.
+
+    It holds every column that the hash covers, for verification.
+    """
+    line = second_line(receipt)
+    names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
     return {
-        "status": line.status,
-        "until": line.until,
-        "gone_at": line.at if line.status == "gone" else None,
-        "scan": looked if line.at else None,
-        "event_hash": line.event_hash,
+        "receipt_id": receipt.public_id,
+        "op_id": op_id,
+        **{name: getattr(receipt, name) for name in (*names, "chosen")},
+        "data_folder": {
+            "status": line.status,
+            "until": line.until,
+            "gone_at": line.at if line.status == "gone" else None,
+            "scan": {"files": line.files, "bytes": line.bytes, "found": line.found}
+            if line.at
+            else None,
+            "event_hash": line.event_hash,
+        },
+        "previous_hash": receipt.previous_hash,
+        "hash": receipt.hash,
     }
 
 
-def carry_out(run: Run) -> dict[str, Any]:
-    """Rewrite tables, renew the log, scan the files and record the result. Raises `StillThere`."""
+@handles(Kind.ERASE_DISK, is_long=True)
+def erase_disk(run: Run) -> dict[str, Any]:
+    """Rewrite the tables that forgets erased from, renew the log, scan the files; record it.
+
+    Safe to run twice: rewritten tables are recorded, and hashes stay until the transaction that
+    records that the scan found nothing. Raises `StillThere`.
+    """
     if not cluster.is_here():
         return {"receipts": 0}
     waiting = _begin(run)
@@ -139,9 +158,9 @@ def _begin(run: Run) -> list[Receipt]:
         kept = Receipt.objects.filter(operation__in=DiskTrace.objects.values("operation"))
         done = _steps(run.operation)
         if _BEGUN not in done:
-            disk_traces.close_key()
+            erased_hashes.close_disk_key()
             newest = kept.order_by("-pk").values_list("pk", flat=True).first() or 0
-            receipts.note(run.operation, step=_BEGUN, counts={"receipt": newest})
+            audit_chain.note_step(run.operation, step=_BEGUN, counts={"receipt": newest})
             done = _steps(run.operation)
         newest = done[_BEGUN].get("receipt", 0)
         return list(kept.filter(pk__lte=newest).order_by("pk"))
@@ -157,7 +176,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     run.step("read", total=1)
     operations = [one.operation_id for one in waiting]
     with run.applying_as_system():
-        sought = disk_traces.list_searched(operations)
+        sought = erased_hashes.list_searched(operations)
     for _ in range(_ROUNDS):
         _rewrite(run, tables)
         run.step("log")
@@ -190,7 +209,7 @@ def _rewrite(run: Run, tables: set[str]) -> None:
         nonlocal done
         done += 1
         with run.applying_as_system():
-            receipts.note(run.operation, step=_REWRITTEN + table, counts={})
+            audit_chain.note_step(run.operation, step=_REWRITTEN + table, counts={})
         run.step("rewrite", done=done, total=len(tables) + 2)
 
     run.step("rewrite", total=len(tables) + 2)
@@ -225,7 +244,7 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
                 target=one.public_id,
                 details={"operation": run.operation.public_id, **details},
             )
-        disk_traces.drop([one.operation_id for one in waiting])
+        erased_hashes.drop_disk_traces([one.operation_id for one in waiting])
     audit_chain.seal()
 
 

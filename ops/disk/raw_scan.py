@@ -18,9 +18,9 @@ from django.conf import settings
 from psycopg import sql
 
 from ops.disk import cluster
-from ops.disk.disk_traces import SearchedTexts
 from ops.disk.windows import AT_ONCE, Places, reduce
 from ops.residue import stores
+from ops.residue.erased_hashes import SearchedTexts
 
 _CHUNK = AT_ONCE
 _OVERLAP = 1_024
@@ -40,6 +40,9 @@ SELECT n.nspname, c.relname,
 """
 _TEXTUAL = ("text", "varchar", "bpchar", "name", "json", "jsonb", "_text", "_varchar", "_jsonb")
 Progress = Callable[[int, int], object]
+_OWN = tuple(
+    f"{cluster.FOLDER}/{name}" for name in ("base/", "global/", "postgresql", "pg_hba", "pg_ident")
+)
 
 
 @dataclass(frozen=True)
@@ -100,11 +103,6 @@ def _file(path: Path, name: str) -> File:
     holds_rows = name.startswith((ours, f"{cluster.FOLDER}/base/{cluster.TEMPORARY}/"))
     is_own = not is_outside and not holds_rows and name.startswith(_OWN)
     return File(path, name, is_own, is_outside)
-
-
-_OWN = tuple(
-    f"{cluster.FOLDER}/{name}" for name in ("base/", "global/", "postgresql", "pg_hba", "pg_ident")
-)
 
 
 def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanResult:

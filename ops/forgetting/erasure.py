@@ -12,10 +12,10 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict
+from ops import audit_chain, audit_log
 from ops.access import as_system, lock_person
-from ops.audit import audit_log, receipts
-from ops.audit.receipts import Counts
-from ops.disk import disk_erasure, vacuum
+from ops.audit_chain import Counts
+from ops.disk import cluster, disk_erasure
 from ops.forgetting import ledger
 from ops.models import (
     IdempotencyRecord,
@@ -29,10 +29,10 @@ from ops.models import (
 )
 from ops.queue import outbox
 from ops.queue.run import Run
-from ops.residue import erased_hashes, known_places, residue_scan
-from ops.residue.known_places import ExternalStore
+from ops.residue import erased_hashes, residue_scan, stores
 from ops.residue.residue_scan import Scan, Whose
-from ops.transfer import export_requests, stored_files
+from ops.residue.stores import ExternalStore
+from ops.transfer import exports, stored_files
 
 FORGET_KINDS = (
     Kind.FORGET_MEMORY,
@@ -63,7 +63,7 @@ def begin(
     `about`. `payload` and `target` hold ids only; `target` goes into the ledger, so its ids must
     stay valid after a restore of an older database state.
     """
-    export_requests.hide_exports(user=user, conversations=concerned(kind, payload))
+    exports.hide_exports(user=user, conversations=concerned(kind, payload))
     _blank_answers(user)
     if about is not None:
         withdraw(user=user, about=about)
@@ -131,7 +131,7 @@ def step(run: Run, *, user: User, name: str, erase: Callable[[], Counts]) -> Cou
     run.step(name)
     with run.applying(user):
         counts = erase()
-        receipts.note(run.operation, step=name, counts=counts)
+        audit_chain.note_step(run.operation, step=name, counts=counts)
     return counts
 
 
@@ -152,8 +152,8 @@ def erase_transfers(user: User, conversations: Collection[int] | None = None) ->
     imports = Import.objects.filter(user=user, finished_at__isnull=False).exclude(path="")
     files = stored_files.delete(stored_files.IMPORTS, imports.values_list("path", flat=True))
     imports.update(path="")
-    exports = export_requests.drop_exports(user=user, conversations=conversations)
-    return {"ops_export": exports, "files:transfer": files + exports}
+    dropped = exports.drop_exports(user=user, conversations=conversations)
+    return {"ops_export": dropped, "files:transfer": files + dropped}
 
 
 def remember(
@@ -194,7 +194,7 @@ def finish(
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()
-        elsewhere = known_places.stores_in_use()
+        elsewhere = stores.stores_in_use()
     if issued is not None:
         return _result(issued)
     gone: int | None = run.payload.get("user") if user is None else user.pk
@@ -204,14 +204,14 @@ def finish(
     ledger.write(run.operation, run.payload.get(LEDGER, {}))
     found = _scan(run, gone)
     run.step("vacuum")
-    tables = vacuum.vacuum(run.operation)
+    tables = cluster.vacuum(run.operation)
     applying = run.applying_as_system() if user is None else run.applying(user)
     with applying:
         if user is not None and then is not None:
             then()
         erased_hashes.drop(Operation.objects.filter(pk=run.operation.pk))
-        told = vacuum.statement(run.operation, now=timezone.now(), tables=tables)
-        receipt = receipts.issue(
+        told = cluster.describe_copies(run.operation, now=timezone.now(), tables=tables)
+        receipt = audit_chain.issue_receipt(
             run.operation,
             scope=scope,
             kept=kept,
@@ -219,8 +219,8 @@ def finish(
             disk=told,
             chosen=run.payload.get("chosen", ""),
         )
-        if told[vacuum.UNTIL] is not None:
-            disk_erasure.request(at=vacuum.due(receipt.finished_at))
+        if told[cluster.UNTIL] is not None:
+            disk_erasure.request(at=cluster.next_quiet_hour(receipt.finished_at))
     return _result(receipt)
 
 
@@ -230,7 +230,7 @@ def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
 
     def note(count: int) -> None:
         counts = {f"{store.name}:vector": count}
-        receipts.note(run.operation, step=store.name, counts=counts)
+        audit_chain.note_step(run.operation, step=store.name, counts=counts)
 
     store.follow(user_id, then=note)
 

@@ -14,11 +14,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memcenter.lib.database import statements
+from ops import weekly_mail
 from ops.access import as_system
 from ops.models import Delivery, Export, Import, Invitation, SignIn, Status, User
-from ops.queue.batching import delete, work_in_batches
-from ops.queue.run import Run
-from ops.transfer import export_requests, stored_files
+from ops.queue.run import Run, delete_rows, work_in_batches
+from ops.transfer import exports, stored_files
 from ops.transfer.stored_files import EXPORTS, IMPORTS, PARTS
 
 _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
@@ -34,20 +34,22 @@ SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
 def erase_expired(run: Run) -> dict[str, int]:
     """Erase expired exports, sessions, invitations and deliveries, and files that nobody needs.
 
-    Each in batches with a transaction of their own. Safe to repeat.
+    Also mail addresses that nobody confirmed. Each in batches with a transaction of their own. Safe
+    to repeat.
     """
     now = timezone.now()
     session_began = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     sign_ins = SignIn.objects.filter(began_at__lt=session_began, seen_at__lt=session_began)
     deliveries = Delivery.objects.filter(created_at__lt=now - timedelta(days=settings.TRACE_DAYS))
     counts = {
-        "exports": work_in_batches(run, export_requests.expired(), export_requests.erase),
+        "exports": work_in_batches(run, exports.expired_exports(), exports.erase_exports),
         "imports": work_in_batches(run, _imports_that_are_over(), _erase_imports),
-        "sessions": work_in_batches(run, Session.objects.filter(expire_date__lt=now), delete),
-        "deliveries": work_in_batches(run, deliveries, delete),
+        "sessions": work_in_batches(run, Session.objects.filter(expire_date__lt=now), delete_rows),
+        "deliveries": work_in_batches(run, deliveries, delete_rows),
     }
-    work_in_batches(run, sign_ins, delete)
-    work_in_batches(run, Invitation.objects.filter(expires_at__lt=now), delete)
+    work_in_batches(run, sign_ins, delete_rows)
+    work_in_batches(run, Invitation.objects.filter(expires_at__lt=now), delete_rows)
+    work_in_batches(run, weekly_mail.unconfirmed(), delete_rows)
     with run.applying_as_system():
         return counts | {"stray_files": _erase_strays()}
 

@@ -1,26 +1,36 @@
-"""Forget a person: all data and the account."""
+"""Forget a person with all data and the account, and repeat forgets after a restore."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from memcenter.lib.errors import NotFound
-from ops import registry
-from ops.accounts import keys, roles, second_factors
-from ops.forgetting import erasure
+from ops import audit_chain, registry
+from ops.access import as_system, as_user
+from ops.accounts import keys, sign_ins, users
+from ops.forgetting import erasure, ledger
 from ops.models import ApiKey, Kind, Operation, SignInLink, User, Webhook
+from ops.queue.run import Run
+from ops.registry import UserData, handles
+from ops.residue import erased_hashes
 
 _TOKEN_PREFIX = "rt_"
 _SESSIONS_AT_ONCE = 1_000
+# Returns the operation, or None if no data of it exists.
+Again = Callable[[User, Mapping[str, Any], datetime], Operation | None]
+_again: dict[str, Again] = {}
 
 
 def forget_user(
@@ -34,7 +44,7 @@ def forget_user(
     unless the forget `is_repeated` after a restore of a state in which nobody else was one yet.
     """
     if not is_repeated:
-        roles.check_not_last_owner(user)
+        users.check_not_last_owner(user)
     erasure.start(user)
     # NO KEY UPDATE: a full lock would wait for every row that is being written for the person.
     locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
@@ -101,5 +111,97 @@ def erase_sessions(user_id: int) -> int:
 
 def _named_in(session: Mapping[str, Any]) -> set[int]:
     """Return the users named in a session: signed in, or waiting for the second factor."""
-    waiting = (session.get(second_factors.WAITING) or {}).get("user")
+    waiting = (session.get(sign_ins.WAITING) or {}).get("user")
     return {int(one) for one in (session.get("_auth_user_id"), waiting) if one}
+
+
+def reapplies(scope: str) -> Callable[[Again], Again]:
+    """Register the function that repeats one scope of the ledger. It must be safe to repeat."""
+
+    def register(one: Again) -> Again:
+        _again[scope] = one
+        return one
+
+    return register
+
+
+def is_older_than_ledger() -> bool:
+    """Tell whether the ledger has a forget that is unknown to this database."""
+    last = deque(ledger.read(), maxlen=1)
+    if not last:
+        return False
+    with as_system():
+        return not Operation.objects.filter(public_id=last[0].operation).exists()
+
+
+def reapply_forgets() -> Iterator[Operation]:
+    """Request every forget of the ledger whose data exists, oldest first.
+
+    Later people and rows are not touched: subjects and ids are random, and rows without an id are
+    compared by their time. A second run does nothing if no data came back.
+    """
+    for line in list(ledger.read()):  # each of these writes a line of its own
+        with as_system():
+            user = User.objects.filter(subject=line.subject).first()
+        if user is None or user.created_at > line.at:
+            continue
+        with as_user(user, changing=True):
+            operation = _again[line.scope](user, line.target, line.at)
+        if operation is not None:
+            yield operation
+
+
+@reapplies("user")
+def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    return forget_user(user=user, is_repeated=True)[0]
+
+
+@handles(Kind.FORGET_USER, is_long=True)
+def erase_user(run: Run) -> Mapping[str, Any]:
+    """Erase every kind of data of a person in the registry's order, the account last.
+
+    Safe to run twice: each step erases the rows that are left. If the account is gone, only the
+    scan, the disk and the receipt remain.
+    """
+    user = run.user()
+    if user is None:
+        return erasure.finish(run, user=None, scope="user")
+    everything = registry.participants()
+    last = [one for one in everything if User in one.models]
+    _remember_everything(run, user, everything)
+    for one in everything:
+        if one not in last:
+            erasure.step(run, user=user, name=one.name, erase=partial(one.erase, user.pk))
+    _erase_account(run, last, user_id=user.pk)
+    return erasure.finish(run, user=None, scope="user")
+
+
+def _remember_everything(run: Run, user: User, everything: list[UserData]) -> None:
+    """Remember the texts and ids of all rows before any is erased."""
+    tables = [model for one in everything for model in one.models if model is not User]
+    rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
+    named = [one for one in rows if _has_public_id(one.model)]
+    account = User.objects.filter(pk=user.pk)
+    erasure.remember(
+        run,
+        user=user,
+        texts=lambda: chain.from_iterable(map(erased_hashes.words_of, rows)),
+        rows=lambda: [*named, account],
+    )
+
+
+def _has_public_id(model: type[Model]) -> bool:
+    return any(column.name == "public_id" for column in model._meta.concrete_fields)
+
+
+def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
+    """Erase the account, and the texts that its failed forgets still looked for."""
+    run.step("account")
+    with run.applying_as_system():
+        erased: Counter[str] = Counter()
+        for one in last:
+            erased.update(one.erase(user_id))
+        own = Operation.objects.filter(subject=run.operation.subject)
+        erased_hashes.drop(own.exclude(pk=run.operation.pk))
+        erased_hashes.hand_over_disk_traces(own.filter(receipt__isnull=True), to=run.operation)
+        audit_chain.note_step(run.operation, step="account", counts=erased)

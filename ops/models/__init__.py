@@ -1,21 +1,34 @@
 from ops.models.audit import AuditEvent, AuditHead, AuditSeal, UnsealedEvent
-from ops.models.instance import Instance
-from ops.models.model_call import ModelCall
+from ops.models.forgetting import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey, Receipt
 from ops.models.operation import (
     Attempt,
+    Export,
     IdempotencyRecord,
+    Import,
     Kind,
+    ModelCall,
     Operation,
     Outcome,
     Priority,
     Status,
 )
-from ops.models.receipt import Receipt
-from ops.models.residue import DiskKey, DiskTrace, ErasedRows, ErasedText, ErasureKey
-from ops.models.sign_in import Identity, Invitation, SecondFactor, SignIn
-from ops.models.transfer import Export, Import
-from ops.models.user import ApiKey, Role, Scope, SignInLink, Theme, User, UserSettings
-from ops.models.webhook import Delivery, Webhook
+from ops.models.user import (
+    ApiKey,
+    Delivery,
+    Identity,
+    Instance,
+    Invitation,
+    Role,
+    Scope,
+    SecondFactor,
+    SignIn,
+    SignInLink,
+    Theme,
+    User,
+    UserSettings,
+    Webhook,
+    WeeklyMail,
+)
 
 __all__ = [
     "ApiKey",
@@ -52,4 +65,5 @@ __all__ = [
     "User",
     "UserSettings",
     "Webhook",
+    "WeeklyMail",
 ]

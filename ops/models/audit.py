@@ -1,5 +1,7 @@
 """The audit log: events are appended at once and sealed into a hash chain shortly after."""
 
+from __future__ import annotations
+
 from django.db import models
 
 

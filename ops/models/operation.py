@@ -1,4 +1,4 @@
-"""The outbox: operations, their attempts, and stored answers of idempotent calls."""
+"""The outbox: operations, their attempts and model calls, stored answers, exports and imports."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from memcenter import logs
+from memcenter import telemetry
 from memcenter.lib import ids
-from memcenter.lib.database.rows import one_of
+from memcenter.lib.database.schema import one_of
 from ops.models.user import ApiKey, User
 
 
@@ -19,6 +19,7 @@ class Kind(models.TextChoices):
     INDEX_EPISODE = "index_episode", _("Index an earlier moment")
     INDEX_MEMORY = "index_memory", _("Index a memory")
     REVISE_MEMORY = "revise_memory", _("Compare a new memory with the others")
+    WORD_PORTRAIT = "word_portrait", _("Word “About you”")
     CONSOLIDATE = "consolidate", _("Consolidate")
     FORGET_MEMORY = "forget_memory", _("Forget a memory")
     FORGET_MESSAGE = "forget_message", _("Forget a message")
@@ -34,6 +35,8 @@ class Kind(models.TextChoices):
     REINDEX = "reindex", _("Reindex")
     SYNC_FILES = "sync_files", _("Sync the memory files")
     DELIVER_WEBHOOK = "deliver_webhook", _("Deliver a webhook")
+    CONFIRM_MAIL = "confirm_mail", _("Ask to confirm a mail address")
+    WEEKLY_MAIL = "weekly_mail", _("Send the weekly mail")
     BUILD_INDEX = "build_index", _("Build an index")
     MOVE_VECTORS = "move_vectors", _("Move the vectors")
     SYNC_VECTORS = "sync_vectors", _("Sync the vectors")
@@ -94,7 +97,9 @@ class Operation(models.Model):
     progress_step = models.CharField(max_length=50, blank=True)
     last_error = models.CharField(max_length=500, blank=True)
     requested_by_key = models.BigIntegerField(null=True, blank=True)
-    request_id = models.CharField(max_length=64, blank=True, default=logs.request_id, db_default="")
+    request_id = models.CharField(
+        max_length=64, blank=True, default=telemetry.request_id, db_default=""
+    )
     token_digest = models.CharField(max_length=64, null=True, blank=True, unique=True)
     token_expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -210,3 +215,81 @@ class IdempotencyRecord(models.Model):
 
     def __str__(self) -> str:
         return f"idempotency record {self.pk}"
+
+
+class ModelCall(models.Model):
+    """One call of a chat model or remote embedder: sizes, time and cost; never text.
+
+    `dropped` items of its answer could not be used.
+    """
+
+    personal_data = False
+
+    subject = models.UUIDField(null=True)
+    operation_public_id = models.CharField(max_length=40, blank=True)
+    step = models.CharField(max_length=30)
+    provider = models.CharField(max_length=60)
+    model = models.CharField(max_length=100)
+    prompt_version = models.CharField(max_length=20, blank=True)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, default=0)
+    took_ms = models.PositiveIntegerField(default=0)
+    outcome = models.CharField(max_length=20)
+    dropped = models.PositiveIntegerField(default=0, db_default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="modelcall_day")]
+
+    def __str__(self) -> str:
+        return f"{self.step} by {self.model}"
+
+
+class Export(models.Model):
+    """A file made for one person; erased when it expires and by any forget that concerns it."""
+
+    personal_data = True
+    words = ()
+    codes = ("conversation_public_id", "format", "path", "sha256")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="exports")
+    operation = models.OneToOneField(Operation, on_delete=models.CASCADE)
+    conversation_public_id = models.CharField(max_length=40, blank=True)
+    format = models.CharField(max_length=8)
+    path = models.CharField(max_length=300, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    bytes = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-id"], name="export_user")]
+
+    def __str__(self) -> str:
+        return f"export {self.pk}"
+
+
+class Import(models.Model):
+    """A file imported for one person, with a report of skipped parts."""
+
+    personal_data = True
+    words = ("report",)
+    codes = ("format", "path")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="imports")
+    operation = models.OneToOneField(Operation, on_delete=models.CASCADE)
+    format = models.CharField(max_length=20)
+    path = models.CharField(max_length=300, blank=True)
+    position = models.BigIntegerField(default=0)
+    report = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    hidden_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-id"], name="import_user")]
+
+    def __str__(self) -> str:
+        return f"import {self.pk}"

@@ -1,4 +1,4 @@
-"""People, their settings, API keys and sign-in links."""
+"""People and how they sign in, their settings, API keys and webhooks, and the instance itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from memcenter.lib.database.rows import one_of
+from memcenter.lib import ids
+from memcenter.lib.database.schema import one_of
 
 
 class UserManager(BaseUserManager["User"]):
@@ -97,7 +98,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Role(models.TextChoices):
-    """What somebody may do beyond their own memory; see `ops.accounts.roles`."""
+    """What somebody may do beyond their own memory; see `ops.accounts.users`."""
 
     OWNER = "owner", _("Owner")
     AUDITOR = "auditor", _("Auditor")
@@ -199,3 +200,200 @@ class SignInLink(models.Model):
 
     def __str__(self) -> str:
         return f"sign-in link of user {self.user_id}"
+
+
+class SignIn(models.Model):
+    """One browser in which a person is signed in; deleted with its session.
+
+    `device` names browser and system ("Firefox · Linux").
+    """
+
+    personal_data = True
+    words = ()
+    codes = ("session_key", "device")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")
+    session_key = models.CharField(max_length=40, unique=True)
+    device = models.CharField(max_length=40, blank=True)
+    began_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-seen_at"], name="sign_in_user")]
+
+    def __str__(self) -> str:
+        return f"sign-in of user {self.user_id}"
+
+
+class SecondFactor(models.Model):
+    """A person's second factor: codes of an authenticator app (TOTP, RFC 6238).
+
+    `last_step` is the 30-second step of the last used code, so that no code works twice.
+    `recovery` holds digests of recovery codes; a used one is removed.
+    """
+
+    personal_data = True
+    words = ()
+    codes = ("secret", "recovery")
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
+    secret = models.CharField(max_length=64)
+    last_step = models.BigIntegerField(default=0)
+    recovery = ArrayField(models.CharField(max_length=64), default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"second factor of user {self.user_id}"
+
+
+class Identity(models.Model):
+    """A person's account at an OpenID Connect provider.
+
+    `sub` is the provider's permanent id of the person.
+    """
+
+    personal_data = True
+    words = ()
+    codes = ("issuer", "sub")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=255)
+    sub = models.CharField(max_length=255, db_collation="C")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "identities"
+        constraints = [
+            models.UniqueConstraint(fields=["sub", "issuer"], name="identity_once"),
+            models.UniqueConstraint(fields=["user", "issuer"], name="identity_of_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"identity of user {self.user_id}"
+
+
+class Invitation(models.Model):
+    """A link by which somebody makes an account of this role, once, before `expires_at`.
+
+    `user` is the owner who invites, and `name` says whom in their words. Using or revoking the
+    invitation deletes the row.
+    """
+
+    personal_data = True
+    words = ("name",)
+    codes = ("digest", "role")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
+    digest = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=100, blank=True)
+    role = models.CharField(max_length=16, choices=Role)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "expires_at"], name="invitation_user")]
+        constraints = [one_of("role", Role, name="invitation_role_known")]
+
+    def __str__(self) -> str:
+        return f"invitation by user {self.user_id}"
+
+
+class WeeklyMail(models.Model):
+    """The mail address to which a person has "What I learned this week" sent.
+
+    Until the address is confirmed (`confirmed_at`), it only gets the mail that asks for it. A new
+    address has a new `nonce`, which its links are made of. `sent_on` is the Monday of the last
+    weekly mail, or of the last one that was left out because nothing had happened. `language` is
+    that of the page, for people who have chosen none.
+    """
+
+    personal_data = True
+    words = ("address",)
+    codes = ("language",)
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="weekly_mail")
+    address = models.EmailField(max_length=254)
+    language = models.CharField(max_length=16, blank=True)
+    nonce = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    asked_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    sent_on = models.DateField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"weekly mail of user {self.user_id}"
+
+
+class Webhook(models.Model):
+    """An address that receives events of one person (`user`) or of all (null).
+
+    `version` counts changes, to compare a restored backup with later states.
+    """
+
+    personal_data = True
+    words = ("url",)
+    # Other people's webhooks or the product's may have the same address.
+    vouches = ("url",)
+    codes = ("public_id", "events", "secret")
+
+    public_id = models.CharField(max_length=40, unique=True, default=ids.webhook_id)
+    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.CASCADE)
+    api_key = models.ForeignKey(ApiKey, null=True, blank=True, on_delete=models.CASCADE)
+    url = models.URLField(max_length=500)
+    events = ArrayField(models.CharField(max_length=40))
+    secret = models.CharField(max_length=200)
+    is_active = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1, db_default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user"], name="webhook_user")]
+
+    def __str__(self) -> str:
+        return f"webhook {self.pk}"
+
+
+class Delivery(models.Model):
+    """The delivery of one event to one address and its result; the body holds ids only.
+
+    It names the person by `subject`, so that the erase of a person can be delivered too.
+    """
+
+    personal_data = False
+    keeps_ids = True
+
+    public_id = models.CharField(max_length=40, unique=True, default=ids.delivery_id)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    event = models.CharField(max_length=40)
+    subject = models.UUIDField(null=True)
+    body = models.JSONField(default=dict)
+    status_code = models.PositiveSmallIntegerField(null=True, blank=True)
+    error = models.CharField(max_length=200, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+
+    def __str__(self) -> str:
+        return f"delivery {self.pk}"
+
+
+class Instance(models.Model):
+    """The single row about this instance.
+
+    While `deliveries_held_at` is set nothing is sent outside: a backup was restored, and the owner
+    has not yet confirmed that this instance is live. `registration_open` is null until an owner
+    decides; the setting of the same name holds until then.
+    """
+
+    personal_data = False
+
+    deliveries_held_at = models.DateTimeField(null=True, blank=True)
+    registration_open = models.BooleanField(null=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="instance_is_one")]
+
+    def __str__(self) -> str:
+        return "this instance"

@@ -1,1 +1,1 @@
-"""Pages of a person's account, switches, operations and receipts; `base` is shared by all apps."""
+"""Pages of signing in, the account, operations and receipts; `base` is shared by all apps."""

@@ -18,7 +18,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from memcenter.lib.errors import NotFound
 from ops.access import as_user
-from ops.accounts import users, web_sessions
+from ops.accounts import sign_ins, users
 from ops.models import User, UserSettings
 
 Given = ParamSpec("Given")
@@ -61,7 +61,7 @@ def _note_presence(request: HttpRequest) -> None:
     if last is None or now - float(last) < _SEEN_SECONDS or not request.user.is_authenticated:
         return
     with own_transaction(request):
-        web_sessions.seen(str(request.session.session_key))
+        sign_ins.note_use(str(request.session.session_key))
     request.session[SEEN] = now
 
 

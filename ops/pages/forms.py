@@ -1,24 +1,118 @@
-"""Forms for signing in, registering, preferences, keys and deleting everything."""
+"""Forms of the account's pages, and the time zones to choose from."""
 
 from __future__ import annotations
 
+import zoneinfo
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import groupby
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib.errors import Invalid
 from ops.accounts import registration
 from ops.models import Role, Scope, Theme
-from ops.pages import time_zones
 
 PHRASES = ("delete everything", "删除全部")
 _OWN_SCOPES = (Scope.READ, Scope.WRITE, Scope.FORGET, Scope.EXPORT)
+SCOPES = {
+    Scope.READ: gettext_lazy("read what is remembered"),
+    Scope.WRITE: gettext_lazy("record messages and write memories"),
+    Scope.FORGET: gettext_lazy("forget"),
+    Scope.EXPORT: gettext_lazy("export"),
+    Scope.SIGNIN: gettext_lazy("make sign-in links"),
+    Scope.ADMIN: gettext_lazy("administer"),
+}
+Choice = tuple[str, str]
+_OTHER_NAMES = ("Brazil/", "Canada/", "Chile/", "Mexico/", "US/")
+_NEVER_CHOSEN = ("Etc/", "SystemV/", "posix/", "right/", *_OTHER_NAMES)
+_CITIES: dict[str, Promise] = {
+    "Pacific/Honolulu": _("Honolulu"),
+    "America/Anchorage": _("Anchorage"),
+    "America/Los_Angeles": _("Los Angeles"),
+    "America/Vancouver": _("Vancouver"),
+    "America/Denver": _("Denver"),
+    "America/Chicago": _("Chicago"),
+    "America/Mexico_City": _("Mexico City"),
+    "America/New_York": _("New York"),
+    "America/Toronto": _("Toronto"),
+    "America/Bogota": _("Bogotá"),
+    "America/Lima": _("Lima"),
+    "America/Halifax": _("Halifax"),
+    "America/Santiago": _("Santiago"),
+    "America/Sao_Paulo": _("São Paulo"),
+    "America/Argentina/Buenos_Aires": _("Buenos Aires"),
+    "Atlantic/Reykjavik": _("Reykjavík"),
+    "Europe/London": _("London"),
+    "Europe/Dublin": _("Dublin"),
+    "Europe/Lisbon": _("Lisbon"),
+    "Africa/Lagos": _("Lagos"),
+    "Europe/Amsterdam": _("Amsterdam"),
+    "Europe/Berlin": _("Berlin"),
+    "Europe/Madrid": _("Madrid"),
+    "Europe/Paris": _("Paris"),
+    "Europe/Rome": _("Rome"),
+    "Europe/Stockholm": _("Stockholm"),
+    "Europe/Vienna": _("Vienna"),
+    "Europe/Warsaw": _("Warsaw"),
+    "Europe/Zurich": _("Zurich"),
+    "Africa/Cairo": _("Cairo"),
+    "Africa/Johannesburg": _("Johannesburg"),
+    "Europe/Athens": _("Athens"),
+    "Europe/Helsinki": _("Helsinki"),
+    "Europe/Kyiv": _("Kyiv"),
+    "Asia/Jerusalem": _("Jerusalem"),
+    "Europe/Istanbul": _("Istanbul"),
+    "Europe/Moscow": _("Moscow"),
+    "Africa/Nairobi": _("Nairobi"),
+    "Asia/Riyadh": _("Riyadh"),
+    "Asia/Tehran": _("Tehran"),
+    "Asia/Dubai": _("Dubai"),
+    "Asia/Karachi": _("Karachi"),
+    "Asia/Tashkent": _("Tashkent"),
+    "Asia/Kolkata": _("Kolkata"),
+    "Asia/Kathmandu": _("Kathmandu"),
+    "Asia/Dhaka": _("Dhaka"),
+    "Asia/Yangon": _("Yangon"),
+    "Asia/Bangkok": _("Bangkok"),
+    "Asia/Ho_Chi_Minh": _("Ho Chi Minh City"),
+    "Asia/Jakarta": _("Jakarta"),
+    "Asia/Shanghai": _("Beijing, Shanghai"),
+    "Asia/Urumqi": _("Ürümqi"),
+    "Asia/Hong_Kong": _("Hong Kong"),
+    "Asia/Macau": _("Macau"),
+    "Asia/Taipei": _("Taipei"),
+    "Asia/Singapore": _("Singapore"),
+    "Asia/Kuala_Lumpur": _("Kuala Lumpur"),
+    "Asia/Manila": _("Manila"),
+    "Australia/Perth": _("Perth"),
+    "Asia/Seoul": _("Seoul"),
+    "Asia/Tokyo": _("Tokyo"),
+    "Australia/Adelaide": _("Adelaide"),
+    "Australia/Brisbane": _("Brisbane"),
+    "Australia/Sydney": _("Sydney"),
+    "Australia/Melbourne": _("Melbourne"),
+    "Pacific/Auckland": _("Auckland"),
+}
+_REGIONS: dict[str, Promise] = {
+    "Africa": pgettext_lazy("part of the world", "Africa"),
+    "America": pgettext_lazy("part of the world", "America"),
+    "Antarctica": pgettext_lazy("part of the world", "Antarctica"),
+    "Arctic": pgettext_lazy("part of the world", "Arctic"),
+    "Asia": pgettext_lazy("part of the world", "Asia"),
+    "Atlantic": pgettext_lazy("part of the world", "Atlantic"),
+    "Australia": pgettext_lazy("part of the world", "Australia"),
+    "Europe": pgettext_lazy("part of the world", "Europe"),
+    "Indian": pgettext_lazy("part of the world", "Indian"),
+    "Pacific": pgettext_lazy("part of the world", "Pacific"),
+}
 
 
 def add_problems(form: forms.Form, error: Invalid) -> None:
@@ -147,7 +241,7 @@ class PreferencesForm(forms.Form):
         languages = [("", _("Same as the browser")), *settings.LANGUAGES]
         self._field("language").choices = languages
         zone = self.data.get("timezone") or self.initial.get("timezone", "UTC")
-        self._field("timezone").choices = time_zones.choices(also=zone)
+        self._field("timezone").choices = time_zone_choices(also=zone)
 
     def changes(self) -> dict[str, Any]:
         """Return the settings that were sent; the others stay as they are."""
@@ -164,6 +258,14 @@ class PreferencesForm(forms.Form):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
+
+
+class WeeklyMailForm(forms.Form):
+    address = forms.EmailField(
+        label=_("Mail address"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
 
 
 class KeyForm(forms.Form):
@@ -200,16 +302,6 @@ class KeyForm(forms.Form):
         return timezone.now() + timedelta(days=days) if days else None
 
 
-SCOPES = {
-    Scope.READ: gettext_lazy("read what is remembered"),
-    Scope.WRITE: gettext_lazy("record messages and write memories"),
-    Scope.FORGET: gettext_lazy("forget"),
-    Scope.EXPORT: gettext_lazy("export"),
-    Scope.SIGNIN: gettext_lazy("make sign-in links"),
-    Scope.ADMIN: gettext_lazy("administer"),
-}
-
-
 def scope_words(scopes: Iterable[str]) -> list[Any]:
     return [SCOPES[scope] for scope in Scope if scope in scopes]
 
@@ -224,3 +316,38 @@ class ForgetEverythingForm(forms.Form):
             words = gettext("Type “%(phrase)s” exactly as shown. Nothing was deleted.")
             raise forms.ValidationError(words % {"phrase": gettext("delete everything")})
         return phrase
+
+
+def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
+    """Return grouped zones with the present offset of each city; `also` is always included."""
+    now = datetime.now(UTC)
+    cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
+    known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]
+    groups = [(str(_("Cities")), known)]
+    for region, members in groupby(_others(), key=lambda name: name.split("/")[0]):
+        shown = [(name, name.split("/", 1)[1].replace("_", " ")) for name in members]
+        groups.append((str(_REGIONS.get(region, region)), shown))
+    if also == "UTC" or _is_usual(also):
+        return groups
+    return [("", [(also, also)]), *groups]
+
+
+def _offset(name: str, now: datetime) -> timedelta:
+    return now.astimezone(zoneinfo.ZoneInfo(name)).utcoffset() or timedelta()
+
+
+def _clock(name: str, now: datetime) -> str:
+    minutes = int(_offset(name, now).total_seconds() // 60)
+    hours, rest = divmod(abs(minutes), 60)
+    sign = "+" if minutes >= 0 else "−"
+    return f"UTC{sign}{hours}" + (f":{rest:02}" if rest else "")
+
+
+@cache
+def _others() -> list[str]:
+    names = sorted(zoneinfo.available_timezones())
+    return [name for name in names if _is_usual(name) and name not in _CITIES]
+
+
+def _is_usual(name: str) -> bool:
+    return "/" in name and not name.startswith(_NEVER_CHOSEN)

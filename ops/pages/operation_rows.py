@@ -1,7 +1,8 @@
-"""Operations as shown to people: name, steps and errors."""
+"""Operations as shown to people: name and steps, and their errors in the reader's language."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,13 +12,12 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
 
 from ops import selectors
 from ops.forgetting.erasure import FORGET_KINDS
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.pages import stored_amounts
-from ops.pages.error_texts import said, said_of_trouble
 from ops.selectors import Trouble
 
 SHOWN = 20
@@ -32,12 +32,15 @@ _LEARNING = (
     Kind.REVISE_MEMORY,
 )
 _UPKEEP = (  # upkeep, shown to people only if it fails
+    Kind.WORD_PORTRAIT,
     Kind.SYNC_FILES,
     Kind.REINDEX,
     Kind.BUILD_INDEX,
     Kind.MOVE_VECTORS,
     Kind.SYNC_VECTORS,
     Kind.CLEANUP,
+    Kind.CONFIRM_MAIL,
+    Kind.WEEKLY_MAIL,
 )
 _SOON = timedelta(minutes=1)
 _UNFINISHED = (Status.PENDING, Status.RUNNING)
@@ -60,6 +63,92 @@ _STEPS = {
     "milvus": gettext_lazy("Index in the vector store"),
     "scan": gettext_lazy("Check that nothing is left"),
     "vacuum": gettext_lazy("Clean the disk"),
+}
+IMPORT_FORMATS = {
+    "memory_center": gettext_lazy("Memory Center export"),
+    "chatgpt": "ChatGPT",
+    "mem0": "mem0",
+    "markdown": "Markdown",
+    "jsonl": gettext_lazy("JSON lines"),
+    "memorybank": "MemoryBank",
+    "locomo": "LoCoMo",
+}
+_BROKE = re.compile(r"It broke off \((?P<what>\w+)\)\.")
+# Messages of readers are fixed except for a number or a name.
+_SAID = (
+    (
+        re.compile(r"(?P<n>\d{1,12}) traces are left: (?P<where>.+)", re.DOTALL),
+        gettext_noop("Some of what should be erased is left, in %(n)s places: %(where)s"),
+    ),
+    (
+        re.compile(r"The model's server answered (?P<n>\d+)\."),
+        gettext_noop("The model's server answered with the error %(n)s."),
+    ),
+    (
+        re.compile(r"The model's server refused the call \((?P<n>\d+)\)\."),
+        gettext_noop("The model's server refused the call (error %(n)s)."),
+    ),
+    (
+        re.compile(r"The memories were embedded by (?P<which>.+), and the settings .+"),
+        gettext_noop(
+            "The memories were embedded by %(which)s, and the settings don't say where it is."
+        ),
+    ),
+    (
+        _BROKE,
+        gettext_noop("It stopped unexpectedly (%(what)s)."),
+    ),
+    (
+        re.compile(r"The file is not valid JSON: line (?P<n>\d+) can't be read\."),
+        gettext_noop("The file is not valid JSON: line %(n)s can't be read."),
+    ),
+    (
+        re.compile(r"The file is not in UTF-8: line (?P<n>\d+) can't be read\."),
+        gettext_noop("The file is not in UTF-8: line %(n)s can't be read."),
+    ),
+    (
+        re.compile(r"The zip is not opened: (?P<why>.+)\."),
+        gettext_noop("The zip is not opened: %(why)s."),
+    ),
+    (
+        re.compile(r"A file to import has at most (?P<n>[\d,]+) MB\."),
+        gettext_noop("A file to import has at most %(n)s MB."),
+    ),
+    (
+        re.compile(r"The file is (?P<found>\w+), not (?P<named>\w+)\."),
+        gettext_noop("The file is %(found)s, not %(named)s."),
+    ),
+)
+_DATABASE = gettext_noop("The database could not be reached.")
+_SERVER = gettext_noop("A server that it needs could not be reached.")
+# Why an attempt failed, by the name of the exception.
+_BROKE_OFF = {
+    "OperationalError": _DATABASE,
+    "InterfaceError": _DATABASE,
+    "InternalError": gettext_noop("It took too long, so the database stopped it."),
+    "ConnectionError": _SERVER,
+    "ConnectionRefusedError": _SERVER,
+    "ConnectionResetError": _SERVER,
+    "TimeoutError": _SERVER,
+    "PermissionError": gettext_noop("The server may not write to one of its folders."),
+    "NotVacuumed": gettext_noop("The database did not clear what was erased from the disk."),
+}
+# Messages of the outbox and providers, listed here for translation.
+AS_IT_IS = (
+    gettext_noop("The same is waiting to be done already."),
+    gettext_noop("The model did not answer in time."),
+    gettext_noop("The model's server can't be reached."),
+    gettext_noop("The model’s answer was cut off."),
+    gettext_noop("The embedder was changed meanwhile. Try again."),
+    gettext_noop("The embedder answered for other texts."),
+    gettext_noop("The embedder's answer has no vectors."),
+    gettext_noop("The embedder's vectors hold no numbers."),
+)
+_TROUBLE_WORDS = {
+    Trouble.OVERDUE: gettext_noop("It is due, but no worker has started it. Is a worker running?"),
+    Trouble.STUCK: gettext_noop(
+        "It is stuck. If its worker has stopped, another one will take over automatically."
+    ),
 }
 
 
@@ -103,7 +192,7 @@ class Happening:
         return bool(shown or self.can_retry or self.can_cancel)
 
 
-def of(user: User) -> tuple[list[Happening], list[Happening]]:
+def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
     """Return the newest lines, then those of upkeep that went well, which only operators look at.
 
     Successive successful learning is combined into one line. Overdue or stuck operations and failed
@@ -224,3 +313,29 @@ def _error_of(operation: Operation) -> str:
     if not error or operation.status == Status.SUCCEEDED:
         return ""
     return said(error)
+
+
+def forgotten_words() -> str:
+    """Return the message after a forget of anything but the account."""
+    return _(
+        "Forgotten. It’s no longer shown or used. "
+        "Erasing every trace takes a moment. You’ll find the receipt under Data management."
+    )
+
+
+def said_of_trouble(trouble: Trouble) -> str:
+    return _(_TROUBLE_WORDS[trouble])
+
+
+def said(error: str) -> str:
+    found = _BROKE.fullmatch(error)
+    if found and found["what"] in _BROKE_OFF:
+        return _(_BROKE_OFF[found["what"]])
+    for pattern, words in _SAID:
+        if found := pattern.fullmatch(error):
+            parts = found.groupdict()
+            named = {
+                name: str(IMPORT_FORMATS.get(value, _(value))) for name, value in parts.items()
+            }
+            return _(words) % named
+    return _(error)

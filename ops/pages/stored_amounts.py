@@ -52,6 +52,7 @@ LABELS = {
     "episode": gettext_lazy("Earlier moments"),
     "memory": gettext_lazy("Memories"),
     "memoryversion": gettext_lazy("Versions of memories"),
+    "portraitphrase": gettext_lazy("Phrases of “About you”"),
     "fragment": gettext_lazy("Long-memory parts"),
     "source": gettext_lazy("Links to sources"),
     "relation": gettext_lazy("Links between memories"),

@@ -17,14 +17,14 @@ from django.utils.translation import gettext_noop
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict
-from ops.audit import acting_user, audit_log
+from ops import audit_log, webhook_events
 from ops.models import Kind, Operation, Outcome, Priority, Status, User
 from ops.queue import broker
-from ops.webhooks import webhook_events
 
 STOPPED = gettext_noop("The worker stopped in the middle.")
 _AFTER_GIVING_WAY = 2
 _TWIN = "(dedupe_key) WHERE status = 'pending'"
+_SENT_OUTSIDE = ", ".join(f"'{kind.value}'" for kind in webhook_events.HELD_KINDS)
 
 # Also load the person, since nearly every handler needs them.
 _CLAIM = f"""
@@ -37,7 +37,7 @@ WITH taken AS (
            AND (serial_key IS NULL OR NOT EXISTS (
                 SELECT 1 FROM ops_operation running
                  WHERE running.status = 'running' AND running.serial_key = waiting.serial_key))
-           AND (kind <> 'deliver_webhook' OR NOT EXISTS (
+           AND (kind NOT IN ({_SENT_OUTSIDE}) OR NOT EXISTS (
                 SELECT 1 FROM ops_instance WHERE deliveries_held_at IS NOT NULL))
                {{whose}}
          ORDER BY priority, {{order}}run_after, id
@@ -99,6 +99,17 @@ SELECT count(*), EXISTS (
   FROM moved
 """
 
+_PUT_OFF = """
+WITH moved AS (
+    UPDATE ops_operation SET attempt = attempt + 1, run_after = %s, last_error = %s,
+           updated_at = %s, max_attempts = greatest(max_attempts, 2)
+     WHERE id = %s AND status = 'pending' AND attempt = 0
+    RETURNING id, attempt)
+INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
+SELECT id, attempt, %s, %s, 'retried', %s FROM moved
+"""
+_PUT_OFF_BY = timedelta(seconds=1)
+
 
 @dataclass(frozen=True)
 class Claimed:
@@ -132,7 +143,7 @@ def enqueue(
         "serial_key": serial_key,
         "run_after": run_after or timezone.now(),
         "max_attempts": settings.OPERATION_ATTEMPTS,
-        "requested_by_key": requested_by_key or acting_user.key_id(),
+        "requested_by_key": requested_by_key or audit_log.acting_key_id(),
     }
     operation = _written(Operation(dedupe_key=dedupe_key, **fields))
     if run_after is None:
@@ -183,7 +194,7 @@ def enqueue_each(
             serial_key=serial_key,
             run_after=now,
             max_attempts=settings.OPERATION_ATTEMPTS,
-            requested_by_key=acting_user.key_id(),
+            requested_by_key=audit_log.acting_key_id(),
         )
         for one in wanted
     ]
@@ -290,6 +301,15 @@ def give_back(operation: Operation) -> bool:
         "updated_at": now,
     }
     return _ended(operation, _move_back(operation, changes), outcome=Outcome.RETRIED)
+
+
+def put_off(pk: int, *, error: str) -> None:
+    """Count an attempt of a queued operation whose work killed the process, so it runs alone next.
+
+    Does nothing if it is no longer queued or was tried before.
+    """
+    now = timezone.now()
+    statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
 
 
 def expire(*, now: datetime) -> int:

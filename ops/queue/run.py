@@ -1,17 +1,63 @@
-"""One attempt at an operation, as its handler sees it, and how a handler breaks off."""
+"""One attempt at an operation, as its handler sees it, and the tools of handlers.
+
+A handler may work in batches, and run queued operations of the same person and kind together with
+the running one. The running operation holds the person's serial key, so no other worker starts
+them meanwhile. They stay PENDING until the transaction that does their work also sets them to
+SUCCEEDED, guarded by the status like every transition. A kill leaves all of it or nothing.
+
+Model calls are recorded with operation, tokens, time and cost, never with any content.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from memcenter.providers.base import ModelUse
+from ops import webhook_events
 from ops.access import as_system, as_user
-from ops.models import Kind, Operation, User
-from ops.queue import joint_runs, outbox, watchdog
-from ops.queue.joint_runs import Beside
+from ops.models import Kind, ModelCall, Operation, User
+from ops.queue import outbox, watchdog
 
 _FOLLOWING = frozenset([Kind.EXTRACT_TURN, Kind.INDEX_EPISODE, Kind.INDEX_MEMORY, Kind.SUMMARIZE])
+# An operation that failed before runs alone, since it could fail the others.
+_WAITING_BESIDE = """
+SELECT id, payload FROM ops_operation
+ WHERE status = 'pending' AND subject = %s AND serial_key = %s AND kind = %s AND priority = %s
+   AND run_after <= %s AND attempt = 0
+ ORDER BY run_after, id LIMIT %s
+"""
+_HOLD_BESIDE = """
+SELECT id FROM ops_operation WHERE id = ANY(%s) AND status = 'pending' FOR UPDATE SKIP LOCKED
+"""
+_SUCCEED_BESIDE = """
+WITH moved AS (
+    UPDATE ops_operation o SET status = 'succeeded', attempt = attempt + 1, finished_at = %s,
+           updated_at = %s, result = told.result
+      FROM unnest(%s::bigint[], %s::jsonb[]) AS told (id, result)
+     WHERE o.id = told.id AND o.status = 'pending'
+    RETURNING o.id, o.attempt),
+tried AS (
+    INSERT INTO ops_attempt (operation_id, number, started_at, finished_at, outcome, error)
+    SELECT id, attempt, %s, %s, 'succeeded', '' FROM moved)
+SELECT id FROM moved WHERE EXISTS (
+       SELECT 1 FROM ops_webhook WHERE is_active AND 'operation.finished' = ANY(events))
+"""
+AT_ONCE = 1_000
+_MILLION = Decimal(1_000_000)
+_MOST_COST = Decimal("999999.999999")  # what the column holds
+_current: ContextVar[Operation | None] = ContextVar("operation_that_asks", default=None)
 
 
 class LeaseLost(Exception):
@@ -74,7 +120,7 @@ class Run:
 
     def beside(self, *, limit: int) -> list[Beside]:
         """Return queued operations of the same person and kind that may run with this one."""
-        return joint_runs.waiting(self.operation, limit=limit)
+        return waiting_beside(self.operation, limit=limit)
 
     def turn_to(self, waiting: int | None) -> None:
         """Switch to the work of a queued operation, or back to this one (None).
@@ -86,3 +132,100 @@ class Run:
     def _check(self) -> None:
         if not outbox.holds(self.operation):
             raise LeaseLost(self.operation.public_id)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A queued operation next to the running one."""
+
+    pk: int
+    payload: Mapping[str, Any]
+
+
+def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
+    """Return due ones of the same person, kind and priority, oldest first; none on retries."""
+    if operation.attempt > 1 or not operation.serial_key:
+        return []
+    of = (operation.subject, operation.serial_key, operation.kind, operation.priority)
+    found = statements.rows(_WAITING_BESIDE, [*of, timezone.now(), limit])
+    return [Beside(pk, json.loads(told) if isinstance(told, str) else told) for pk, told in found]
+
+
+def hold_beside(beside: Sequence[Beside]) -> set[int]:
+    """Lock and return those still queued; only their work may be done."""
+    if not beside:
+        return set()
+    return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[one.pk for one in beside]])}
+
+
+def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
+    """Set the locked operations to SUCCEEDED, in the transaction that did their work."""
+    if not results:
+        return
+    now = timezone.now()
+    told = [json.dumps(dict(one or {})) for one in results.values()]
+    values = [now, now, list(results), told, now, now]
+    listened_to = [pk for (pk,) in statements.rows(_SUCCEED_BESIDE, values)]
+    if listened_to:
+        for operation in Operation.objects.filter(pk__in=listened_to).order_by("pk"):
+            webhook_events.operation_ended(operation, status=operation.status)
+
+
+def work_in_batches(run: Run, rows: QuerySet[Any], act: Callable[[QuerySet[Any]], object]) -> int:
+    """Call `act` with at most `AT_ONCE` of `rows` at a time, each time in its own transaction.
+
+    `act` must make its rows leave `rows`. Returns how many rows there were.
+    """
+    count = 0
+    while True:
+        with run.applying_as_system():
+            pks = list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+            act(rows.model._base_manager.filter(pk__in=pks))
+        count += len(pks)
+        if len(pks) < AT_ONCE:
+            return count
+
+
+def delete_rows(rows: QuerySet[Any]) -> None:
+    rows.delete()
+
+
+@contextmanager
+def on_behalf_of(operation: Operation) -> Iterator[None]:
+    """Attribute model calls inside the block to this operation."""
+    before = _current.set(operation)
+    try:
+        yield
+    finally:
+        _current.reset(before)
+
+
+def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
+    """Record one call for the running operation, outside of any transaction.
+
+    `subject` names the person if no operation runs, as in the chat. The record stays if the
+    operation fails later, since the call was paid for.
+    """
+    operation = _current.get()
+    with as_system():
+        ModelCall.objects.create(
+            subject=operation.subject if operation else subject,
+            operation_public_id=operation.public_id if operation else "",
+            step=use.step[:30],
+            provider=use.provider[:60],
+            model=use.model[:100],
+            prompt_version=use.prompt_version[:20],
+            input_tokens=use.input_tokens,
+            output_tokens=use.output_tokens,
+            cost=cost_of_call(use),
+            took_ms=use.took_ms,
+            outcome=use.outcome[:20],
+            dropped=use.dropped,
+        )
+
+
+def cost_of_call(use: ModelUse) -> Decimal:
+    """Return the cost by the price settings, which are for a million tokens."""
+    paid = use.input_tokens * Decimal(str(settings.MODEL_PRICE_INPUT))
+    paid += use.output_tokens * Decimal(str(settings.MODEL_PRICE_OUTPUT))
+    return min(_MOST_COST, (paid / _MILLION).quantize(Decimal("0.000001")))

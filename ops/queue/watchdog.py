@@ -1,9 +1,12 @@
-"""Limit the processor time of each operation, and recover operations of dead worker processes.
+"""Limit the processor time of operations, renew their leases, and recover those of dead workers.
 
 An operation over the limit ends its process, and Celery starts another. Each worker process keeps
 a small file with the running operation, and after a limit the lines that ran at that moment. The
 file is locked while the process lives, so the sweep of another process sees at once that it died,
 without waiting for the lease. The file contains only numbers and names of files and functions.
+
+One thread renews the leases of all operations that this process runs: starting a thread for each
+operation would cost as much as a statement, and few run long enough to need a renewal.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import fcntl
 import logging
 import os
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,12 +24,15 @@ from typing import IO
 from uuid import uuid4
 
 from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
 from django.utils.translation import gettext_noop
+from redis.exceptions import RedisError
 
-from memcenter.lib import processor_time
+from memcenter.lib import process
 from ops.access import as_system
 from ops.models import Attempt, Operation, Status
-from ops.queue import joint_runs, outbox
+from ops.queue import outbox
 
 logger = logging.getLogger(__name__)
 TOO_LONG = gettext_noop("It took too much processor time and was stopped.")
@@ -36,6 +43,10 @@ _HEAD = 64  # bytes; what `faulthandler` writes comes behind them
 _NOTHING = b" " * _HEAD
 _LINE = re.compile(r'File "(?:.*/)?([^"/]+)", line (\d+)')
 _FRAMES = 6
+RENEWED_KEY = "operations-renewed"
+RENEWED_SECONDS = 20
+"""For so long after a renewal operations are known to be in hand."""
+_LONGEST_PAUSE = 5
 
 
 class Watchdog:
@@ -56,8 +67,8 @@ class Watchdog:
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self._file.write(_NOTHING)
         hidden.rename(folder / f"{name}.run")  # a sweep sees no file that isn't locked yet
-        processor_time.write_dump_to(self._file)
-        processor_time.end_when_stuck(settings.OPERATION_CPU_SECONDS)
+        process.write_dump_to(self._file)
+        process.end_when_stuck(settings.OPERATION_CPU_SECONDS)
 
     @contextmanager
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
@@ -70,7 +81,7 @@ class Watchdog:
         try:
             yield
         finally:
-            processor_time.lift()
+            process.lift_processor_time_limit()
             self._operation = None
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
@@ -81,7 +92,7 @@ class Watchdog:
         running = self._operation
         told = f"{running.pk} {running.attempt} {with_pk or running.pk}".encode()
         os.pwrite(self._file.fileno(), told.ljust(_HEAD), 0)
-        processor_time.limit(self._seconds)
+        process.limit_processor_time(self._seconds)
 
 
 own = Watchdog()
@@ -151,7 +162,82 @@ def _settle(ended: _Ended) -> bool:
             return outbox.fail(operation, error=outbox.STOPPED)
         logger.error("operation %s took too long at %s", operation.public_id, ended.where)
         if ended.culprit != ended.running:
-            joint_runs.put_off(ended.culprit, error=TOO_LONG)
+            outbox.put_off(ended.culprit, error=TOO_LONG)
             return outbox.give_back(operation)
         kills = 1 + Attempt.objects.filter(operation=operation, error=TOO_LONG).count()
         return outbox.fail(operation, error=TOO_LONG, permanent=kills >= MOST_KILLS)
+
+
+class Leases:
+    """Renews each held lease every few seconds; the thread ends when idle."""
+
+    def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Drop all leases; a forked process must call this, since it has no renewal thread."""
+        self._held: dict[int, Operation] = {}
+        self._used = False
+        self._guard = threading.Lock()
+        self._never = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def holding(self, operation: Operation) -> Iterator[None]:
+        """Keep the lease renewed inside the block, unless it is taken away."""
+        with self._guard:
+            self._held[id(operation)] = operation
+            self._used = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._keep, name="leases", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._held.pop(id(operation), None)
+
+    def renew(self) -> None:
+        """Renew the held leases; a lost lease is not tried again."""
+        with self._guard:
+            held = list(self._held.items())
+        for key, operation in held:
+            if not self._renewed(operation):
+                with self._guard:
+                    self._held.pop(key, None)
+        if held:
+            _say_so()
+            connection.close()
+
+    def _keep(self) -> None:
+        while True:
+            self._never.wait(min(settings.LEASE_SECONDS / 3, _LONGEST_PAUSE))
+            with self._guard:
+                if not self._used:
+                    self._thread = None
+                    return
+                self._used = bool(self._held)
+            self.renew()
+
+    def _renewed(self, operation: Operation) -> bool:
+        try:
+            with as_system():
+                return outbox.renew(operation)
+        except Exception as error:
+            # The database may be restarting; then no other worker can take the lease either. And
+            # no other failure may end the thread that renews all leases.
+            kind = type(error).__name__
+            logger.warning("operation %s: its lease was not renewed: %s", operation.public_id, kind)
+            return True
+
+
+def _say_so() -> None:
+    """Record the renewal for `/readyz`, which can't read the locked rows."""
+    try:
+        cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)
+    except (RedisError, OSError):
+        logger.warning("Redis can't be reached.")
+
+
+held = Leases()
+os.register_at_fork(after_in_child=held.begin_anew)

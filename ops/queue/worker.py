@@ -11,25 +11,26 @@ from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.db import IntegrityError
 from django.utils import timezone
 
-from memcenter import logs, tracing
+from memcenter import telemetry
 from memcenter.lib import storing
 from memcenter.lib.errors import ApplicationError, ProviderError, TryAgain
-from ops import registry
+from ops import audit_log, registry
 from ops.access import as_system
-from ops.audit import acting_user
-from ops.models import Operation
-from ops.queue import leases, model_calls, outbox, watchdog
+from ops.models import Operation, Status
+from ops.queue import outbox, watchdog
 from ops.queue.outbox import Claimed
-from ops.queue.run import GiveWay, LeaseLost, Run
+from ops.queue.run import GiveWay, LeaseLost, Run, on_behalf_of
 
 logger = logging.getLogger(__name__)
 _NOBODY = UUID(int=0)
 _ROUND_ROBIN_EVERY = 4
 _MOST_RACES = 10
 Ending = Callable[[], bool]
+_OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
@@ -109,7 +110,7 @@ def _record(operation: Operation, ending: Ending) -> None:
 
 def _end(operation: Operation, ending: Ending) -> None:
     """Record the end; follow-ups such as webhook events keep the id of the original request."""
-    with logs.of_request(operation.request_id):
+    with telemetry.of_request(operation.request_id):
         ending()
 
 
@@ -117,8 +118,8 @@ def _attempt(claimed: Claimed) -> Ending:
     """Run the handler of a claimed operation; return how to record its end. Never raises."""
     operation = claimed.operation
     with (
-        logs.of_request(operation.request_id) as operation.request_id,
-        tracing.span(
+        telemetry.of_request(operation.request_id) as operation.request_id,
+        telemetry.span(
             f"operation {operation.kind}",
             {"memcenter.operation": operation.public_id, "memcenter.attempt": operation.attempt},
         ),
@@ -134,9 +135,9 @@ def _tried(claimed: Claimed) -> Ending:
             raise ApplicationError(f"Nothing handles {operation.kind}.")
         with (
             watchdog.own.watching(operation, seconds=_seconds_for(operation)),
-            leases.held.holding(operation),
-            model_calls.on_behalf_of(operation),
-            acting_user.acting("worker", "worker"),
+            watchdog.held.holding(operation),
+            on_behalf_of(operation),
+            audit_log.acting_as("worker", "worker"),
         ):
             result = handler(Run(operation, user=claimed.user))
         return partial(outbox.succeed, operation, result=result)
@@ -177,3 +178,35 @@ def _where(error: Exception) -> str:
     """Return the lines of a traceback, innermost last, without any values."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     return " > ".join(f"{Path(one.filename).name}:{one.lineno}" for one in frames)
+
+
+def run_until_done(operation: Operation, *, undone: str = "Not done yet") -> None:
+    """Run the operation in this process, with every due operation before it.
+
+    Raises `CommandError` if it isn't done then.
+    """
+    while _refreshed(operation).status not in _OVER and drain(limit=1):
+        continue
+    if _refreshed(operation).status != Status.SUCCEEDED:
+        raise CommandError(f"{undone}: {operation.last_error or operation.status}")
+
+
+def _refreshed(operation: Operation) -> Operation:
+    with as_system():
+        operation.refresh_from_db()
+    return operation
+
+
+def wait_until_done(operation: Operation) -> None:
+    """Wait until a worker has done the operation, or run it in this process.
+
+    Raises `CommandError` with the error.
+    """
+    while True:
+        operation.refresh_from_db()
+        if operation.status in _OVER:
+            break
+        if not drain(limit=1):
+            time.sleep(0.2)
+    if operation.status != Status.SUCCEEDED:
+        raise CommandError(operation.last_error or "The operation was cancelled.")

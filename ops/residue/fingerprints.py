@@ -1,4 +1,6 @@
-"""Keyed hashes of texts, to find copies of a text after it was deleted.
+"""The strings in a value, and keyed hashes of texts, to find copies after a text was deleted.
+
+Strings are taken from JSON, lists, encoded and compressed data.
 
 Texts are normalised and cut by `memcenter.lib.text.shingles`. Each shingle is stored as 64 bits of
 BLAKE2b under a random key. A field contains a text if it has at least half of its hashes.
@@ -6,17 +8,22 @@ BLAKE2b under a random key. A field contains a text if it has at least half of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import base64
+import binascii
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from memcenter.lib.text import shingles
 
 _KEPT = 100_000  # pieces
 Hashes = npt.NDArray[np.int64]
+_ENCODED_AT_LEAST = 24
 
 
 @dataclass(frozen=True)
@@ -155,3 +162,48 @@ def _hash(piece: bytes, *, key: bytes, size: int) -> int:
     """Hash a shingle together with its size, so that sizes never match each other."""
     made = blake2b(piece, digest_size=8, key=key, salt=bytes([size]))
     return int.from_bytes(made.digest(), "big", signed=True)
+
+
+def strings_in(value: Any) -> Iterator[str]:
+    """Yield every string in the value; text that is JSON is parsed."""
+    if isinstance(value, str):
+        yield from _strings_of_text(value)
+    elif isinstance(value, bytes | bytearray | memoryview):
+        yield from _strings_of_text(bytes(value).decode("utf-8", errors="ignore"))
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from strings_in(name)
+            yield from strings_in(one)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from strings_in(one)
+
+
+def _strings_of_text(text: str) -> Iterator[str]:
+    inside = _parsed(text)
+    if inside is not None:
+        yield from strings_in(inside)
+        return
+    yield text
+    plain = _decoded(text)
+    if plain is not None:
+        yield from strings_in(plain)
+
+
+def _parsed(text: str) -> Any:
+    if text[:1] not in ("{", "[", '"'):
+        return None
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _decoded(text: str) -> str | None:
+    """Decode base64 JSON, the body of a broker message."""
+    if len(text) < _ENCODED_AT_LEAST or len(text) % 4 or " " in text:
+        return None
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return None

@@ -1,16 +1,26 @@
-"""Every table and column that could contain residue, from Django's model metadata."""
+"""Every table and column that could contain residue, and how the residue scan reads their rows.
+
+Tables and columns come from Django's model metadata. Most tables have few rows of a person, so one
+prepared statement reads all of them. Rows of any person that contain an erased id are found by
+indexes instead of full scans.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from uuid import UUID
 
+import orjson
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.db.models import (
     BinaryField,
     CharField,
@@ -26,10 +36,20 @@ from django.db.models import (
     UniqueConstraint,
 )
 
-from memcenter.lib.database.mentions import JSON, LIST, SHORTEST, TEXT
+from memcenter.lib.database import schema, statements
+from memcenter.lib.database.schema import JSON, LIST, SHORTEST_ID, TEXT
 from ops.models import User
+from ops.residue import fingerprints
 
 _TEXTUAL = (CharField, TextField, JSONField, ArrayField, BinaryField, FileField)
+_FEW = 1_000  # rows of one table; of more it is read apart, piece by piece
+_USER, _SUBJECT = -1, UUID(int=1)  # in whose place the person stands in a statement
+_SETTING = "SELECT set_config('enable_seqscan', %s, true)"
+_NAMES = {_USER: "%(user)s", _SUBJECT: "%(subject)s"}
+_STATEMENTS: dict[object, tuple[str, dict[str, Any]]] = {}
+_OUR_ID = re.compile(schema.ID_PATTERN.replace("(", "(?:"))
+_AT_ONCE = 5_000
+_IDS = "%(ids)s"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +155,7 @@ def _how(column: Field[Any, Any]) -> str:
 def _has_room(column: Field[Any, Any]) -> bool:
     """Tell whether the column is long enough for one of our ids."""
     inside = column.base_field if isinstance(column, ArrayField) else column
-    return (getattr(inside, "max_length", None) or SHORTEST) >= SHORTEST
+    return (getattr(inside, "max_length", None) or SHORTEST_ID) >= SHORTEST_ID
 
 
 def _leading(model: type[Model]) -> set[str]:
@@ -164,3 +184,183 @@ def _names(model: Any) -> set[str]:
 
 def columns_in(place: Place) -> tuple[str, ...]:
     return (*place.named, *place.listed, *place.mentioned, *place.rest)
+
+
+@contextmanager
+def by_indexes() -> Iterator[None]:
+    """Make the planner use an index instead of a sequential scan for one person's rows.
+
+    Otherwise the planner may choose a sequential scan if it expects many rows, and the residue scan
+    would slow down with other people's data.
+    """
+    statements.rows(_SETTING, ["off"])
+    yield
+    statements.rows(_SETTING, ["on"])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The columns and rows of a table to read; `rows` takes the person."""
+
+    place: Place
+    columns: tuple[str, ...]
+    rows: Callable[[int | None, UUID | None], QuerySet[Any]]
+
+
+def erased_rows(
+    tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
+) -> Iterator[tuple[Any, ...]]:
+    """Return place and key of rows that should be erased, and of rows that refer to them."""
+    asked = [one for table, pks in gone.items() if pks for one in _asked_of(tables).get(table, ())]
+    if not asked:
+        return
+    text = " UNION ALL ".join(statement for statement, _, _ in asked)
+    values = {table: list(gone[table]) for _, _, table in asked}
+    yield from statements.rows(text, values)
+
+
+def rows_of_person(
+    readings: Sequence[Reading], key: object, *, user_id: int | None, subject: UUID | None
+) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
+    """Yield one person's rows of all readings: reading, row key, values by column.
+
+    `key` identifies the readings, whose statement is built once.
+    """
+    text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
+    given = {"user": user_id, "subject": subject}
+    found: list[list[tuple[str, Mapping[str, Any]]]] = [[] for _ in readings]
+    for number, row in statements.rows(text, given | values):
+        told = orjson.loads(row)
+        found[number].append((str(told.pop("pk")), told))
+    for reading, rows in zip(readings, found, strict=True):
+        few = len(rows) <= _FEW
+        for pk, told in rows if few else _read_apart(reading, user_id, subject):
+            yield reading, pk, told
+
+
+def _read_apart(
+    reading: Reading, user_id: int | None, subject: UUID | None
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    rows = reading.rows(user_id, subject).order_by().values("pk", *reading.columns)
+    for told in rows.iterator(chunk_size=_FEW):
+        yield str(told.pop("pk")), told
+
+
+def _one_statement(readings: Sequence[Reading]) -> tuple[str, dict[str, Any]]:
+    """Combine the ORM's queries of all tables into one, each row as JSON."""
+    parts: list[str] = []
+    values: dict[str, Any] = {}
+    for number, reading in enumerate(readings):
+        rows = reading.rows(_USER, _SUBJECT).order_by().values("pk", *reading.columns)
+        text, given = rows[: _FEW + 1].query.sql_with_params()
+        names = [_parameter(one, values) for one in given]
+        parts.append(f"SELECT {number}, to_json(r)::text FROM ({text % tuple(names)}) r")
+    return " UNION ALL ".join(parts), values
+
+
+def _parameter(value: Any, values: dict[str, Any]) -> str:
+    if isinstance(value, int | UUID) and value in _NAMES:
+        return _NAMES[value]
+    name = f"v{len(values)}"
+    values[name] = value
+    return f"%({name})s"
+
+
+@cache
+def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
+    """Return the statements for each table that lost rows, with the places that they read."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for place in tables:
+        key: Any = place.model._meta.pk
+        table = f'SELECT \'{{}}\', "{key.column}"::text FROM "{place.table}" WHERE '
+        own = f'{table.format(place.table)}"{key.column}" = ANY(%({place.table})s::bigint[])'
+        found.setdefault(place.table, []).append((own, place.table, place.table))
+        kind, number, targets = getattr(place.model, "refers_to", (None, None, {}))
+        for value, target in targets.items():
+            at = f"{place.table}.{number}"
+            where = f'"{kind}" = \'{value}\' AND "{number}" = ANY(%({target})s::bigint[])'
+            found.setdefault(target, []).append((table.format(at) + where, at, target))
+    return found
+
+
+@dataclass(frozen=True)
+class Naming:
+    table: str
+    column: str
+    row: str
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A table or column to search; an empty `column` means any column that may mention an id."""
+
+    place: Place
+    column: str
+    condition: str
+
+
+def names_one(text: str, gone: Collection[str]) -> bool:
+    """Tell whether the text contains one of these ids."""
+    return text in gone or any(one in gone for one in _OUR_ID.findall(text))
+
+
+def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
+    """Yield every row of these tables that contains one of these ids, once for each column.
+
+    Ids in id columns and lists are looked up directly, ids inside texts by the index of mentions
+    (`memcenter.lib.database.schema`), all in one statement.
+    """
+    text, asked = _all_lookups(tables)
+    for some in _batches(sorted(gone)):
+        for number, row in statements.rows(text, {"ids": some}):
+            one = asked[number]
+            if one.column:
+                yield Naming(one.place.table, one.column, row)
+            else:
+                yield from _mentions(one.place, row, some)
+
+
+@cache
+def _all_lookups(tables: tuple[Place, ...]) -> tuple[str, Sequence[_Asked]]:
+    asked = [one for place in tables if not place.keeps_ids for one in _lookups(place)]
+    each = (
+        f"SELECT {number}, {_key_of(one.place)}::text FROM {_quoted(one.place)}"
+        f" WHERE {one.condition}"
+        for number, one in enumerate(asked)
+    )
+    return " UNION ALL ".join(each), asked
+
+
+def _lookups(place: Place) -> Iterator[_Asked]:
+    for name in place.named:
+        yield _Asked(place, name, f'"{name}" = ANY({_IDS}::text[])')
+    for name in place.listed:
+        kind = place.model._meta.get_field(name).db_type(connection)
+        yield _Asked(place, name, f'"{name}" && {_IDS}::{kind}')
+    if place.mentioned:
+        yield _Asked(
+            place, "", schema.mention_condition(place.mentioned).replace("%s", f"{_IDS}::text[]")
+        )
+
+
+def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
+    """Return the columns of the row that contain the id; none if the row was deleted meanwhile."""
+    own = place.model._base_manager.filter(pk=row)
+    for values in own.values_list(*place.mentioned):
+        for name, value in zip(place.mentioned, values, strict=True):
+            if any(names_one(text, gone) for text in fingerprints.strings_in(value)):
+                yield Naming(place.table, name, row)
+
+
+def _batches(ids: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(ids), _AT_ONCE):
+        yield ids[start : start + _AT_ONCE]
+
+
+def _quoted(place: Place) -> str:
+    return f'"{place.table}"'
+
+
+def _key_of(place: Place) -> str:
+    key: Any = place.model._meta.pk
+    return f'"{key.column}"'

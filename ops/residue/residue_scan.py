@@ -21,12 +21,11 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 
 from memcenter.lib.errors import ApplicationError, TryAgain
-from ops.models import Operation, Priority, Status
-from ops.residue import id_search, known_places, places, row_scan, stores, string_values
+from ops.models import Operation, Priority, Status, User
+from ops.residue import erased_hashes, fingerprints, places, stores
 from ops.residue.erased_hashes import Erased
 from ops.residue.fingerprints import Fingerprints, Hashes, Held
-from ops.residue.places import Place
-from ops.residue.row_scan import Reading
+from ops.residue.places import Place, Reading
 
 _SHOWN = 20
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
@@ -122,7 +121,7 @@ class _Search:
         if not gone:
             return
         for text in strings:
-            if id_search.names_one(text, gone):
+            if places.names_one(text, gone):
                 self.found.append(Residue(place, row, "id"))
                 return
 
@@ -134,7 +133,7 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
     """
     search = _Search(whose, erased, others_wait=_others_wait(whose), by_hand=by_hand)
     tables = places.places()
-    with row_scan.by_indexes():
+    with places.by_indexes():
         _look_in_tables(search, tables)
     is_gone = whose.user_id in erased.row_ids.get("ops_user", ())
     for entry in stores.everything(whose.user_id, is_gone=is_gone, gone=erased.row_ids):
@@ -152,9 +151,9 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
 
 def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
     search.looked["database"] = sum(len(places.columns_in(one)) for one in tables)
-    for place, row in row_scan.erased_rows(tables, search.erased.row_ids):
+    for place, row in places.erased_rows(tables, search.erased.row_ids):
         search.found.append(Residue(place, row, "id"))
-    for one in id_search.rows_naming(tables, search.erased.public_ids):
+    for one in places.rows_naming(tables, search.erased.public_ids):
         search.found.append(Residue(f"{one.table}.{one.column}", one.row, "id"))
     _look_for_texts(search, tables)
 
@@ -178,7 +177,7 @@ def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
         if (columns := _columns_to_read(search, place))
     ]
     key = (search.by_hand, of_all, search.others_wait)
-    for reading, row, told in row_scan.of_person(
+    for reading, row, told in places.rows_of_person(
         readings, key, user_id=whose.user_id, subject=whose.subject
     ):
         for name in reading.columns:
@@ -206,7 +205,7 @@ def _rows_to_read(
 def _strings(place: Place, name: str, value: Any) -> list[str]:
     if value and place.model is Session and name == "session_data":
         value = Session(session_data=value).get_decoded()
-    return [one for one in string_values.strings_in(value) if one]
+    return [one for one in fingerprints.strings_in(value) if one]
 
 
 def _has_hidden(place: Place) -> bool:
@@ -227,7 +226,7 @@ def explained(
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
         return found
-    for text in known_places.vouching(user_id, since=since):
+    for text in stores.vouching(user_id, since=since):
         found = np.union1d(found, texts.within([text]))
         if np.isin(wanted, found).all():
             break
@@ -247,3 +246,38 @@ def _unexplained(search: _Search) -> list[Residue]:
         for one in search.suspects
         if not one.hashes.size or not np.isin(one.hashes, known).all()
     ]
+
+
+class Copies:
+    """The texts of one forget, to find in other rows of the same person."""
+
+    def __init__(self, operation: Operation, *, user: User) -> None:
+        erased = erased_hashes.erased_by(operation)
+        self._texts = erased.texts
+        self.public_ids = erased.public_ids
+        self._user = user
+        self._since: datetime = operation.created_at
+
+    def __bool__(self) -> bool:
+        return bool(len(self._texts))
+
+    def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
+        """Return the numbers of the fields that contain a text no remaining row contains."""
+        held: dict[int, list[Held]] = {}
+        for number, text in fields:
+            if found := self._texts.held_by([text]):
+                held[number] = found
+        if not held:
+            return set()
+        hashes = [one.hashes for found in held.values() for one in found]
+        known = explained(
+            self._texts,
+            np.unique(np.concatenate(hashes)),
+            user_id=self._user.pk,
+            since=self._since,
+        )
+        return {
+            number
+            for number, found in held.items()
+            if any(not np.isin(one.hashes, known).all() for one in found)
+        }

@@ -1,4 +1,4 @@
-"""Stores outside the database's tables that could contain residue."""
+"""Stores outside the tables that could contain residue, and what other apps register for it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ import re
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import redis
 from django.conf import settings
 from django.core.files.storage import storages
 
 from memcenter.lib import storing
-from memcenter.lib.database import mentions
+from memcenter.lib.database import schema
 from ops.models import Export, Import
-from ops.residue import known_places, string_values
+from ops.residue import fingerprints
 
+_vouching: list[Vouching] = []
+_personal_folders: list[str] = []
+_elsewhere: list[ExternalStore] = []
 _CHUNK = 1 << 20
 _KEYS = 500
 _LINES = 500
-_OUR_ID = re.compile(mentions.PATTERN.replace("(", "(?:").encode())
+_OUR_ID = re.compile(schema.ID_PATTERN.replace("(", "(?:").encode())
 _ID_LENGTH = 40
 Reader = Callable[[Any], Iterator[list[str]]]
 Keys = tuple[int, list[bytes]]
@@ -30,6 +34,103 @@ Keys = tuple[int, list[bytes]]
 # servers' sockets contain no personal data.
 NOT_LOOKED_INTO = ("pg", "static", "run")
 _BROKER = ("celery", "unacked", "_kombu", "reply.celery")
+
+
+class Vouching(Protocol):
+    def __call__(self, user_id: int, *, since: datetime | None) -> Iterator[str]: ...
+
+
+class ExternalStore(Protocol):
+    """A store that follows the database. Its methods run outside transactions, except `look`.
+
+    They raise `ProviderError` if the store can't be reached.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def is_used(self) -> bool:
+        """Tell whether the store may contain anything, in one statement."""
+
+    def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
+        """Erase a person's rows there that the database has erased.
+
+        `then` is called with their number, in the transaction that removes them from the list.
+        """
+
+    def look(
+        self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
+    ) -> Iterator[tuple[str, bool]]:
+        """Return each searched entry and whether it is left; `gone` are keys by table.
+
+        `is_gone`: nothing of the person may be left. Without `gone`, every entry is checked, and an
+        entry that the database doesn't have counts as left.
+        """
+
+
+@dataclass(frozen=True)
+class Cached:
+    """Cache keys with this prefix, and the module that writes them.
+
+    `of_user` returns the key of one person. `messages`: the cache is the only place of its texts,
+    so they are copies of no message.
+    """
+
+    prefix: str
+    module: str
+    of_user: Callable[[int], str] | None = None
+    messages: bool = False
+
+
+_cached = [
+    Cached("worker-asked", "ops.queue.broker"),
+    Cached("worker-heartbeat", "ops.tasks"),
+    Cached("operations-renewed", "ops.queue.watchdog"),
+    Cached("signin:", "ops.accounts.sign_ins"),
+    Cached("mc:rate:", "memcenter.rest.throttling"),
+]
+
+
+def vouches(texts: Vouching) -> Vouching:
+    """Register the query of texts that people wrote and that remain."""
+    _vouching.append(texts)
+    return texts
+
+
+def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    for one in _vouching:
+        yield from one(user_id, since=since)
+
+
+def caches(*found: Cached) -> None:
+    _cached.extend(found)
+
+
+def personal_folders(storage: str) -> None:
+    """Register a storage in which each person has a folder, named by the key of their row."""
+    _personal_folders.append(storage)
+
+
+def storages_of_people() -> list[str]:
+    return list(_personal_folders)
+
+
+def register_store(store: ExternalStore) -> None:
+    """Register a store beside the database."""
+    _elsewhere.append(store)
+
+
+def stores_in_use() -> Sequence[ExternalStore]:
+    return [one for one in _elsewhere if one.is_used()]
+
+
+def cache_keys(user_id: int) -> set[str]:
+    """Return the cache keys of this person."""
+    return {one.of_user(user_id) for one in _cached if one.of_user is not None}
+
+
+def holds_messages(key: str) -> bool:
+    return any(key.startswith(one.prefix) for one in _cached if one.messages)
 
 
 @dataclass(frozen=True)
@@ -55,26 +156,26 @@ def everything(
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
     yield from _in_folders_elsewhere(user_id)
-    for one in known_places.stores_in_use():
+    for one in stores_in_use():
         for name, is_left in one.look(user_id, gone, is_gone=is_gone):
             yield Entry(one.name, one.name, name, (), is_left=is_left)
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
     """Yield every key of every type. Raises `RedisError` if Redis is down."""
-    own = known_places.cache_keys(user_id) if user_id is not None and is_gone else set()
+    own = cache_keys(user_id) if user_id is not None and is_gone else set()
     url = settings.REDIS_URL
     with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
         for raw, value in _in_keys(client):
             name = raw.decode(errors="replace")
             broker = name.startswith(_BROKER)
-            strings = [name, *string_values.strings_in(value)]
+            strings = [name, *fingerprints.strings_in(value)]
             yield Entry(
                 store="broker" if broker else "cache",
                 place="broker" if broker else "redis",
                 row=_shown(name),
                 strings=strings,
-                has_words=not known_places.holds_messages(name),
+                has_words=not holds_messages(name),
                 has_ids=not broker,
                 is_left=any(name.endswith(one) for one in own),
             )
@@ -145,7 +246,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
 
 def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
     """Yield a person's folder in a remote storage."""
-    for name in known_places.storages_of_people():
+    for name in storages_of_people():
         if user_id is None or any(True for _ in _path_in(name, "")):
             continue
         try:
@@ -183,7 +284,7 @@ def _files_of_others(user_id: int | None) -> set[Path]:
 
 
 def _folders_of_people() -> list[Path]:
-    names = known_places.storages_of_people()
+    names = storages_of_people()
     return [folder for name in names for folder in _path_in(name, "")]
 
 
@@ -222,7 +323,7 @@ def parts(path: Path, read: Reader) -> Iterator[list[str]]:
 def lines(file: BinaryIO) -> Iterator[list[str]]:
     found: list[str] = []
     while line := file.readline(_CHUNK):
-        found.extend(string_values.strings_in(line))
+        found.extend(fingerprints.strings_in(line))
         if len(found) >= _LINES:
             yield found
             found = found[-2:]  # a text may go over the end of a part

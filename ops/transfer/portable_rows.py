@@ -1,21 +1,33 @@
-"""The format of rows in exports and imports.
+"""The format of rows in exports and imports, and how rows are imported.
 
 A row names itself and others by public ids (`conv_…`), or by a number if it has no public id. Such
-numbers are valid inside one file only.
+numbers are valid inside one file only. The caller's single transaction contains a whole import. An
+existing row stays unchanged. An invalid row is reported with its place and never stops the others.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import Field, ForeignKey, Model, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
+
+from memcenter.lib import ids
+from ops.access import among_everybody
+from ops.models import User
 
 CHUNK = 1_000
 Row = TypeVar("Row", bound=Model)
@@ -24,6 +36,9 @@ OUR_ID = re.compile(r"\b(?:conv|msg|turn|sum|epi|mem|req|note)_[0-9a-hjkmnp-tv-z
 DANGLING = gettext_noop("it refers to something that isn't in the file")
 BAD_VALUE = gettext_noop("a value is missing or can't be what it is said to be")
 BAD_CHARACTERS = gettext_noop("it holds characters that can't be stored")
+BREAKS_A_RULE = gettext_noop("it contradicts something else in the file")
+LISTED = 500
+"""So many places that were left out are listed; the others are only counted."""
 
 
 class Unfit(ValueError):
@@ -71,13 +86,13 @@ def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
 def _columns_out(model: type[Model], leave_out: Sequence[str]) -> dict[str, str]:
     """Return the name of each value in a plain row, with the path of its column."""
     columns = {"id": reference_of(model)}
-    for field in model._meta.concrete_fields:
-        if field.primary_key or field.name in ("user", *IDS, *leave_out):
+    for column in model._meta.concrete_fields:
+        if column.primary_key or column.name in ("user", *IDS, *leave_out):
             continue
-        if isinstance(field, ForeignKey):
-            columns[field.name] = f"{field.name}__{reference_of(field.related_model)}"
+        if isinstance(column, ForeignKey):
+            columns[column.name] = f"{column.name}__{reference_of(column.related_model)}"
         else:
-            columns[field.name] = field.name
+            columns[column.name] = column.name
     return columns
 
 
@@ -149,3 +164,300 @@ def _is_storable(value: Any) -> bool:
         elif isinstance(item, list):
             waiting += item
     return True
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A place in the file that was left out: a kind of row and its number, or a line."""
+
+    where: str
+    why: str
+
+
+class Table(Protocol):
+    """How rows of one model are imported (`ops.registry.Rows` implements it)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> type[Model]: ...
+
+    @property
+    def leave_out(self) -> tuple[str, ...]: ...
+
+    @property
+    def inside(self) -> tuple[str, ...]: ...
+
+    def known(self, loading: Loading, rows: list[Model]) -> list[int | None]: ...
+
+    def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None: ...
+
+    def finished(self, loading: Loading) -> None: ...
+
+
+@dataclass
+class Loading:
+    """The import of one file into one person's rows.
+
+    `new` counts added rows by kind, `there` existing rows. `on_progress` is called after each chunk
+    with the number of processed rows, and may raise to stop. `reference` names the origin in
+    sources. Without `learns`, turns count as learned already.
+    """
+
+    user: User
+    reference: str = ""
+    takes_memories: bool = True
+    learns: bool = True
+    state: dict[str, Any] = field(default_factory=dict)
+    on_progress: Callable[[int], None] = lambda rows: None
+    behind: int = 0
+    new: Counter[str] = field(default_factory=Counter)
+    there: Counter[str] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
+    left_out_count: int = 0
+    added: dict[type[Model], list[int]] = field(default_factory=lambda: defaultdict(list))
+    _keys: dict[type[Model], dict[Any, int]] = field(default_factory=lambda: defaultdict(dict))
+    _before: dict[type[Model], set[int]] = field(default_factory=lambda: defaultdict(set))
+    _renamed: dict[str, str] = field(default_factory=dict)
+    _at_end: list[Callable[[], None]] = field(default_factory=list)
+
+    def leave_out(self, where: str, why: str) -> None:
+        self.left_out_count += 1
+        if len(self.left_out) < LISTED:
+            self.left_out.append(LeftOut(where, why))
+
+    def key_of(self, model: type[Model], reference: Any) -> int:
+        """Return the key of the row with this name in the file. Raises `Unfit` if there is none."""
+        try:
+            return self._keys[model][reference]
+        except (KeyError, TypeError) as error:
+            raise Unfit(DANGLING) from error
+
+    def was_there(self, model: type[Model], key: int | None) -> bool:
+        return key is not None and key in self._before[model]
+
+    def note(self, model: type[Model], reference: Any, key: int, *, is_new: bool) -> None:
+        self._keys[model][reference] = key
+        if not is_new:
+            self._before[model].add(key)
+
+    def rename(self, old: Any, new: str) -> None:
+        if old != new and isinstance(old, str):
+            self._renamed[old] = new
+
+    def text_in(self, text: str) -> str:
+        """Replace our ids in a text by their new ones."""
+        if not self._renamed:
+            return text
+        return OUR_ID.sub(lambda found: self._renamed.get(found[0], found[0]), text)
+
+    def at_end(self, then: Callable[[], None]) -> None:
+        self._at_end.append(then)
+
+    def finish(self) -> None:
+        """Run the actions that need every row to have its final name."""
+        for then in self._at_end:
+            then()
+
+    def advance(self, count: int) -> None:
+        self.behind += count
+        self.on_progress(self.behind)
+
+
+def load(table: Table, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Import the rows of one table, in the order of the file."""
+    numbered = enumerate(rows, start=1)
+    while chunk := list(islice(numbered, CHUNK)):
+        made = list(_made(table, loading, chunk))
+        _take(table, loading, made)
+        loading.advance(len(chunk))
+    table.finished(loading)
+
+
+@dataclass
+class _Made:
+    where: str
+    reference: Any
+    row: Model
+    own: Mapping[str, Any]
+
+
+def _made(
+    table: Table, loading: Loading, chunk: list[tuple[int, Mapping[str, Any]]]
+) -> Iterator[_Made]:
+    for number, given in chunk:
+        where = f"{table.name} {number}"
+        try:
+            if not isinstance(given, Mapping):
+                raise Unfit(BAD_VALUE)
+            row, own = _row(table, loading, given)
+            if any(_was_there(loading, table.model, row, name) for name in table.inside):
+                loading.there[table.name] += 1
+                continue
+            table.prepare(loading, row, given)
+        except Unfit as unfit:
+            loading.leave_out(where, unfit.why)
+            continue
+        yield _Made(where, given.get("id"), row, own)
+
+
+def _was_there(loading: Loading, model: type[Model], row: Model, name: str) -> bool:
+    parent: Any = model._meta.get_field(name)
+    return loading.was_there(parent.related_model, getattr(row, parent.attname))
+
+
+def _row(
+    table: Table, loading: Loading, given: Mapping[str, Any]
+) -> tuple[Model, Mapping[str, Any]]:
+    """Return the unsaved row, and its references to rows of its own table, which come later."""
+    values: dict[str, Any] = {"user_id": loading.user.pk}
+    own: dict[str, Any] = {}
+    for column in table.model._meta.concrete_fields:
+        if column.primary_key or column.name in ("user", *IDS, *table.leave_out):
+            continue
+        if not isinstance(column, ForeignKey):
+            values[column.name] = value_in(column, given)
+        elif column.related_model is table.model:
+            if given.get(column.name) is not None:
+                own[column.attname] = given[column.name]
+        else:
+            values[column.attname] = _parent(loading, column, given)
+    row = table.model(**values)
+    old = given.get("id")
+    name = reference_of(table.model)
+    if name in IDS and isinstance(old, str) and OUR_ID.fullmatch(old):
+        setattr(row, name, old)
+    return row, own
+
+
+def _parent(loading: Loading, column: ForeignKey[Any, Any], given: Mapping[str, Any]) -> int | None:
+    reference = given.get(column.name)
+    if reference is None:
+        if column.null:
+            return None
+        raise Unfit(DANGLING)
+    return loading.key_of(column.related_model, reference)
+
+
+def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
+    """Insert new rows, and record the key of every row."""
+    _free_ids(table.model, loading, made)
+    fresh: list[_Made] = []
+    for one, key in zip(made, table.known(loading, [one.row for one in made]), strict=True):
+        if key is None:
+            fresh.append(one)
+            continue
+        loading.note(table.model, one.reference, key, is_new=False)
+        loading.there[table.name] += 1
+    for one, key in _insert(table, loading, fresh):
+        loading.note(table.model, one.reference, key, is_new=True)
+        loading.added[table.model].append(key)
+        loading.new[table.name] += 1
+        if one.own:
+            loading.at_end(_joining(loading, table.model, key, one.own))
+
+
+def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
+    """Give a row another public id if another person's row has its id.
+
+    The new id is derived from the old one, so that a second import of the file finds its rows.
+    """
+    name = reference_of(model)
+    if name not in IDS:
+        return
+    wanted = {f"{name}__in": [getattr(one.row, name) for one in made]}
+    others = model._base_manager.filter(**wanted).exclude(user_id=loading.user.pk)
+    with among_everybody():
+        taken = set(others.values_list(name, flat=True))
+    for one in made:
+        old = getattr(one.row, name)
+        if old in taken:
+            setattr(one.row, name, _derived(loading.user, old))
+        loading.rename(one.reference, getattr(one.row, name))
+
+
+def _derived(user: User, old: str) -> str:
+    key = f"{settings.SECRET_KEY}:{user.subject}".encode()
+    digest = hmac.new(key, old.encode(), hashlib.sha256).digest()
+    number = int.from_bytes(digest[:17], "big")
+    prefix = old.split("_", 1)[0]
+    letters = "".join(ids.ALPHABET[(number >> shift) & 31] for shift in range(0, 130, 5))
+    return f"{prefix}_{letters}"
+
+
+def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple[_Made, int]]:
+    """Insert all rows at once; if the database rejects one, insert them one by one."""
+    if not made:
+        return
+    try:
+        keys = _insert_raw(table.model, [one.row for one in made])
+    except (IntegrityError, DataError):
+        if len(made) == 1:
+            loading.leave_out(made[0].where, BREAKS_A_RULE)
+            return
+        for one in made:
+            yield from _insert(table, loading, [one])
+        return
+    yield from zip(made, keys, strict=True)
+
+
+def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
+    """Insert values unchanged: `save` would set "updated" to the present time."""
+    fields = [column for column in model._meta.concrete_fields if not column.primary_key]
+    manager: Any = model._base_manager
+    keys: list[int] = []
+    with transaction.atomic():
+        for start in range(0, len(rows), 500):
+            part = rows[start : start + 500]
+            for number, row in enumerate(
+                manager._insert(
+                    part,
+                    fields=fields,
+                    returning_fields=[model._meta.pk],
+                    raw=True,
+                    using=manager.db,
+                )
+            ):
+                part[number].pk = row[0]
+                keys.append(row[0])
+    return keys
+
+
+def _joining(
+    loading: Loading, model: type[Model], key: int, own: Mapping[str, Any]
+) -> Callable[[], None]:
+    def join() -> None:
+        found: dict[str, int] = {}
+        for column, reference in own.items():
+            try:
+                found[column] = loading.key_of(model, reference)
+            except Unfit:
+                continue  # the other row was left out and reported
+        if found:
+            model._base_manager.filter(pk=key).update(**found)
+
+    return join
+
+
+def by_columns(
+    model: type[Model], user: User, rows: list[Model], columns: tuple[str, ...]
+) -> list[int | None]:
+    """Return the keys of visible rows with the same values in `columns`; None matches nothing."""
+    names = [_attname(model, name) for name in columns]
+    wanted = [tuple(getattr(row, name) for name in names) for row in rows]
+    told = [values for values in wanted if None not in values]
+    if not told:
+        return [None] * len(rows)
+    found = model._base_manager.filter(user_id=user.pk)
+    if any(column.name == "hidden_at" for column in model._meta.concrete_fields):
+        found = found.filter(hidden_at__isnull=True)
+    for place, name in enumerate(names):
+        found = found.filter(**{f"{name}__in": {values[place] for values in told}})
+    known = {tuple(values): pk for pk, *values in found.values_list("pk", *names)}
+    return [known.get(values) for values in wanted]
+
+
+def _attname(model: type[Model], name: str) -> str:
+    column: Field[Any, Any] = model._meta.get_field(name)  # type: ignore[assignment]
+    return column.attname

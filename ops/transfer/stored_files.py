@@ -1,4 +1,4 @@
-"""Export and import files: private, with random names, and never incomplete."""
+"""Export and import files: private, with random names, never incomplete; and their download."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from typing import IO
 
 from django.core.files import File
 from django.core.files.storage import Storage, storages
+from django.http import FileResponse
+from django.utils.cache import patch_cache_control
 
-from memcenter.lib.errors import ApplicationError
+from memcenter.lib.errors import ApplicationError, NotFound
 from memcenter.lib.storing import DISK_FULL, NO_ROOM
+from ops.models import Export
 
 EXPORTS, IMPORTS, PARTS = "exports", "imports", "parts"
+_TYPES = {"json": "application/json", "zip": "application/zip"}
 
 
 class NoRoom(ApplicationError):
@@ -135,3 +139,20 @@ def delete(kind: str, names: Iterable[str]) -> int:
             found = True
         count += found
     return count
+
+
+def as_attachment(export: Export) -> FileResponse:
+    """Return the export as an attachment. Raises `NotFound` if a forget has erased it."""
+    try:
+        file = place(EXPORTS).open(export.path)
+    except FileNotFoundError as error:
+        raise NotFound("There is no such export any more.") from error
+    what = "conversation" if export.conversation_public_id else "everything"
+    name = f"memory-center-{what}-{export.created_at:%Y-%m-%d}.{export.format}"
+    response = FileResponse(
+        file, as_attachment=True, filename=name, content_type=_TYPES[export.format]
+    )
+    response["ETag"] = f'"{export.sha256}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    patch_cache_control(response, private=True, no_store=True)
+    return response

@@ -1,4 +1,4 @@
-"""The personal data in the tables of this app: its export, import and erasure."""
+"""The personal data in the tables of this app, and the first readable page of an export."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memcenter.lib.errors import Invalid
@@ -29,16 +32,17 @@ from ops.models import (
     User,
     UserSettings,
     Webhook,
+    WeeklyMail,
 )
-from ops.registry import Derived, Rows, register
+from ops.registry import Derived, Page, Rows, reads_well, register
 from ops.transfer import stored_files
-from ops.transfer.import_rows import Loading
-from ops.transfer.portable_rows import BAD_VALUE, Unfit, value_in
+from ops.transfer.portable_rows import BAD_VALUE, Loading, Unfit, value_in
 from ops.transfer.stored_files import EXPORTS, IMPORTS
 
 STAYS = gettext_noop("it belongs to the account it was exported from")
 DECIDED = gettext_noop("the settings chosen here are kept")
 _CHOSEN = (*users.SWITCHES, "language", "timezone", "theme")
+INDEX = "README.md"
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,44 @@ register(
     Rows(SecondFactor, order=62, leave_out=("secret", "last_step", "recovery"), stays=STAYS),
     Rows(Identity, order=62, stays=STAYS),
     Rows(Invitation, order=62, leave_out=("digest",), stays=STAYS),
+    Rows(WeeklyMail, order=62, leave_out=("nonce",), stays=STAYS),
     WebhookRows(Webhook, order=63, leave_out=("secret",), stays=STAYS),
     AnswerRows(IdempotencyRecord, order=64, leave_out=("fingerprint", "body"), stays=STAYS),
     KeyRows(ApiKey, order=65, leave_out=("digest",), stays=STAYS),
     SettingsRows(UserSettings, order=66),
     Account(),
 )
+
+
+@reads_well
+def first_page(user: User, conversation: int | None) -> Iterator[Page]:
+    yield Page(INDEX, _first_page_lines(user, conversation))
+
+
+def _first_page_lines(user: User, conversation: int | None) -> Iterator[str]:
+    own = users.settings_of(user)
+    made_at = date_format(timezone.now(), "DATETIME_FORMAT")
+    title = _("What is remembered") if conversation is None else _("One conversation")
+    yield f"# {title}"
+    yield ""
+    yield _("Exported on %(when)s (UTC).") % {"when": made_at}
+    yield ""
+    yield _(
+        "The pages here are for reading. “memory-center.json” has the same content and more, "
+        "and can be imported again without loss."
+    )
+    yield ""
+    yield "## " + _("Switches")
+    yield ""
+    on, off = _("on"), _("off")
+    for name, title in _switches():
+        yield f"- {title}: {on if getattr(own, name) else off}"
+
+
+def _switches() -> list[tuple[str, str]]:
+    return [
+        ("longterm_enabled", _("Long-term memory")),
+        ("summary_enabled", _("Summaries")),
+        ("episodic_enabled", _("Earlier moments")),
+        ("confirm_before_remembering", _("Ask before remembering")),
+    ]

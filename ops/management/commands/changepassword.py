@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memcenter.lib.errors import Invalid
+from ops import audit_log
 from ops.access import as_system
 from ops.accounts import users
-from ops.audit import acting_user
 from ops.models import User
 
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         if password != getpass.getpass("The same again: "):
             raise CommandError("The two are not the same; nothing was changed.")
         try:
-            with as_system(), acting_user.acting("operator", "command"):
+            with as_system(), audit_log.acting_as("operator", "command"):
                 users.change_password(user=user, password=password)
         except Invalid as error:
             raise CommandError(" ".join(error.fields["password"])) from error

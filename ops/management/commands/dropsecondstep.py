@@ -2,9 +2,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ops import audit_log
 from ops.access import as_system
-from ops.accounts import second_factors
-from ops.audit import acting_user
+from ops.accounts import sign_ins
 from ops.models import User
 
 
@@ -15,8 +15,8 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_system(), acting_user.acting("operator", "command"):
+        with as_system(), audit_log.acting_as("operator", "command"):
             user = User.objects.filter(username=options["username"]).first()
-            if user is None or not second_factors.turn_off(user):
+            if user is None or not sign_ins.turn_off_second_factor(user):
                 raise CommandError(f"There is no login {options['username']} with a second step.")
         self.stdout.write(f"{options['username']}: the password alone opens again")

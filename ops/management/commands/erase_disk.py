@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ops.access import as_system
 from ops.disk import cluster, disk_erasure
-from ops.management.operating import do_here
+from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
             raise CommandError("The database's files are not in the data folder.")
         with as_system():
             operation = disk_erasure.request()
-        do_here(operation)
+        run_until_done(operation)
         told = operation.result
         self.stdout.write(
             f"{told['receipts']} receipts, {told.get('files', 0)} files,"

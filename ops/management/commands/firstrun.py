@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ops.access import as_system
-from ops.accounts import keys, roles
+from ops.accounts import keys, users
 from ops.models import Role, User, UserSettings
 
 LOGIN = "demo"
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             password = secrets.token_urlsafe(12)
             # No backend key reaches a member of the staff, so the owner has no external id.
             user = User.objects.create_user(LOGIN, password, display_name="Demo")
-            roles.assign(user, Role.OWNER)
+            users.assign_role(user, Role.OWNER)
             UserSettings.objects.create(user=user)
             _, key = keys.create(
                 name="first run",

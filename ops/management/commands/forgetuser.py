@@ -7,7 +7,7 @@ from memcenter.lib.errors import ApplicationError
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.forgetting import person_forgets
-from ops.management.operating import do_here
+from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
@@ -29,5 +29,5 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         print(f"{operation.public_id} {token}")
         if options["wait"]:
-            do_here(operation, undone="Not erased yet")
+            run_until_done(operation, undone="Not erased yet")
             print("erased")

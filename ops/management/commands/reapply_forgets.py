@@ -2,12 +2,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ops import webhook_events
 from ops.access import as_system
-from ops.accounts import access_ledger
-from ops.forgetting import reapplied_forgets
+from ops.forgetting import ledger, person_forgets
 from ops.models import Operation, Status
 from ops.queue import worker
-from ops.webhooks import held_deliveries
 
 
 class Command(BaseCommand):
@@ -21,13 +20,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        is_older = reapplied_forgets.is_older_than_ledger()
-        decided = access_ledger.reapply()
+        is_older = person_forgets.is_older_than_ledger()
+        decided = ledger.reapply_decisions()
         forgets_again = is_older or not options["at_start"]
-        operations = list(reapplied_forgets.reapply()) if forgets_again else []
+        operations = list(person_forgets.reapply_forgets()) if forgets_again else []
         if is_older or decided or operations:
             with as_system():
-                held_deliveries.hold()
+                webhook_events.hold_deliveries()
         if decided:
             self.stdout.write(f"{decided} decisions applied again (keys, passwords, switches …)")
         if not options["at_start"]:

@@ -3,9 +3,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memcenter.lib.errors import ApplicationError
+from ops import audit_log
 from ops.access import as_system
-from ops.accounts import roles
-from ops.audit import acting_user
+from ops.accounts import users
 from ops.models import Role, User
 
 
@@ -18,11 +18,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with as_system(), acting_user.acting("operator", "command"):
+            with as_system(), audit_log.acting_as("operator", "command"):
                 user = User.objects.filter(username=options["username"]).first()
                 if user is None:
                     raise CommandError(f"There is no login {options['username']}.")
-                roles.give(user, Role(options["role"]))
+                users.give_role(user, Role(options["role"]))
         except ApplicationError as error:
             raise CommandError(error.message) from error
         self.stdout.write(f"{options['username']}: {options['role']}")

@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from ops import audit_chain
 from ops.access import as_system
-from ops.audit import audit_chain
 from ops.models import AuditEvent, Receipt
 
 

@@ -1,0 +1,344 @@
+"""How people sign in: sessions, failed attempts, the second factor, identities of a provider.
+
+Failures are counted in Redis for 15 minutes, by login name and address, and by address. If Redis is
+down nobody is locked out: the counter only slows guessing. The second factor is a code of an
+authenticator app (TOTP, RFC 6238) or a recovery code. Identities are accounts of an OpenID Connect
+provider.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import secrets
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+
+import pyotp
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.cache import cache
+from django.db import IntegrityError, transaction
+from django.db.models import Func, Value
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
+from redis.exceptions import RedisError
+
+from memcenter.lib.errors import Conflict, Invalid, NotAllowed, NotFound
+from memcenter.providers.openid import Claims
+from ops import audit_log
+from ops.accounts import keys
+from ops.forgetting import ledger
+from ops.models import Identity, SecondFactor, SignIn, User, UserSettings
+
+SESSIONS_SHOWN = 50
+# The first match wins: Edge and Opera also claim to be Chrome, and all claim to be Safari.
+_BROWSERS = (
+    ("Edge", "Edg"),
+    ("Opera", "OPR/"),
+    ("Firefox", "Firefox/|FxiOS/"),
+    ("Chrome", "Chrome/|CriOS/"),
+    ("Safari", "Safari/"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("macOS", "Macintosh"),
+    ("ChromeOS", "CrOS"),
+    ("Linux", "Linux"),
+)
+logger = logging.getLogger(__name__)
+ALLOWED = 10
+# By address, for all names; several people may share one address.
+ALLOWED_OF_ADDRESS = 100
+LOCKED_SECONDS = 15 * 60
+WAITING = "second_step"  # session key of a person who has given the password and not yet the code
+RECOVERY_CODES = 10
+_STEP_SECONDS = 30
+_TITLE = "Memory Center"
+
+
+def device_of(user_agent: str) -> str:
+    """Return browser and system of a user agent; empty if it names neither."""
+    found = (_first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent))
+    return " · ".join(word for word in found if word)
+
+
+def _first(known: Sequence[tuple[str, str]], text: str) -> str:
+    return next((word for word, mark in known if re.search(mark, text)), "")
+
+
+def note_session(*, user: User, session_key: str, device: str) -> None:
+    """Record a session after sign-in. Safe to repeat."""
+    now = timezone.now()
+    SignIn.objects.update_or_create(
+        session_key=session_key,
+        defaults={"user": user, "device": device, "seen_at": now},
+        create_defaults={"user": user, "device": device, "seen_at": now, "began_at": now},
+    )
+
+
+def note_use(session_key: str) -> None:
+    SignIn.objects.filter(session_key=session_key).update(seen_at=timezone.now())
+
+
+def sessions_of(user: User) -> list[SignIn]:
+    """Return sessions that can still be valid, last seen first."""
+    since = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    rows = SignIn.objects.filter(user=user, began_at__gt=since)
+    return list(rows.order_by("-seen_at", "-pk")[:SESSIONS_SHOWN])
+
+
+def end_session(*, user: User, sign_in: int) -> None:
+    """End one of the person's sessions. Raises `NotFound`."""
+    row = SignIn.objects.filter(user=user, pk=sign_in).first()
+    if row is None:
+        raise NotFound("There is no such sign-in.")
+    end_sessions([row.session_key])
+    ledger.record_decision("session", session_digest(row.session_key))
+    audit_log.record("signin.ended", subject=user.subject, details={"elsewhere": 1})
+
+
+def end_all_sessions(user: User) -> None:
+    """End every session of the person, also unrecorded ones, by changing the session epoch.
+
+    To keep the present session, renew its hash afterwards and record it again.
+    """
+    user.session_epoch = uuid.uuid4()
+    user.save(update_fields=["session_epoch", "updated_at"])
+    keys = list(SignIn.objects.filter(user=user).values_list("session_key", flat=True))
+    end_sessions(keys)
+    ledger.record_decision("sessions", user.subject, epoch=str(user.session_epoch))
+    audit_log.record("signin.ended", subject=user.subject, details={"elsewhere": len(keys)})
+
+
+def forget_session(session_key: str | None) -> None:
+    """Delete the record of a session whose person signed out."""
+    SignIn.objects.filter(session_key=session_key or "").delete()
+    if session_key:
+        ledger.record_decision("session", session_digest(session_key))
+
+
+def session_digest(session_key: str) -> str:
+    """Return the digest that names the session in the ledger, since the key would open it."""
+    return hashlib.sha256(session_key.encode()).hexdigest()
+
+
+def end_sessions(keys: Sequence[str]) -> None:
+    Session.objects.filter(session_key__in=keys).delete()
+    SignIn.objects.filter(session_key__in=keys).delete()
+
+
+def are_attempts_used_up(name: str, *, address: str) -> bool:
+    with _if_redis_is_up():
+        return any(int(cache.get(key, 0)) >= most for key, most in _counted(name, address).items())
+    return False
+
+
+def note_failure(name: str, *, address: str) -> None:
+    with _if_redis_is_up(), suppress(ValueError):  # a counter ran out between the two calls
+        for key in _counted(name, address):
+            cache.add(key, 0, LOCKED_SECONDS)
+            cache.incr(key)
+
+
+def forgive_failures(name: str, *, address: str) -> None:
+    with _if_redis_is_up():
+        cache.delete(_counter_key(name, address))
+
+
+@contextmanager
+def _if_redis_is_up() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, OSError):
+        logger.warning("Failed sign-ins can't be counted: Redis is gone.")
+
+
+def _counted(name: str, address: str) -> dict[str, int]:
+    """Return the keys that failures are counted by, with the limit of each."""
+    of_address = {_counter_key("", address): ALLOWED_OF_ADDRESS} if address else {}
+    return {_counter_key(name, address): ALLOWED} | of_address
+
+
+def _counter_key(name: str, address: str) -> str:
+    """Return a hashed key, so that neither name nor address is stored in Redis."""
+    told = f"{name.strip().casefold()}\n{address}"
+    return "signin:" + salted_hmac("ops.attempts", told, algorithm="sha256").hexdigest()
+
+
+def second_factor_of(user: User) -> SecondFactor | None:
+    return SecondFactor.objects.filter(user=user).first()
+
+
+def new_secret() -> str:
+    return pyotp.random_base32()
+
+
+def app_address(secret: str, *, user: User) -> str:
+    """Return the `otpauth://…` address in the QR code."""
+    return pyotp.TOTP(secret).provisioning_uri(name=user.shown_name, issuer_name=_TITLE)
+
+
+def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str]:
+    """Require a code at each sign-in. Returns the recovery codes, which can't be read again.
+
+    Raises `Invalid` naming `code` if it is wrong or if a second factor is on already.
+    """
+    if second_factor_of(user) is not None:
+        raise Invalid("Two-step verification is already on.")
+    step = _step_of(secret, code, after=0)
+    if step is None:
+        raise Invalid.field(
+            "code", "This code isn’t valid right now. Is the clock on your device correct?"
+        )
+    given = _new_codes()
+    SecondFactor.objects.create(
+        user=user, secret=secret, last_step=step, recovery=[recovery_digest(one) for one in given]
+    )
+    _record_second_factor(user)
+    audit_log.record("second_factor.on", subject=user.subject)
+    return given
+
+
+def opens_second_factor(*, user: User, code: str) -> bool:
+    """Tell whether this is the app's current code or a recovery code, and use it up."""
+    own = second_factor_of(user)
+    if own is None:
+        return False
+    step = _step_of(own.secret, code, after=own.last_step)
+    if step is not None:
+        newest = SecondFactor.objects.filter(pk=own.pk, last_step__lt=step)
+        return bool(newest.update(last_step=step))
+    return _takes_recovery(own, code)
+
+
+def renew_recovery_codes(user: User) -> Sequence[str]:
+    given = _new_codes()
+    SecondFactor.objects.filter(user=user).update(recovery=[recovery_digest(one) for one in given])
+    _record_second_factor(user)
+    audit_log.record("second_factor.renewed", subject=user.subject)
+    return given
+
+
+def turn_off_second_factor(user: User) -> bool:
+    """Turn the second factor off. Returns False if there was none."""
+    gone, _ = SecondFactor.objects.filter(user=user).delete()
+    if gone:
+        _record_second_factor(user)
+        audit_log.record("second_factor.off", subject=user.subject)
+    return bool(gone)
+
+
+def _takes_recovery(own: SecondFactor, code: str) -> bool:
+    """Use a recovery code up; of two concurrent calls only one succeeds."""
+    known = recovery_digest(code)
+    left = Func("recovery", Value(known), function="array_remove")
+    rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
+    taken = bool(rows.update(recovery=left))
+    if taken:
+        _record_second_factor(own.user)
+        audit_log.record("second_factor.recovered", subject=own.user.subject)
+    return taken
+
+
+def _record_second_factor(user: User) -> None:
+    own = second_factor_of(user)
+    made_at = own.created_at.isoformat() if own else None
+    recovery = own.recovery if own else []
+    ledger.record_decision("second factor", user.subject, made_at=made_at, recovery=recovery)
+
+
+def _step_of(secret: str, code: str, *, after: int) -> int | None:
+    """Return the 30-second step of the code: the current, the previous or the next one."""
+    typed, now, app = re.sub(r"\s", "", code), int(time.time()) // _STEP_SECONDS, pyotp.TOTP(secret)
+    found = [
+        step
+        for step in (now - 1, now, now + 1)
+        if constant_time_compare(app.generate_otp(step), typed)
+    ]
+    return next((step for step in found if step > after), None)
+
+
+def _new_codes() -> Sequence[str]:
+    """Make recovery codes of 80 bits each, in four groups."""
+    letters = "abcdefghijkmnpqrstuvwxyz23456789"
+    texts = ("".join(secrets.choice(letters) for _ in range(16)) for _ in range(RECOVERY_CODES))
+    return ["-".join(text[n : n + 4] for n in range(0, 16, 4)) for text in texts]
+
+
+def recovery_digest(code: str) -> str:
+    return keys.digest(re.sub(r"[^a-z0-9]", "", code.casefold()))
+
+
+def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
+    """Return the person of this identity; the first time, connect one by e-mail or create one.
+
+    An existing login of the same name counts as another person, unless the settings say that login
+    names are addresses verified by the provider. Staff are never connected by name. Raises
+    `Conflict` if the name is taken and `NotAllowed` if accounts can't be created.
+    """
+    known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
+    if (found := known.first()) is not None:
+        return found.user
+    same = User.objects.filter(username__iexact=told.email).first() if told.email else None
+    if same is not None:
+        return _connect_by_email(same, told)
+    if not settings.OIDC_CREATES_ACCOUNTS:
+        raise NotAllowed("You don’t have an account here yet. Ask the owner of this Memory Center.")
+    return _create_by_claims(told, language=language)
+
+
+def connect_identity(*, user: User, told: Claims) -> Identity:
+    """Connect the identity to this person. Raises `Conflict`."""
+    try:
+        with transaction.atomic():
+            made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
+    except IntegrityError as error:
+        raise Conflict("This is connected to another account, or yours to another.") from error
+    ledger.record_decision("identity", user.subject, connected=identity_digest(made))
+    audit_log.record("identity.connected", subject=user.subject)
+    return made
+
+
+def identity_digest(identity: Identity) -> str:
+    """Return the digest that names the account in the ledger."""
+    return hashlib.sha256(f"{identity.issuer} {identity.sub}".encode()).hexdigest()
+
+
+def disconnect_identity(user: User) -> None:
+    """Remove the identity. Raises `Conflict` if the person could no longer sign in."""
+    if not user.has_usable_password():
+        raise Conflict("Choose a password first, or you could not come back.")
+    gone, _ = Identity.objects.filter(user=user).delete()
+    if gone:
+        ledger.record_decision("identity", user.subject, connected=None)
+        audit_log.record("identity.disconnected", subject=user.subject)
+
+
+def _connect_by_email(same: User, told: Claims) -> User:
+    if not settings.OIDC_LINKS_BY_EMAIL or same.is_staff or same.is_superuser:
+        raise Conflict(
+            "There is an account of your name. Sign in with its password, then connect it in the"
+            " settings."
+        )
+    connect_identity(user=same, told=told)
+    return same
+
+
+def _create_by_claims(told: Claims, *, language: str) -> User:
+    name = told.name[:150] if told.name.isprintable() else ""
+    user = User.objects.create_user(told.email[:150] or None, display_name=name)
+    known = language if language in dict(settings.LANGUAGES) else ""
+    UserSettings.objects.create(
+        user=user, longterm_enabled=settings.LONGTERM_DEFAULT, language=known
+    )
+    audit_log.record("account.made", subject=user.subject)
+    connect_identity(user=user, told=told)
+    return user

@@ -1,0 +1,284 @@
+"""Webhooks with their deliveries, settings of a user, sign-in links and API keys."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.urls import reverse
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Invalid, NotAllowed
+from memcenter.rest.base import MemcenterView
+from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.idempotency import UnstoredResponse
+from memcenter.rest.openapi import page_of
+from memcenter.rest.pagination import Order
+from ops import webhooks
+from ops.accounts import keys, registration, users
+from ops.api import serializers
+from ops.models import Scope
+
+_NEWEST = Order("id")
+
+
+def _look_at(call: Call) -> None:
+    if "url" in call.data:
+        webhooks.look_at(call.data["url"])
+
+
+class WebhooksView(MemcenterView):
+    """An unbound key that names no user manages the webhooks of the whole product."""
+
+    @endpoint(
+        summary="List the webhooks, newest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Webhook)},
+        all_users_for=Scope.READ,
+        paged=True,
+        unknown_user=EMPTY,
+    )
+    def get(self, call: Call) -> Response:
+        return Response(
+            call.page.of(
+                webhooks.list_webhooks(call.user), order=_NEWEST, show=serializers.render_webhook
+            )
+        )
+
+    @endpoint(
+        summary="Have an address told of events, by ids only, each message signed",
+        takes=serializers.WebhookInput,
+        answers={201: serializers.NewWebhook},
+        prepare=_look_at,
+        unknown_user=CREATE,
+        all_users_for=Scope.WRITE,
+    )
+    def post(self, call: Call) -> Response:
+        made = webhooks.create(
+            user=call.user,
+            url=call.data["url"],
+            told=call.data["events"],
+            secret=call.data.get("secret", ""),
+            key=call.asked.key,
+        )
+        # The secret is shown only once, so the answer isn't stored for repeated calls.
+        return UnstoredResponse(
+            {**serializers.render_webhook(made), "secret": made.secret}, status=201
+        )
+
+    @endpoint(
+        summary="Take a webhook away, with its log",
+        takes=serializers.WebhookRemoval,
+        answers={200: serializers.RemovedWebhook},
+        all_users_for=Scope.FORGET,
+        strict=True,
+    )
+    def delete(self, call: Call) -> Response:
+        if "id" not in call.data:
+            raise Invalid.field("id", "Say which webhook.")
+        return _removed(call, call.data["id"])
+
+
+class WebhookView(MemcenterView):
+    @endpoint(
+        summary="One webhook",
+        takes=Personal,
+        answers={200: serializers.Webhook},
+        all_users_for=Scope.READ,
+    )
+    def get(self, call: Call, webhook_id: str) -> Response:
+        return Response(serializers.render_webhook(webhooks.find(webhook_id, user=call.user)))
+
+    @endpoint(
+        summary="Change a webhook, or switch it off with is_active",
+        takes=serializers.WebhookChange,
+        prepare=_look_at,
+        answers={200: serializers.Webhook},
+        all_users_for=Scope.WRITE,
+    )
+    def patch(self, call: Call, webhook_id: str) -> Response:
+        changes = {name: value for name, value in call.data.items() if name != "user_id"}
+        webhook = webhooks.find(webhook_id, user=call.user)
+        return Response(serializers.render_webhook(webhooks.change(webhook, changes=changes)))
+
+    @endpoint(
+        summary="Take a webhook away, with its log",
+        takes=Personal,
+        answers={200: serializers.RemovedWebhook},
+        all_users_for=Scope.FORGET,
+        strict=True,
+    )
+    def delete(self, call: Call, webhook_id: str) -> Response:
+        return _removed(call, webhook_id)
+
+
+def _removed(call: Call, webhook_id: str) -> Response:
+    webhooks.remove(webhooks.find(webhook_id, user=call.user))
+    return Response({"status": "removed", "id": webhook_id})
+
+
+class DeliveriesView(MemcenterView):
+    @endpoint(
+        summary="What a webhook was told and how that went, newest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Delivery)},
+        all_users_for=Scope.READ,
+        paged=True,
+    )
+    def get(self, call: Call, webhook_id: str) -> Response:
+        rows = webhooks.log_of(webhooks.find(webhook_id, user=call.user))
+        return Response(call.page.of(rows, order=_NEWEST, show=serializers.render_delivery))
+
+
+class WebhookTestView(MemcenterView):
+    @endpoint(
+        summary="Send the address a test message",
+        takes=Personal,
+        answers={202: serializers.Delivery},
+        all_users_for=Scope.WRITE,
+    )
+    def post(self, call: Call, webhook_id: str) -> Response:
+        delivery = webhooks.try_out(webhooks.find(webhook_id, user=call.user))
+        return Response(serializers.render_delivery(delivery), status=202)
+
+
+class SettingsView(MemcenterView):
+    @endpoint(
+        summary="The switches and preferences of a user",
+        takes=Personal,
+        answers={200: serializers.Settings},
+        unknown_user=EMPTY,
+    )
+    def get(self, call: Call) -> Response:
+        return Response(serializers.render_settings(users.settings_of(call.user), user=call.user))
+
+    @endpoint(
+        summary="Change what is named",
+        takes=serializers.SettingsInput,
+        answers={200: serializers.Settings},
+        unknown_user=CREATE,
+    )
+    def put(self, call: Call) -> Response:
+        return _changed_settings(call)
+
+    @endpoint(
+        summary="Change what is named",
+        takes=serializers.SettingsInput,
+        answers={200: serializers.Settings},
+        unknown_user=CREATE,
+    )
+    def patch(self, call: Call) -> Response:
+        return _changed_settings(call)
+
+
+def _changed_settings(call: Call) -> Response:
+    changes = {name: value for name, value in call.data.items() if name != "user_id"}
+    row = users.change_settings(user=call.user, changes=changes)
+    return Response(serializers.render_settings(row, user=call.user))
+
+
+class SignInLinksView(MemcenterView):
+    @endpoint(
+        summary="A link that signs one person in, once, within ten minutes",
+        takes=serializers.SignInLinkInput,
+        answers={201: serializers.SignInLink},
+        scope=Scope.SIGNIN,
+        unknown_user=CREATE,
+    )
+    def post(self, call: Call) -> Response:
+        made = registration.make_link(
+            user=call.user,
+            next_page=call.data.get("next", ""),
+            language=call.data.get("language", ""),
+        )
+        url = settings.PUBLIC_URL.rstrip("/") + reverse("sign_in_by_link", args=[made.token])
+        # Storing the answer for repeated calls would leave the link in our database.
+        return UnstoredResponse({"url": url, "expires_at": made.link.expires_at}, status=201)
+
+
+class KeysView(MemcenterView):
+    """An unbound key that names no user manages the keys of the whole product."""
+
+    @endpoint(
+        summary="List the keys of the product, or of a user, newest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Key)},
+        scope=Scope.ADMIN,
+        all_users_for=Scope.ADMIN,
+        paged=True,
+        unknown_user=EMPTY,
+    )
+    def get(self, call: Call) -> Response:
+        return Response(
+            call.page.of(keys.of(call.user), order=_NEWEST, show=serializers.render_key)
+        )
+
+    @endpoint(
+        summary="Make a key for the product, or bound to a user; its text is shown this once",
+        takes=serializers.KeyInput,
+        answers={201: serializers.NewKey},
+        scope=Scope.ADMIN,
+        unknown_user=CREATE,
+        all_users_for=Scope.ADMIN,
+    )
+    def post(self, call: Call) -> Response:
+        scopes = call.data["scopes"]
+        _check_not_more(call, scopes, requires_user=call.data.get("requires_user", False))
+        made, text = keys.create(
+            name=call.data["name"],
+            scopes=scopes,
+            user=call.user,
+            expires_at=call.data.get("expires_at"),
+            requires_user=call.data.get("requires_user", False),
+        )
+        # Storing the answer for repeated calls would leave the key in our database.
+        return UnstoredResponse({**serializers.render_key(made), "key": text}, status=201)
+
+
+class KeyView(MemcenterView):
+    @endpoint(
+        summary="One key: what it may do, until when, when it was last used; never its text",
+        takes=Personal,
+        answers={200: serializers.Key},
+        scope=Scope.ADMIN,
+        all_users_for=Scope.ADMIN,
+    )
+    def get(self, call: Call, key_id: str) -> Response:
+        return Response(serializers.render_key(keys.find(key_id, user=call.user)))
+
+    @endpoint(
+        summary="Give a key another name, other scopes or another end",
+        takes=serializers.KeyChange,
+        answers={200: serializers.Key},
+        scope=Scope.ADMIN,
+        all_users_for=Scope.ADMIN,
+    )
+    def patch(self, call: Call, key_id: str) -> Response:
+        requires_user = call.data.get("requires_user", True)
+        _check_not_more(call, call.data.get("scopes", ()), requires_user=requires_user)
+        changes = {name: value for name, value in call.data.items() if name != "user_id"}
+        key = keys.change(keys.find(key_id, user=call.user), changes=changes)
+        return Response(serializers.render_key(key))
+
+    @endpoint(
+        summary="Revoke a key: from now on it opens nothing",
+        takes=Personal,
+        answers={200: serializers.RevokedKey},
+        scope=Scope.ADMIN,
+        all_users_for=Scope.ADMIN,
+        strict=True,
+    )
+    def delete(self, call: Call, key_id: str) -> Response:
+        keys.revoke(keys.find(key_id, user=call.user))
+        return Response({"status": "revoked", "id": key_id})
+
+
+def _check_not_more(
+    call: Call, scopes: list[str] | tuple[str, ...], *, requires_user: bool
+) -> None:
+    """Refuse to create a key with more permissions than the calling key has."""
+    key = call.asked.key
+    if key is not None and key.requires_user and call.user is None and not requires_user:
+        raise NotAllowed("This key requires a user and can't make one that doesn't.")
+    own = key.scopes if key else []
+    if more := sorted(set(scopes) - set(own)):
+        raise NotAllowed(f"This key lacks the scope “{more[0]}” and can't give it.")

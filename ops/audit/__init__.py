@@ -1,1 +1,0 @@
-"""The audit log, its hash chain, and the receipts of forgets."""

@@ -1,0 +1,302 @@
+"""The hash chain of the audit log, and the receipts of forgets, sealed in it.
+
+Each sealed event holds the hash of the one before it. Events are appended without waiting
+(`ops.audit_log`). Sealing gives them their places in batches, under the lock of the chain's head.
+Events of a late transaction appear in `UnsealedEvent` with its commit and are sealed once. Only
+this module computes hashes of events and receipts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+import orjson
+from django.db.models import Min
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from ops import audit_log
+from ops.access import as_system
+from ops.models import AuditEvent, AuditHead, AuditSeal, Operation, Receipt, UnsealedEvent
+
+_BATCH = 1_000
+_HEAD = "SELECT number, hash FROM ops_audithead WHERE id = 1 FOR UPDATE"
+_FIRST = "INSERT INTO ops_audithead (id, number, hash) VALUES (1, %s, %s) ON CONFLICT DO NOTHING"
+_MOVE = "UPDATE ops_audithead SET number = %s, hash = %s WHERE id = 1"
+_OLDEST = """
+SELECT e.id FROM ops_unsealedevent u JOIN ops_auditevent e ON e.id = u.event_id
+ ORDER BY e.id LIMIT %s
+"""
+# Neither sealed nor waiting: the row was removed from the unsealed list.
+_STRAY_EVENT = """
+SELECT e.id FROM ops_auditevent e
+ WHERE NOT EXISTS (SELECT FROM ops_auditseal s WHERE s.event_id = e.id)
+   AND NOT EXISTS (SELECT FROM ops_unsealedevent u WHERE u.event_id = e.id)
+ ORDER BY e.id LIMIT 1
+"""
+_STRAY_RECEIPT = """
+SELECT r.public_id FROM ops_receipt r
+ WHERE NOT EXISTS (SELECT FROM ops_auditevent e
+                    WHERE e.target = r.public_id AND e.details ->> 'receipt_hash' = r.hash)
+ ORDER BY r.id LIMIT 1
+"""
+_LATER = ("disk", "chosen")
+Counts = Mapping[str, int]
+_NOTE = "UPDATE ops_operation SET steps_done = %s WHERE id = %s"
+
+
+@dataclass(frozen=True)
+class Link:
+    number: int
+    hash: str
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The number of unsealed events and the key of the oldest."""
+
+    count: int
+    first: int | None
+
+
+def seal() -> int:
+    """Seal every waiting event, one transaction for each batch; return how many."""
+    count = 0
+    while True:
+        with as_system():
+            sealed = _seal_batch()
+        count += sealed
+        if sealed < _BATCH:
+            return count
+
+
+def _seal_batch() -> int:
+    head = hold()
+    oldest = [pk for (pk,) in statements.rows(_OLDEST, [_BATCH])]
+    add(list(AuditEvent.objects.filter(pk__in=oldest).order_by("pk")), after=head)
+    return len(oldest)
+
+
+def hold() -> Link:
+    """Lock the chain's head until the transaction ends, and return the newest link.
+
+    Take this lock last. Only sealing and issuing a receipt wait for it. Creates the row on first
+    use.
+    """
+    found = statements.rows(_HEAD)
+    if not found:
+        newest = AuditSeal.objects.order_by("-number").first()
+        statements.rows(_FIRST, [newest.number, newest.hash.hex()] if newest else [0, ""])
+        found = statements.rows(_HEAD)
+    return Link(*found[0])
+
+
+def add(events: Sequence[AuditEvent], *, after: Link) -> None:
+    """Seal these events in this order, after the locked newest link."""
+    if not events:
+        return
+    seals = []
+    for event in events:
+        before, number = after, after.number + 1
+        after = Link(number, hash_of_event(event, number=number, previous_hash=before.hash))
+        hashes = {"previous_hash": bytes.fromhex(before.hash), "hash": bytes.fromhex(after.hash)}
+        seals.append(AuditSeal(number=number, event=event, **hashes))
+    AuditSeal.objects.bulk_create(seals)
+    statements.rows(
+        "DELETE FROM ops_unsealedevent WHERE event_id = ANY(%s)", [[one.pk for one in events]]
+    )
+    statements.rows(_MOVE, [after.number, after.hash])
+
+
+def hash_of_event(event: AuditEvent, *, number: int, previous_hash: str) -> str:
+    """Return the SHA-256 of every column but the key, with the place in the chain."""
+    place = {"previous_hash": previous_hash, **({"number": number} if number > 0 else {})}
+    return _digest({**_columns(event), **place})
+
+
+def hash_of_receipt(receipt: Receipt) -> str:
+    """Return the SHA-256 of every column but the key and the hash itself.
+
+    Columns added later count only if they aren't empty.
+    """
+    values = _columns(receipt)
+    return _digest({name: value for name, value in values.items() if name not in _LATER or value})
+
+
+def _columns(row: AuditEvent | Receipt) -> dict[str, Any]:
+    return {
+        column.attname: _plain(getattr(row, column.attname))
+        for column in row._meta.concrete_fields
+        if column.attname not in ("id", "hash")
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.astimezone(UTC) if isinstance(value, datetime) else value
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """Hash the values as JSON with sorted names."""
+    return hashlib.sha256(orjson.dumps(values, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def tail() -> Tail:
+    waiting = UnsealedEvent.objects
+    return Tail(waiting.count(), waiting.aggregate(first=Min("event_id"))["first"])
+
+
+def first_break() -> str | None:
+    """Return the id of the first broken event or receipt, or None if the chain is intact.
+
+    Finds an event or receipt that was changed, moved, removed or cut off the end, and an event that
+    is neither sealed nor waiting. An event removed before it was sealed can't be found.
+    """
+    return _broken_link(AuditHead.objects.first()) or _stray()
+
+
+def _broken_link(head: AuditHead | None) -> str | None:
+    """Check the links. `head` must be read first, so that links sealed meanwhile are no break."""
+    last, place = Link(0, ""), "the end"
+    for one in chain.from_iterable(_links()):
+        gap = last.number > 0 and one.link.number != last.number + 1
+        if gap or one.previous_hash != last.hash or not one.holds():
+            return f"event {one.event_id}"
+        if one.event is not None and one.receipt_is_wrong():
+            return one.event.target
+        last, place = one.link, f"after event {one.event_id}"
+        if head is not None and head.number == last.number and head.hash != last.hash:
+            return place
+    cut_off = head is not None and head.number > last.number
+    return place if cut_off or (head is None and last.hash) else None
+
+
+@dataclass(frozen=True)
+class _Sealed:
+    """A link with its event or receipt, if that exists."""
+
+    link: Link
+    previous_hash: str
+    event_id: int
+    event: AuditEvent | None
+    receipt: Receipt | None
+
+    def holds(self) -> bool:
+        return self.event is not None and self.link.hash == hash_of_event(
+            self.event, number=self.link.number, previous_hash=self.previous_hash
+        )
+
+    def receipt_is_wrong(self) -> bool:
+        told = self.event and self.event.details.get("receipt_hash")
+        if told is None:
+            return False
+        return self.receipt is None or not told == self.receipt.hash == hash_of_receipt(
+            self.receipt
+        )
+
+
+def _links() -> Iterator[list[_Sealed]]:
+    """Yield all links in order, read in batches."""
+    last: int | None = None
+    while True:
+        rest = AuditSeal.objects.order_by("number")
+        seals = list((rest if last is None else rest.filter(number__gt=last))[:_BATCH])
+        if not seals:
+            return
+        events = AuditEvent.objects.in_bulk([one.event_id for one in seals])
+        about = [one.target for one in events.values() if "receipt_hash" in one.details]
+        receipts = {one.public_id: one for one in Receipt.objects.filter(public_id__in=about)}
+        yield [_with(one, events.get(one.event_id), receipts) for one in seals]
+        last = seals[-1].number
+
+
+def _with(seal: AuditSeal, event: AuditEvent | None, receipts: Mapping[str, Receipt]) -> _Sealed:
+    link = Link(seal.number, seal.hash.hex())
+    receipt = receipts.get(event.target) if event else None
+    return _Sealed(link, seal.previous_hash.hex(), seal.event_id, event, receipt)
+
+
+def _stray() -> str | None:
+    for (event,) in statements.rows(_STRAY_EVENT):
+        return f"event {event}"
+    for (receipt,) in statements.rows(_STRAY_RECEIPT):
+        return str(receipt)
+    return None
+
+
+def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
+    """Store the counts of a step, in the transaction that erased the rows.
+
+    A repeated step adds to its counts. `counts` is by table, or by `store:what` outside the
+    database. `operation` is the claimed row: only the attempt that holds the lease writes to it.
+    """
+    done = operation.steps_done
+    same: dict[str, Any] = next((one for one in done if one["step"] == step), {})
+    if not same:
+        same |= {"step": step, "erased": {}}
+        done.append(same)
+    for what, count in counts.items():
+        if count:
+            same["erased"][what] = same["erased"].get(what, 0) + count
+    statements.rows(_NOTE, [orjson.dumps(done).decode(), operation.pk])
+
+
+def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
+    """Return the counts of all steps so far, by store."""
+    erased: dict[str, dict[str, int]] = {}
+    for one in operation.steps_done:
+        for name, count in one["erased"].items():
+            store, _, what = name.rpartition(":")
+            places = erased.setdefault(store or "database", {})
+            places[what] = places.get(what, 0) + count
+    return erased
+
+
+def issue_receipt(
+    operation: Operation,
+    *,
+    scope: str,
+    kept: Iterable[str] = (),
+    scan: Mapping[str, Any] | None = None,
+    disk: Mapping[str, Any] | None = None,
+    chosen: str = "",
+) -> Receipt:
+    """Issue the operation's receipt, sealed in the audit log; a repeated call returns the same.
+
+    `scan` holds what was scanned and found, `disk` until when other copies of the rows may exist,
+    `chosen` who chose what to forget.
+    """
+    found = Receipt.objects.filter(operation=operation).first()
+    if found is not None:
+        return found
+    newest = hold()
+    receipt = Receipt(
+        operation=operation,
+        subject=operation.subject,
+        scope=scope,
+        requested_at=operation.created_at,
+        finished_at=timezone.now(),
+        erased=erased_by(operation),
+        kept=list(kept),
+        scan=dict(scan or {}),
+        disk=dict(disk or {}),
+        chosen=chosen,
+        previous_hash=newest.hash,
+    )
+    receipt.hash = hash_of_receipt(receipt)
+    receipt.save(force_insert=True)
+    key = operation.requested_by_key
+    event = audit_log.append(
+        f"forget.{scope}",
+        actor="user" if key is None else f"key {key}",
+        surface="worker",
+        subject=operation.subject,
+        target=receipt.public_id,
+        details={"operation": operation.public_id, "receipt_hash": receipt.hash},
+    )
+    add([event], after=newest)
+    return receipt

@@ -1,0 +1,133 @@
+"""The append-only audit log, and who acts: the user or key and the surface, set for each request.
+
+Events are added without waiting; `audit_chain` seals them later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from memcenter.lib.database import statements
+from ops.access import Gathered
+from ops.models import AuditEvent
+
+_LISTED = 100
+
+
+def record(
+    action: str,
+    *,
+    subject: UUID | None,
+    target: str = "",
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Add an event for the present actor, in the transaction of the audited change.
+
+    If the transaction fails there is no event. `details` holds only ids, our own names and counts.
+    """
+    now = current_actor()
+    append(
+        action,
+        actor=now.actor,
+        surface=now.surface,
+        subject=subject,
+        target=target,
+        details=details,
+    )
+
+
+def gather(action: str, *, subject: UUID | None, target: str) -> None:
+    """Add one event for all calls with the same action in this transaction, like `record`.
+
+    A single target is the event's target; of several the first hundred are listed in the details.
+    """
+    _Together(action, current_actor(), subject).add(target)
+
+
+@dataclass
+class _Together(Gathered):
+    action: str
+    who: Acting
+    subject: UUID | None
+
+    def statement(self) -> tuple[str, Sequence[Any]]:
+        alone = len(self.ids) == 1
+        event = AuditEvent(
+            at=timezone.now(),
+            actor=self.who.actor,
+            surface=self.who.surface,
+            action=self.action,
+            subject=self.subject,
+            target=self.ids[0] if alone else "",
+            details={} if alone else {"ids": self.ids[:_LISTED], "count": len(self.ids)},
+        )
+        return statements.insertion([event])
+
+
+def append(
+    action: str,
+    *,
+    actor: str,
+    surface: str,
+    subject: UUID | None,
+    target: str = "",
+    details: Mapping[str, Any] | None = None,
+) -> AuditEvent:
+    """Add one event in the caller's transaction; `details` holds ids and counts only."""
+    event = AuditEvent(
+        at=timezone.now(),
+        actor=actor,
+        surface=surface,
+        action=action,
+        subject=subject,
+        target=target,
+        details=dict(details or {}),
+    )
+    statements.insert([event])
+    return event
+
+
+@dataclass(frozen=True)
+class Acting:
+    """`actor` is `user`, `visitor`, `key <id>`, `staff <id>`, `operator` or `worker`.
+
+    `surface` is `page`, `api`, `mcp`, `mem0`, `openai`, `admin`, `command` or `worker`.
+    """
+
+    actor: str
+    surface: str
+
+
+_AT_THE_TERMINAL = Acting("operator", "command")
+_acting: ContextVar[Acting] = ContextVar("acting", default=_AT_THE_TERMINAL)
+
+
+def current_actor() -> Acting:
+    return _acting.get()
+
+
+def acting_key_id() -> int | None:
+    """Return the id of the acting API key, or None."""
+    kind, _, number = current_actor().actor.partition(" ")
+    return int(number) if kind == "key" else None
+
+
+def set_actor(actor: str, surface: str) -> None:
+    """Set the actor until the thread's next request, since streaming outlives the view."""
+    _acting.set(Acting(actor, surface))
+
+
+@contextmanager
+def acting_as(actor: str, surface: str) -> Iterator[None]:
+    token = _acting.set(Acting(actor, surface))
+    try:
+        yield
+    finally:
+        _acting.reset(token)

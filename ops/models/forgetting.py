@@ -1,0 +1,130 @@
+"""Receipts of forgets, and hashes and ids of erased rows, kept until the forget succeeds."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from memcenter.lib import ids
+from ops.models.operation import Operation
+
+
+class ErasureKey(models.Model):
+    """The random key of one forget's hashes, deleted with them."""
+
+    personal_data = False
+
+    operation = models.OneToOneField(
+        Operation, on_delete=models.CASCADE, primary_key=True, related_name="erasure_key"
+    )
+    key = models.BinaryField(max_length=32)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"key of operation {self.operation_id}"
+
+
+class ErasedText(models.Model):
+    """The keyed hashes of an erased text's shingles (`size` characters each).
+
+    `digest` is the keyed hash of the whole text, so that each text is stored once.
+    """
+
+    personal_data = False
+
+    operation = models.ForeignKey(
+        Operation, on_delete=models.CASCADE, related_name="erased_texts", db_index=False
+    )
+    digest = models.BigIntegerField()
+    size = models.PositiveSmallIntegerField()
+    hashes = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["operation", "digest"], name="erased_text_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"text {self.pk} of operation {self.operation_id}"
+
+
+class ErasedRows(models.Model):
+    """Erased rows of one table: their primary keys and public ids."""
+
+    personal_data = False
+    keeps_ids = True
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="erased_rows")
+    place = models.CharField(max_length=63)
+    row_ids = ArrayField(models.BigIntegerField(), default=list)
+    public_ids = ArrayField(models.CharField(max_length=64), default=list)
+
+    def __str__(self) -> str:
+        return f"{len(self.row_ids)} of {self.place}"
+
+
+class DiskKey(models.Model):
+    """A random key of the hashes that the scan of raw files looks for.
+
+    New forgets use the open key. The scan closes it, and it is deleted with its last hash.
+    """
+
+    personal_data = False
+
+    key = models.BinaryField(max_length=32)
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"disk key {self.pk}"
+
+
+class DiskTrace(models.Model):
+    """Hashes of texts that a forget erased, kept until the raw files contain none of them.
+
+    `hashes` holds 64 bits each, text after text; `counts` holds the number for each text (32
+    bits). `lengths` is for texts shorter than a window; `left_out` counts texts too short to
+    distinguish from chance.
+    """
+
+    personal_data = False
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="disk_traces")
+    key = models.ForeignKey(DiskKey, on_delete=models.PROTECT, related_name="traces")
+    hashes = models.BinaryField(default=bytes)
+    counts = models.BinaryField(default=bytes)
+    lengths = ArrayField(models.PositiveSmallIntegerField(), default=list)
+    left_out = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"disk trace {self.pk} of operation {self.operation_id}"
+
+
+class Receipt(models.Model):
+    """What one finished forget erased: counts per store, never content.
+
+    `hash` covers every other column and `previous_hash`, the hash of the audit event before it.
+    `chosen` is "person" if the person chose from a list, "only_match" if a single match needed no
+    question, and empty if the request named the rows exactly.
+    """
+
+    personal_data = False
+    keeps_ids = True
+
+    public_id = models.CharField(max_length=40, unique=True, default=ids.receipt_id)
+    operation = models.OneToOneField(Operation, on_delete=models.PROTECT, related_name="receipt")
+    subject = models.UUIDField(null=True)
+    scope = models.CharField(max_length=20)
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField()
+    erased = models.JSONField(default=dict)
+    kept = models.JSONField(default=list)
+    scan = models.JSONField(default=dict)
+    disk = models.JSONField(default=dict)
+    chosen = models.CharField(max_length=12, blank=True, default="", db_default="")
+    previous_hash = models.CharField(max_length=64, blank=True)
+    hash = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["subject", "-id"], name="receipt_subject")]
+
+    def __str__(self) -> str:
+        return self.public_id

@@ -1,1 +1,0 @@
-"""Pages of signing in, keys, sessions, second factor and preferences."""

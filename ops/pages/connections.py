@@ -1,0 +1,236 @@
+"""What connects a person's programs: webhooks, and API keys that are shown once and revocable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from ops import webhook_events, webhooks
+from ops.accounts import keys
+from ops.models import ApiKey, Delivery, User, Webhook
+from ops.pages.base import own_transaction, person, personal_page, render_page
+from ops.pages.forms import KeyForm, add_problems, scope_words
+from ops.webhook_events import TEST, Event
+
+_LAST_DELIVERIES = 3
+_KEYS_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class ShownWebhook:
+    """A webhook, its events in words, and its last deliveries with the event of each in words."""
+
+    webhook: Webhook
+    told_when: list[str]
+    last: list[tuple[str, Delivery]]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def webhook_list(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _show_webhooks(request)
+    address = request.POST.get("url", "").strip()
+    told = request.POST.getlist("events")
+    try:
+        webhooks.look_at(address)
+        with own_transaction(request):
+            webhooks.create(user=person(request), url=address, told=told)
+    except Invalid as error:
+        why = [text for texts in error.fields.values() for text in texts] or [error.message]
+        problem = " ".join(_(text) for text in why)
+        return _show_webhooks(request, typed=address, ticked=told, problem=problem)
+    except Conflict as error:
+        return _show_webhooks(request, typed=address, ticked=told, problem=_(error.message))
+    messages.success(request, _("The address is now notified."))
+    return redirect("webhook_list")
+
+
+def _show_webhooks(
+    request: HttpRequest, *, typed: str = "", ticked: Sequence[str] | None = None, problem: str = ""
+) -> HttpResponse:
+    """Show the page, with the typed values of a refused form."""
+    with own_transaction(request):
+        context = {
+            "hooks": _shown_webhooks(person(request)),
+            "events": list(Event),
+            "typed": typed,
+            "ticked": Event.values if ticked is None else ticked,
+            "problem": problem,
+            "held": webhook_events.deliveries_held_since() is not None,
+            "section": "settings",
+        }
+        status = 422 if problem else 200
+        return render(request, "ops/webhook_list.html", context, status=status)
+
+
+def _shown_webhooks(user: User) -> list[ShownWebhook]:
+    """Return the webhooks with their last deliveries."""
+    rows = list(webhooks.list_webhooks(user).order_by("pk"))
+    log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
+    for one in webhooks.last_of(rows, count=_LAST_DELIVERIES):
+        log[one.webhook_id].append((_event_in_words(one.event), one))
+    return [ShownWebhook(row, list(map(_event_in_words, row.events)), log[row.pk]) for row in rows]
+
+
+def _event_in_words(name: str) -> str:
+    if name == TEST:
+        return _("a test")
+    return str(Event(name).label) if name in Event.values else name
+
+
+@require_POST
+@personal_page
+def webhook_try(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    with own_transaction(request):
+        webhooks.try_out(webhooks.find(webhook_id, user=person(request)))
+    messages.success(request, _("A test message is on its way. Check back in a moment."))
+    return redirect("webhook_list")
+
+
+@require_POST
+@personal_page
+def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    """Switch a webhook off or on; address and secret stay, and missed events are not sent."""
+    on = request.POST.get("active") == "on"
+    with own_transaction(request):
+        webhook = webhooks.find(webhook_id, user=person(request))
+        webhooks.change(webhook, changes={"is_active": on})
+    told = _("The address is now notified.") if on else _("Turned off: nothing is sent to it.")
+    messages.success(request, told)
+    return redirect("webhook_list")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def webhook_remove(request: HttpRequest, webhook_id: str) -> HttpResponse:
+    with own_transaction(request):
+        webhook = webhooks.find(webhook_id, user=person(request))
+        if request.method != "POST":
+            return render_page(request, "ops/confirm.html", _webhook_confirmation(webhook))
+        webhooks.remove(webhook)
+    messages.success(request, _("The address is no longer notified."))
+    return redirect("webhook_list")
+
+
+def _webhook_confirmation(webhook: Webhook) -> dict[str, Any]:
+    told = webhooks.log_of(webhook).count()
+    log = ngettext("the record of %(n)d message", "the record of %(n)d messages", told)
+    goes = [
+        _("the address %(url)s") % {"url": webhook.url},
+        _("the secret that signs its messages"),
+        *([log % {"n": told}] if told else []),
+    ]
+    return {
+        "action": reverse("webhook_remove", args=[webhook.public_id]),
+        "title": _("Stop notifying this address?"),
+        "text": _(
+            "Nothing will be sent to it any more. If you add it again, it gets a new secret."
+        ),
+        "goes": goes,
+        "stays": [_("your memories, and everything already sent to the address")],
+        "confirm": _("Remove"),
+        "cancel_href": reverse("webhook_list"),
+    }
+
+
+@dataclass(frozen=True)
+class ShownKey:
+    key: ApiKey
+    scopes: list[Any]
+    is_alive: bool
+    revoke: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def api_keys(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _show_keys(request, KeyForm())
+    form = KeyForm(request.POST)
+    if not form.is_valid():
+        return _show_keys(request, form, status=422)
+    try:
+        with own_transaction(request):
+            _key, text = keys.create(
+                user=person(request),
+                name=form.cleaned_data["name"],
+                scopes=form.cleaned_data["scopes"],
+                expires_at=form.expires_at(),
+            )
+    except Invalid as error:
+        add_problems(form, error)
+        return _show_keys(request, form, status=422)
+    # Show the key in this response only; storing it for another page would leak it.
+    return _show_keys(request, KeyForm(), made=text)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def api_key_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    with own_transaction(request):
+        key = _own_keys(person(request)).filter(pk=pk, revoked_at__isnull=True).first()
+        if key is None:
+            raise NotFound("There is no such key.")
+        if request.method != "POST":
+            return render_page(
+                request,
+                "ops/confirm.html",
+                key_confirmation(key, reverse("api_keys"), request.path),
+            )
+        keys.revoke(key)
+    messages.success(
+        request, _("Revoked: the key “%(name)s” no longer works.") % {"name": key.name}
+    )
+    return redirect("api_keys")
+
+
+def key_confirmation(key: ApiKey, back: str, action: str) -> dict[str, Any]:
+    return {
+        "action": action,
+        "title": _("Revoke this key?"),
+        "text": _("Programs that use it are refused immediately. This can’t be undone."),
+        "goes": [_("the key “%(name)s” (%(prefix)s…)") % {"name": key.name, "prefix": key.prefix}],
+        "stays": [_("everything it has read or written")],
+        "confirm": _("Revoke"),
+        "cancel_href": back,
+    }
+
+
+def _show_keys(
+    request: HttpRequest, form: KeyForm, *, made: str = "", status: int = 200
+) -> HttpResponse:
+    with own_transaction(request):
+        shown = key_rows(person(request), lambda key: reverse("api_key_revoke", args=[key.pk]))
+        context = {"form": form, "keys": shown, "made": made, "section": "settings"}
+        return render(request, "ops/key_list.html", context, status=status)
+
+
+def _own_keys(user: User) -> QuerySet[ApiKey]:
+    return ApiKey.objects.filter(user=user).order_by(
+        F("revoked_at").asc(nulls_first=True), "-created_at", "-pk"
+    )
+
+
+def key_rows(user: User, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
+    """Return the person's keys, living ones first; `revoke` gives the address that ends one."""
+    return [_shown_key(key, revoke) for key in _own_keys(user)[:_KEYS_SHOWN]]
+
+
+def _shown_key(key: ApiKey, revoke: Callable[[ApiKey], str]) -> ShownKey:
+    expired = key.expires_at is not None and key.expires_at <= timezone.now()
+    alive = key.revoked_at is None and not expired
+    address = revoke(key) if key.revoked_at is None else ""
+    return ShownKey(key, scope_words(key.scopes), alive, address)

@@ -1,0 +1,239 @@
+"""Delete everything, with proof of identity and progress; and receipts as pages and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib import auth
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from memcenter.lib.errors import Conflict, NotFound
+from ops import selectors
+from ops.access import as_system
+from ops.accounts import keys
+from ops.disk import disk_erasure
+from ops.disk.disk_erasure import SecondLine
+from ops.forgetting import person_forgets
+from ops.models import Operation, Receipt, User
+from ops.pages import operation_rows, sign_in, stored_amounts
+from ops.pages.base import own_transaction, person, personal_page, target
+from ops.pages.forms import ForgetEverythingForm
+
+_SCOPES = {
+    "memory": gettext_lazy("A memory was forgotten"),
+    "message": gettext_lazy("An exchange was forgotten"),
+    "messages": gettext_lazy("A part of a conversation was forgotten"),
+    "choice": gettext_lazy("Your choice was forgotten"),
+    "conversation": gettext_lazy("A conversation was forgotten"),
+    "clear": gettext_lazy("A conversation was cleared"),
+    "project": gettext_lazy("A project was forgotten"),
+    "summary_layer": gettext_lazy("All summaries were deleted"),
+    "episode_layer": gettext_lazy("All earlier moments were deleted"),
+    "user": gettext_lazy("Everything was forgotten"),
+}
+_KEPT = {
+    "messages": gettext_lazy("the messages it came from"),
+    "memories": gettext_lazy("what was learned from it"),
+}
+
+
+_CHOSEN = {
+    "person": gettext_lazy("you, from a list"),
+    "only_match": gettext_lazy("Automatic: the only match"),
+}
+
+
+@dataclass(frozen=True)
+class ReceiptLine:
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ShownReceipt:
+    """A receipt in words. `residue` and `places` are None without a scan."""
+
+    receipt: Receipt
+    title: str
+    lines: list[ReceiptLine]
+    kept: list[str]
+    chosen: str
+    residue: int | None
+    places: int | None
+    wal_until: datetime | None
+    backups_until: datetime | None
+    on_disk: SecondLine
+
+    @property
+    def kept_label(self) -> str:
+        """Return the label for kept rows, which depends on whether a person chose to keep them."""
+        asked = self.receipt.chosen == "person" or "memories" in self.receipt.kept
+        return str(_("Kept, as you chose") if asked else _("Kept"))
+
+    @property
+    def total(self) -> int:
+        return sum(line.count for line in self.lines)
+
+
+def receipt_in_words(receipt: Receipt) -> ShownReceipt:
+    scan = receipt.scan or {}
+    return ShownReceipt(
+        receipt=receipt,
+        title=receipt_title(receipt),
+        lines=_receipt_lines(receipt),
+        kept=[str(_KEPT.get(word, word)) for word in receipt.kept],
+        chosen=str(_CHOSEN.get(receipt.chosen, "")),
+        residue=scan.get("residue"),
+        places=scan.get("places"),
+        wal_until=_moment_of(receipt.disk.get("wal_until")),
+        backups_until=_moment_of(receipt.disk.get("backups_until")),
+        on_disk=disk_erasure.second_line(receipt),
+    )
+
+
+def _moment_of(told: str | None) -> datetime | None:
+    return datetime.fromisoformat(told) if told else None
+
+
+def receipt_title(receipt: Receipt) -> str:
+    return str(_SCOPES.get(receipt.scope, receipt.scope))
+
+
+def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
+    """Return the counts by plain names; several stores may share one."""
+    counts: dict[str, int] = {}
+    for places in receipt.erased.values():
+        for what, count in places.items():
+            label = stored_amounts.label_of(what)
+            counts[label] = counts.get(label, 0) + count
+    known = [str(label) for label in stored_amounts.LABELS.values()]
+    order = {label: number for number, label in reversed(list(enumerate(known)))}
+    ranked = sorted(counts, key=lambda label: (order.get(label, len(known)), label))
+    return [ReceiptLine(label, counts[label]) for label in ranked]
+
+
+@require_safe
+@personal_page
+def receipt_page(request: HttpRequest, receipt_id: str) -> HttpResponse:
+    with own_transaction(request):
+        receipt = _own_receipt(person(request), receipt_id)
+        context = {"shown": receipt_in_words(receipt), "section": "memory"}
+        return render(request, "ops/receipt_detail.html", context)
+
+
+@require_safe
+@personal_page
+def receipt_download(request: HttpRequest, receipt_id: str) -> HttpResponse:
+    with own_transaction(request):
+        return receipt_file(_own_receipt(person(request), receipt_id))
+
+
+def receipt_file(receipt: Receipt) -> HttpResponse:
+    values = disk_erasure.describe_receipt(receipt, op_id=receipt.operation.public_id)
+    response = JsonResponse(values, json_dumps_params={"indent": 2, "ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="{receipt.public_id}.json"'
+    return response
+
+
+def _own_receipt(user: User, receipt_id: str) -> Receipt:
+    rows = Receipt.objects.filter(subject=user.subject).select_related("operation")
+    found = rows.filter(public_id=receipt_id).first()
+    if found is None:
+        raise NotFound("There is no such receipt.")
+    return found
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def forget_everything(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _ask_everything(request)
+    form = ForgetEverythingForm(request.POST)
+    problem = _problem_with(request, form)
+    if problem:
+        return _ask_everything(request, problem)
+    try:
+        with own_transaction(request):
+            operation, token = person_forgets.forget_user(user=person(request))
+    except Conflict as error:
+        return _ask_everything(request, _(error.message))
+    auth.logout(request)
+    query = urlencode({"token": token})
+    return redirect(f"{reverse('forgotten', args=[operation.public_id])}?{query}")
+
+
+def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
+    user = person(request)
+    with own_transaction(request):
+        context = {
+            "section": "memory",
+            "action": reverse("forget_everything"),
+            "goes": stored_amounts.sentences_of(stored_amounts.counts_of(user)),
+            "stays": [_("a receipt with counts and dates that says nothing about you")],
+            "phrase": _("delete everything"),
+            "ask_password": user.has_usable_password(),
+            "cancel_href": reverse("data_management"),
+            "errors": [problem] if problem else [],
+        }
+        status = 422 if problem else 200
+        return render(request, "ops/forget_everything.html", context, status=status)
+
+
+def _problem_with(request: HttpRequest, form: ForgetEverythingForm) -> str:
+    """Return the first reason against it, checked in this order before anything is done."""
+    if not form.is_valid():
+        return str(next(iter(form.errors.values()))[0])
+    problem = sign_in.proof_problem(
+        request, password=form.cleaned_data["password"], purpose="forget"
+    )
+    return _("%(problem)s Nothing was deleted.") % {"problem": problem} if problem else ""
+
+
+@require_safe
+def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
+    """Show the progress to the holder of the token, since the account may be deleted already."""
+    operation, receipt = _opened(request, op_id)
+    one = operation_rows.happening(operation)
+    context = {
+        "one": one,
+        "is_moving": operation_rows.is_moving([one]),
+        "shown": receipt_in_words(receipt) if receipt else None,
+        "here": request.get_full_path(),
+        "download": f"{reverse('forgotten_receipt', args=[op_id])}?{request.GET.urlencode()}",
+        "title": _("Everything is forgotten") if receipt else _("Everything is being forgotten"),
+    }
+    part = "#progress" if target(request) == "progress" else ""
+    response = render(request, f"ops/forgotten.html{part}", context)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@require_safe
+def forgotten_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
+    _operation, receipt = _opened(request, op_id)
+    if receipt is None:
+        raise Http404("There is no receipt yet.")
+    return receipt_file(receipt)
+
+
+def _opened(request: HttpRequest, op_id: str) -> tuple[Operation, Receipt | None]:
+    token = request.GET.get("token", "")
+    with as_system():
+        try:
+            operation = selectors.operation_by(op_id)
+        except NotFound as error:
+            raise Http404(error.message) from error
+        if not keys.opens_receipt(operation, token=token):
+            raise Http404("There is no such operation.")
+        receipt = Receipt.objects.filter(operation=operation).select_related("operation").first()
+    return operation, receipt

@@ -1,0 +1,274 @@
+"""The settings page: the memory switches, language, time zone and theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.utils.formats import number_format
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
+from django.views import i18n
+from django.views.decorators.http import require_POST, require_safe
+
+from memcenter.lib.errors import Invalid
+from ops import webhook_events, weekly_mail
+from ops.accounts import sign_ins, users
+from ops.models import ApiKey, Role, Theme, UserSettings
+from ops.pages import stored_amounts
+from ops.pages.base import (
+    own_settings,
+    own_transaction,
+    person,
+    personal_page,
+    remember_settings,
+    target,
+    way_back,
+)
+from ops.pages.forms import PreferencesForm, WeeklyMailForm, add_problems
+
+THEME_COOKIE = "theme"
+TIME_ZONE_COOKIE = "time_zone_chosen"  # a person who chose UTC isn't asked again
+_A_YEAR = 365 * 24 * 3600
+
+
+@require_POST
+def set_language(request: HttpRequest) -> HttpResponse:
+    """Set the language like Django's view and store it with the signed-in person."""
+    language = request.POST.get("language", "")
+    if request.user.is_authenticated and language in dict(settings.LANGUAGES):
+        with own_transaction(request):
+            users.change_settings(user=person(request), changes={"language": language})
+    return i18n.set_language(request)
+
+
+@require_POST
+def set_theme(request: HttpRequest) -> HttpResponse:
+    """Store the theme with the person, or in a cookie for visitors."""
+    theme = request.POST.get("theme", "")
+    response = redirect(way_back(request, default="/"))
+    if theme not in Theme.values:
+        return response
+    if request.user.is_authenticated:
+        with own_transaction(request):
+            users.change_settings(user=person(request), changes={"theme": theme})
+    response.set_cookie(THEME_COOKIE, theme, max_age=_A_YEAR, samesite="Lax", httponly=True)
+    return response
+
+
+@require_safe
+@personal_page
+def settings_page(request: HttpRequest) -> HttpResponse:
+    with own_transaction(request):
+        return show_settings(request)
+
+
+@require_safe
+@personal_page
+def welcome(request: HttpRequest) -> HttpResponse:
+    """Ask an owner who is here for the first time for language and time zone."""
+    form = PreferencesForm(
+        initial={"language": get_language(), "timezone": own_settings(request).timezone}
+    )
+    form.keep_to("language", "timezone")
+    context = {"form": form, "next": way_back(request, default=settings.LOGIN_REDIRECT_URL)}
+    with own_transaction(request):
+        return render(request, "ops/welcome.html", context)
+
+
+def show_settings(
+    request: HttpRequest,
+    *,
+    preferences: PreferencesForm | None = None,
+    mail: WeeklyMailForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Show the settings page, with a form that was refused. Call it in the person's transaction."""
+    user, own = person(request), own_settings(request)
+    keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
+    initial = {"language": own.language, "timezone": own.timezone, "theme": own.theme}
+    context = {
+        "section": "settings",
+        "preferences": preferences or PreferencesForm(initial=initial),
+        "has_password": user.has_usable_password(),
+        "has_second_step": sign_ins.second_factor_of(user) is not None,
+        "key_count": keys.count(),
+        **_switches(request),
+        **_weekly_mail(request, mail),
+    }
+    return render(request, "ops/settings_page.html", context, status=status)
+
+
+def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str, Any]:
+    row = weekly_mail.mail_of(person(request))
+    return {
+        "mail": row,
+        "mail_form": form or WeeklyMailForm(initial={"address": row.address if row else ""}),
+        "mail_offered": weekly_mail.is_offered(),
+        "mail_days": weekly_mail.CONFIRM_DAYS,
+        "mail_held": row is not None and webhook_events.deliveries_held_since() is not None,
+        "is_owner": users.role_of(request.user) is Role.OWNER,
+    }
+
+
+@require_POST
+@personal_page
+def save_preferences(request: HttpRequest) -> HttpResponse:
+    """Save what was sent. The offer of the browser's time zone sends that alone."""
+    form = PreferencesForm(request.POST)
+    if form.is_valid():
+        try:
+            with own_transaction(request):
+                users.change_settings(user=person(request), changes=form.changes())
+        except Invalid as error:
+            add_problems(form, error)
+        else:
+            messages.success(request, _("Saved."))
+            response = redirect(
+                way_back(request, default=f"{reverse('settings_page')}#preferences")
+            )
+            if "timezone" in request.POST:
+                response.set_cookie(
+                    TIME_ZONE_COOKIE, "1", max_age=_A_YEAR, samesite="Lax", httponly=True
+                )
+            return response
+    with own_transaction(request):
+        return show_settings(request, preferences=form, status=422)
+
+
+@require_POST
+@personal_page
+def set_switch(request: HttpRequest, name: str) -> HttpResponse:
+    if name not in users.SWITCHES:
+        raise Http404
+    is_on = request.POST.get(name) == "on"
+    with own_transaction(request):
+        own = users.change_settings(user=person(request), changes={name: is_on})
+        remember_settings(request, own)
+    messages.success(request, switch_words(name, is_on=is_on))
+    if target(request) != "switches":
+        return redirect(reverse("settings_page") + "#switches")
+    with own_transaction(request):
+        context = {"changed": True, **_switches(request)}
+        return render(request, "ops/settings_page.html#switches", context)
+
+
+def _switches(request: HttpRequest) -> dict[str, Any]:
+    counts = stored_amounts.counts_of(person(request), only=COUNTED)
+    return {"switches": switches_of(own_settings(request), counts)}
+
+
+@dataclass(frozen=True)
+class Switch:
+    """`does` says what ON does, `help` what OFF means. `offer` links to deleting stored rows; it is
+    empty if there are none or the switch is on.
+    """
+
+    name: str
+    title: str
+    does: str
+    help: str
+    kept: str
+    is_on: bool
+    offer: str
+    action: str
+
+
+@dataclass(frozen=True)
+class _Layer:
+    participant: str
+    kept: Callable[[int], str]
+
+
+_LAYERS = {
+    "longterm_enabled": _Layer(
+        "memory",
+        lambda n: ngettext(
+            "%(n)s memory is kept, in use or not.", "%(n)s memories are kept, in use or not.", n
+        ),
+    ),
+    "summary_enabled": _Layer(
+        "summary", lambda n: ngettext("%(n)s summary is kept.", "%(n)s summaries are kept.", n)
+    ),
+    "episodic_enabled": _Layer(
+        "episode",
+        lambda n: ngettext("%(n)s earlier moment is kept.", "%(n)s earlier moments are kept.", n),
+    ),
+}
+COUNTED = {layer.participant for layer in _LAYERS.values()}
+
+
+def switches_of(own: UserSettings, counts: dict[str, int]) -> list[Switch]:
+    """Return the switches. `counts` holds the number of rows by participant."""
+    return [_switch(name, is_on=getattr(own, name), counts=counts) for name in _switch_texts()]
+
+
+def switch_words(name: str, *, is_on: bool) -> str:
+    title = _switch_texts()[name][0]
+    words = _("%(what)s is now on.") if is_on else _("%(what)s is now off.")
+    return words % {"what": title}
+
+
+def _switch(name: str, *, is_on: bool, counts: dict[str, int]) -> Switch:
+    title, does, help_text = _switch_texts()[name]
+    layer = _LAYERS.get(name)
+    count = counts.get(layer.participant, 0) if layer else 0
+    kept = (
+        layer.kept(count) % {"n": number_format(count, force_grouping=True)}
+        if layer and count
+        else ""
+    )
+    offer = _delete_page(layer.participant) if layer and count and not is_on else ""
+    action = reverse("set_switch", args=[name])
+    return Switch(name, title, does, help_text, kept, is_on, offer, action)
+
+
+def _delete_page(layer: str) -> str:
+    try:
+        return reverse("data_layer_delete", args=[layer])
+    except NoReverseMatch:
+        return ""
+
+
+def _switch_texts() -> dict[str, tuple[str, str, str]]:
+    """Return the texts in the order of the page."""
+    return {
+        "longterm_enabled": (
+            _("Long-term memory"),
+            _(
+                "When on, what will still matter later is remembered from what you say, and "
+                "used in answers."
+            ),
+            _(
+                "When off, nothing new is learned from what you say, and nothing learned "
+                "before is used in answers."
+            ),
+        ),
+        "summary_enabled": (
+            _("Summaries of conversations"),
+            _(
+                "When on, the older part of a long conversation is summarized, so that "
+                "answers still take it into account."
+            ),
+            _(
+                "When off, the older part of a long conversation is no longer "
+                "summarized, and earlier summaries aren’t used."
+            ),
+        ),
+        "episodic_enabled": (
+            _("Earlier moments"),
+            _("When on, “as I said last time” finds what was said before."),
+            _("When off, “as I said last time” finds nothing, and nothing new is stored for it."),
+        ),
+        "confirm_before_remembering": (
+            _("Ask before remembering"),
+            _("When on, what is learned waits in the review inbox until you approve it."),
+            _("When off, what is learned is used at once."),
+        ),
+    }

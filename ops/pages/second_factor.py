@@ -1,0 +1,311 @@
+"""The second factor, at sign-in and in the settings, and sign-in by an OpenID Connect provider."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import segno
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from memcenter.lib.errors import ApplicationError, Conflict, Invalid, ProviderError
+from memcenter.providers import openid
+from memcenter.providers.openid import Claims
+from ops import audit_log
+from ops.access import as_system, as_user
+from ops.accounts import sign_ins
+from ops.models import Identity, SecondFactor, User
+from ops.pages import sign_in
+from ops.pages.base import own_transaction, person, personal_page
+from ops.pages.forms import CodeForm, ProofForm, SecondFactorForm, SignInForm, add_problems
+
+_WAITING_SECONDS = 10 * 60
+_NEW_SECRET = "new_second_factor"
+logger = logging.getLogger(__name__)
+_WAY_AFTER = "oidc_way"
+_CONNECTING = "oidc_connecting"
+_CONNECTING_SECONDS = 10 * 60
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """The secret for an app, as a QR code and as text."""
+
+    picture: str
+    key: str
+
+
+@sensitive_post_parameters("code")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in_code(request: HttpRequest) -> HttpResponse:
+    """Ask for the code; ten wrong codes from any address lock the second step for a while."""
+    user = _who_waits(request)
+    if user is None:
+        return redirect("sign_in")
+    if request.method != "POST":
+        return _ask_code(request, CodeForm())
+    form, counted = CodeForm(request.POST), f"code:{user.pk}"
+    if not form.is_valid():
+        return _ask_code(request, form, status=422)
+    if sign_ins.are_attempts_used_up(counted, address=""):
+        return sign_in.tried_too_often(request)
+    with as_user(user):
+        opens = sign_ins.opens_second_factor(user=user, code=form.cleaned_data["code"])
+    if not opens:
+        sign_ins.note_failure(counted, address="")
+        audit_log.record("signin.failed", subject=user.subject, details={"step": 2})
+        form.add_error(
+            "code", _("This code doesn’t work. Each code works once, and only for a short time.")
+        )
+        return _ask_code(request, form, status=422)
+    sign_ins.forgive_failures(counted, address="")
+    way = request.session.pop(sign_ins.WAITING)["way"]
+    return sign_in.lead_in(request, user, way=way)
+
+
+def _who_waits(request: HttpRequest) -> User | None:
+    """Return the person who recently gave the password in this browser, unless it changed since."""
+    waiting = request.session.get(sign_ins.WAITING)
+    if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
+        return None
+    with as_system():
+        user = User.objects.filter(pk=waiting["user"], is_active=True, hidden_at=None).first()
+    if user is None or not constant_time_compare(waiting["account"], user.get_session_auth_hash()):
+        return None
+    return user
+
+
+def _ask_code(request: HttpRequest, form: CodeForm, *, status: int = 200) -> HttpResponse:
+    response = render(request, "ops/sign_in_code.html", {"form": form}, status=status)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@require_safe
+@personal_page
+def signin_settings(request: HttpRequest) -> HttpResponse:
+    return show_signin_settings(request)
+
+
+@sensitive_post_parameters("password", "code")
+@require_POST
+@personal_page
+def second_factor_on(request: HttpRequest) -> HttpResponse:
+    """Turn it on and show the recovery codes once."""
+    form = SecondFactorForm(request.POST, has_password=person(request).has_usable_password())
+    secret = str(request.session.get(_NEW_SECRET, ""))
+    if not (form.is_valid() and secret and proves(request, form)):
+        return show_signin_settings(request, on=form, status=422)
+    try:
+        with own_transaction(request):
+            codes = sign_ins.turn_on_second_factor(
+                user=person(request), secret=secret, code=form.cleaned_data["code"]
+            )
+    except Invalid as error:
+        add_problems(form, error)
+        return show_signin_settings(request, on=form, status=422)
+    del request.session[_NEW_SECRET]
+    return show_signin_settings(request, codes=codes)
+
+
+@sensitive_post_parameters("password")
+@require_POST
+@personal_page
+def second_factor_off(request: HttpRequest) -> HttpResponse:
+    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
+    if not (form.is_valid() and proves(request, form)):
+        return show_signin_settings(request, off=form, status=422)
+    with own_transaction(request):
+        sign_ins.turn_off_second_factor(person(request))
+    messages.success(
+        request, _("Two-step verification is off. Your password alone is enough again.")
+    )
+    return redirect("signin_settings")
+
+
+@sensitive_post_parameters("password")
+@require_POST
+@personal_page
+def second_factor_renew(request: HttpRequest) -> HttpResponse:
+    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
+    if not (form.is_valid() and proves(request, form)):
+        return show_signin_settings(request, off=form, status=422)
+    with own_transaction(request):
+        codes = sign_ins.renew_recovery_codes(person(request))
+    return show_signin_settings(request, codes=codes)
+
+
+def proves(request: HttpRequest, form: ProofForm) -> bool:
+    """Check the person's identity; the form gets the reason of a failure."""
+    given = form.cleaned_data.get("password", "")
+    problem = sign_in.proof_problem(request, password=given, purpose="signin-settings")
+    if problem:
+        form.add_error("password" if "password" in form.fields else None, problem)
+    return not problem
+
+
+def show_signin_settings(
+    request: HttpRequest,
+    *,
+    on: SecondFactorForm | None = None,
+    off: ProofForm | None = None,
+    connecting: ProofForm | None = None,
+    codes: Sequence[str] = (),
+    lead_on: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    user = person(request)
+    has_password = user.has_usable_password()
+
+    def own(make: Callable[..., ProofForm], form: ProofForm | None, prefix: str) -> ProofForm:
+        return form or make(has_password=has_password, auto_id=f"{prefix}_%s")
+
+    with own_transaction(request):
+        factor = SecondFactor.objects.filter(user=user).first()
+        identity = Identity.objects.filter(user=user).first()
+        context = {
+            "factor": factor,
+            "set_up": None if factor else _set_up(request, user),
+            "on": own(SecondFactorForm, on, "on"),
+            "off": own(ProofForm, off, "off"),
+            "codes": codes,
+            "left": len(factor.recovery) if factor else 0,
+            "provider": openid.shown_name() if openid.is_on() else "",
+            "identity": identity,
+            "connecting": own(ProofForm, connecting, "connect"),
+            "lead_on": lead_on,
+            "has_password": has_password,
+            "section": "settings",
+        }
+        return render(request, "ops/signin_settings.html", context, status=status)
+
+
+def _set_up(request: HttpRequest, user: User) -> SetUp:
+    """Return the pending secret, which stays the same until used, if the page is opened twice."""
+    secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
+    picture = segno.make(sign_ins.app_address(secret, user=user), micro=False)
+    key = " ".join(secret[n : n + 4] for n in range(0, len(secret), 4))
+    return SetUp(picture.svg_data_uri(scale=4, border=3, dark="#000", light="#fff"), key)
+
+
+@require_safe
+def oidc_begin(request: HttpRequest) -> HttpResponse:
+    _must_be_on()
+    request.session[_WAY_AFTER] = sign_in.way_in(request)
+    try:
+        return openid.lead_there(request)
+    except ProviderError as error:
+        return _failed(request, str(error))
+
+
+@require_safe
+def oidc_return(request: HttpRequest) -> HttpResponse:
+    """Sign in, or connect the account of a person who has just requested that."""
+    _must_be_on()
+    try:
+        told = openid.read_claims(request)
+    except ProviderError as error:
+        return _failed(request, str(error))
+    connecting = request.session.pop(_CONNECTING, None)
+    if request.user.is_authenticated and _is_of(request, connecting):
+        return _connect_here(request, told)
+    try:
+        with as_system():
+            user = sign_ins.find_or_create_by_claims(told, language=get_language() or "")
+    except ApplicationError as error:
+        return _refused(request, _(error.message))
+    if not user.is_active or user.hidden_at is not None:
+        return _refused(request, _("This account is closed."), user)
+    way = request.session.pop(_WAY_AFTER, sign_in.way_in(request))
+    return sign_in.enter(request, user, way=way)
+
+
+@sensitive_post_parameters("password")
+@require_POST
+@personal_page
+def identity_connect(request: HttpRequest) -> HttpResponse:
+    """Check the person's identity, then show a link, since forms may only lead to our own pages."""
+    _must_be_on()
+    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
+    if not (form.is_valid() and proves(request, form)):
+        return show_signin_settings(request, connecting=form, status=422)
+    now = timezone.now().timestamp()
+    request.session[_CONNECTING] = {"user": person(request).pk, "at": now}
+    return show_signin_settings(request, lead_on=True)
+
+
+@sensitive_post_parameters("password")
+@require_POST
+@personal_page
+def identity_disconnect(request: HttpRequest) -> HttpResponse:
+    form = ProofForm(request.POST, has_password=person(request).has_usable_password())
+    if not (form.is_valid() and proves(request, form)):
+        return show_signin_settings(request, connecting=form, status=422)
+    try:
+        with own_transaction(request):
+            sign_ins.disconnect_identity(person(request))
+    except Conflict as error:
+        form.add_error(None, _(error.message))
+        return show_signin_settings(request, connecting=form, status=422)
+    messages.success(request, _("Disconnected."))
+    return redirect("signin_settings")
+
+
+def _connect_here(request: HttpRequest, told: Claims) -> HttpResponse:
+    try:
+        with own_transaction(request):
+            sign_ins.connect_identity(user=person(request), told=told)
+    except Conflict as error:
+        messages.error(request, _(error.message))
+    else:
+        messages.success(request, _("Connected. You can sign in that way from now on."))
+    return redirect("signin_settings")
+
+
+def _is_of(request: HttpRequest, connecting: Any) -> bool:
+    if not connecting or connecting["user"] != request.user.pk:
+        return False
+    return bool(timezone.now().timestamp() - connecting["at"] < _CONNECTING_SECONDS)
+
+
+def _must_be_on() -> None:
+    if not openid.is_on():
+        raise Http404("No provider signs in here.")
+
+
+def _failed(request: HttpRequest, reason: str) -> HttpResponse:
+    audit_log.record("signin.failed", subject=None, details={"through": "oidc"})
+    logger.warning("%s", reason)
+    provider = openid.shown_name()
+    words = _("Signing in with %(provider)s didn’t work. Please try again.") % {
+        "provider": provider
+    }
+    return _told_at_the_door(request, words, status=502)
+
+
+def _refused(request: HttpRequest, words: str, user: User | None = None) -> HttpResponse:
+    subject = user.subject if user else None
+    audit_log.record("signin.failed", subject=subject, details={"through": "oidc"})
+    return _told_at_the_door(request, words, status=403)
+
+
+def _told_at_the_door(request: HttpRequest, words: str, *, status: int) -> HttpResponse:
+    if request.user.is_authenticated:
+        messages.error(request, words)
+        return redirect("signin_settings")
+    form = SignInForm({"username": "", "password": ""})
+    form.full_clean()
+    form.errors.clear()
+    form.add_error(None, words)
+    return sign_in.show_sign_in(request, form, status=status)

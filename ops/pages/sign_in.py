@@ -1,0 +1,394 @@
+"""Sign in by password, link or invitation, register, sign out, and the list of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import auth, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
+
+from memcenter.lib.errors import Invalid, NotFound
+from memcenter.providers import openid
+from ops import audit_log
+from ops.access import as_system, as_user
+from ops.accounts import registration, sign_ins, users
+from ops.models import Role, SignIn, User
+from ops.pages.base import SEEN, leave, own_transaction, person, personal_page, way_back
+from ops.pages.forms import PasswordForm, RegisterForm, SignInForm, add_problems
+
+FRESH_SECONDS = 10 * 60
+_SIGNED_IN_AT = "signed_in_at"
+_LINK_COUNTER = "signin-link"
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return show_sign_in(request, SignInForm())
+    form = SignInForm(request.POST)
+    if not form.is_valid():
+        return show_sign_in(request, form, status=422)
+    name, address = form.cleaned_data["username"], request.META.get("REMOTE_ADDR", "")
+    if sign_ins.are_attempts_used_up(name, address=address):
+        return tried_too_often(request)
+    user = auth.authenticate(request, username=name, password=form.cleaned_data["password"])
+    if not isinstance(user, User):
+        sign_ins.note_failure(name, address=address)
+        _note_wrong_password(name)
+        form.add_error(None, _("The name and password don’t match. Please try again."))
+        return show_sign_in(request, form, status=422)
+    sign_ins.forgive_failures(name, address=address)
+    return enter(request, user, way=way_in(request))
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def register(request: HttpRequest) -> HttpResponse:
+    if not registration.is_registration_open():
+        raise Http404("Registration is closed.")
+    return make_account(request, users.register)
+
+
+def make_account(
+    request: HttpRequest, make: Callable[..., User], *, invited: str = ""
+) -> HttpResponse:
+    """Show and take the form of an account; `make` creates it. `invited` is the invited role."""
+    if request.method != "POST":
+        return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
+    form = RegisterForm(request.POST)
+    if form.is_valid():
+        language, zone = get_language() or "", request.POST.get("timezone", "")
+        try:
+            with as_system():
+                user = make(**form.cleaned_data, language=language, zone=zone)
+        except Invalid as error:
+            add_problems(form, error)
+        else:
+            begin(request, user)
+            return redirect(way_in(request))
+    return _for_visitors(request, "ops/register.html", form, invited=invited, status=422)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    if isinstance(request.user, User):
+        audit_log.record("signin.ended", subject=request.user.subject)
+        sign_ins.forget_session(request.session.session_key)
+    auth.logout(request)
+    messages.success(request, _("You are signed out."))
+    return redirect("sign_in")
+
+
+def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
+    """Sign in an authenticated person, or ask for the code of the second factor first."""
+    with as_user(user):
+        wants_code = sign_ins.second_factor_of(user) is not None
+    if not wants_code:
+        return lead_in(request, user, way=way)
+    request.session.cycle_key()
+    request.session[sign_ins.WAITING] = {
+        "user": user.pk,
+        "at": timezone.now().timestamp(),
+        "account": user.get_session_auth_hash(),
+        "way": way,
+    }
+    return redirect("sign_in_code")
+
+
+def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
+    """Sign in; the first time an owner is asked for language and time zone on the way."""
+    is_first = user.last_login is None and users.role_of(user) is Role.OWNER
+    begin(request, user)
+    return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
+
+
+def begin(request: HttpRequest, user: User) -> None:
+    """Sign in under a new session key and store the time of the sign-in."""
+    auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    request.session[_SIGNED_IN_AT] = timezone.now().timestamp()
+    note_session(request)
+    audit_log.record("signin.succeeded", subject=user.subject)
+
+
+def _note_wrong_password(name: str) -> None:
+    """Audit the account that was tried, never the typed name, which may be a password."""
+    with as_system():
+        tried = User.objects.filter(username=name).first()
+    audit_log.record("signin.failed", subject=tried.subject if tried else None)
+
+
+def is_fresh(request: HttpRequest) -> bool:
+    """Tell whether this session began recently, which replaces a missing password."""
+    begun = request.session.get(_SIGNED_IN_AT, 0)
+    return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
+
+
+def show_sign_in(request: HttpRequest, form: SignInForm, *, status: int = 200) -> HttpResponse:
+    return _for_visitors(request, "ops/sign_in.html", form, status=status)
+
+
+def _for_visitors(
+    request: HttpRequest,
+    template: str,
+    form: SignInForm | RegisterForm,
+    *,
+    invited: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    if request.user.is_authenticated and request.method != "POST":
+        return redirect(way_in(request))
+    context = {
+        "form": form,
+        "next": way_back(request, default=""),
+        "registration_open": registration.is_registration_open(),
+        "invited": invited,
+        "provider": openid.shown_name() if openid.is_on() else "",
+    }
+    response = render(request, template, context, status=status)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def way_in(request: HttpRequest) -> str:
+    """Return the next page, which is never a page for visitors."""
+    wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
+    own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
+    return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
+
+
+def tried_too_often(request: HttpRequest) -> HttpResponse:
+    context = {"minutes": sign_ins.LOCKED_SECONDS // 60}
+    response = render(request, "ops/sign_in_later.html", context, status=429)
+    response["Retry-After"] = str(sign_ins.LOCKED_SECONDS)
+    return response
+
+
+@require_safe
+def staff_sign_in(request: HttpRequest) -> HttpResponse:
+    """Redirect the admin's sign-in to ours, so that every step of it applies."""
+    if request.user.is_authenticated:
+        raise PermissionDenied
+    return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")
+
+
+def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
+    """Return why the proof fails, in words, or an empty string.
+
+    Failures count by `purpose`, so that one form does not lock another.
+    """
+    user = person(request)
+    if not user.has_usable_password():
+        if is_fresh(request):
+            return ""
+        return _("Please sign in again, then come back within ten minutes.")
+    name, address = f"{purpose}:{user.pk}", request.META.get("REMOTE_ADDR", "")
+    if sign_ins.are_attempts_used_up(name, address=address):
+        return _("Too many wrong passwords. Please wait 15 minutes.")
+    if user.check_password(password):
+        return ""
+    sign_ins.note_failure(name, address=address)
+    return _("The password is wrong.")
+
+
+@dataclass(frozen=True)
+class ShownSession:
+    """One browser; `is_here` marks the one that shows the page."""
+
+    sign_in: SignIn
+    is_here: bool
+
+
+def note_session(request: HttpRequest) -> None:
+    """Record a session after sign-in."""
+    user = cast(User, request.user)
+    if request.session.session_key is None:
+        request.session.save()
+    device = sign_ins.device_of(request.headers.get("User-Agent", ""))
+    with as_user(user):
+        key = str(request.session.session_key)
+        sign_ins.note_session(user=user, session_key=key, device=device)
+    request.session[SEEN] = timezone.now().timestamp()
+
+
+@require_safe
+@personal_page
+def session_list(request: HttpRequest) -> HttpResponse:
+    note_session(request)
+    return _show_sessions(request, PasswordForm())
+
+
+@sensitive_post_parameters("current", "password")
+@require_POST
+@personal_page
+def password_change(request: HttpRequest) -> HttpResponse:
+    """Change the password and end every other session."""
+    form = PasswordForm(request.POST)
+    if not form.is_valid() or not _is_password_right(request, form):
+        return _show_sessions(request, form, status=422)
+    try:
+        with own_transaction(request):
+            users.change_password(user=person(request), password=form.cleaned_data["password"])
+            sign_ins.end_all_sessions(person(request))
+            auth.update_session_auth_hash(request, person(request))
+    except Invalid as error:
+        add_problems(form, error)
+        return _show_sessions(request, form, status=422)
+    note_session(request)
+    messages.success(
+        request, _("Your new password works from now on. You were signed out everywhere else.")
+    )
+    return redirect("session_list")
+
+
+def _is_password_right(request: HttpRequest, form: PasswordForm) -> bool:
+    """Check the present password; guessing is limited as at sign-in."""
+    user = person(request)
+    name, address = f"password:{user.pk}", request.META.get("REMOTE_ADDR", "")
+    if sign_ins.are_attempts_used_up(name, address=address):
+        problem = _("Too many wrong passwords. Please wait 15 minutes.")
+    elif user.check_password(form.cleaned_data["current"]):
+        return True
+    else:
+        sign_ins.note_failure(name, address=address)
+        problem = _("That isn’t your password. It wasn’t changed.")
+    form.add_error("current", problem)
+    return False
+
+
+def _show_sessions(request: HttpRequest, form: PasswordForm, *, status: int = 200) -> HttpResponse:
+    with own_transaction(request):
+        here = request.session.session_key
+        rows = sign_ins.sessions_of(person(request))
+        shown = [ShownSession(one, one.session_key == here) for one in rows]
+        shown.sort(key=lambda one: not one.is_here)
+        form_here = form if person(request).has_usable_password() else None
+        context = {"sessions": shown, "form": form_here, "section": "settings"}
+        return render(request, "ops/session_list.html", context, status=status)
+
+
+@require_POST
+@personal_page
+def session_end(request: HttpRequest, pk: int) -> HttpResponse:
+    with own_transaction(request):
+        sign_ins.end_session(user=person(request), sign_in=pk)
+    messages.success(request, _("Signed out there."))
+    return redirect("session_list")
+
+
+@require_POST
+@personal_page
+def session_end_others(request: HttpRequest) -> HttpResponse:
+    """End every other session; this one gets a new key."""
+    with own_transaction(request):
+        sign_ins.end_all_sessions(person(request))
+        auth.update_session_auth_hash(request, person(request))
+    note_session(request)
+    messages.success(request, _("Signed out everywhere else."))
+    return redirect("session_list")
+
+
+@sensitive_variables("token")
+@require_GET
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Sign in at once; a browser's prefetch doesn't use the link up."""
+    address = request.META.get("REMOTE_ADDR", "")
+    if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
+        return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
+    if sign_ins.are_attempts_used_up(_LINK_COUNTER, address=address):
+        return tried_too_often(request)
+    try:
+        with as_system():
+            link = registration.take_link(token)
+    except NotFound:
+        sign_ins.note_failure(_LINK_COUNTER, address=address)
+        return _show_link_over(request)
+    response = enter(request, link.user, way=link.next or settings.LOGIN_REDIRECT_URL)
+    if link.language:
+        response.set_cookie(settings.LANGUAGE_COOKIE_NAME, link.language, samesite="Lax")
+    response["Referrer-Policy"] = "no-referrer"
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@sensitive_post_parameters("password")
+@sensitive_variables("token")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Let somebody who was invited make an account; opening the page doesn't use the link up."""
+    address = request.META.get("REMOTE_ADDR", "")
+    if request.user.is_authenticated:
+        messages.info(request, _("You have an account already. Sign out to use the invitation."))
+        return redirect(settings.LOGIN_REDIRECT_URL)
+    if sign_ins.are_attempts_used_up(_LINK_COUNTER, address=address):
+        return tried_too_often(request)
+    try:
+        with as_system():
+            role = registration.find_invitation(token).role
+        make = partial(registration.accept_invitation, token)
+        response = make_account(request, make, invited=role)
+    except NotFound:
+        sign_ins.note_failure(_LINK_COUNTER, address=address)
+        return _show_link_over(request, days=registration.INVITATION_DAYS)
+    # Not "no-referrer": browsers would post the form with "Origin: null".
+    response["Referrer-Policy"] = "same-origin"
+    return response
+
+
+def _show_link_over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
+    context = {"minutes": settings.SIGNIN_LINK_MINUTES, "days": days}
+    response = render(request, "ops/signin_link_over.html", context, status=410)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def first_password(request: HttpRequest) -> HttpResponse:
+    """Let a person who came by a link choose a password."""
+    if person(request).has_usable_password():
+        return redirect("session_list")
+    if not is_fresh(request):
+        return _show_first_password(request, RegisterForm(), is_fresh=False, status=403)
+    if request.method != "POST":
+        return _show_first_password(request, RegisterForm())
+    form = RegisterForm(request.POST)
+    if not form.is_valid():
+        return _show_first_password(request, form, status=422)
+    try:
+        with own_transaction(request):
+            user = users.choose_login(user=person(request), **form.cleaned_data)
+    except Invalid as error:
+        add_problems(form, error)
+        return _show_first_password(request, form, status=422)
+    begin(request, user)  # the session carries the password's hash
+    messages.success(request, _("From now on you can sign in with this name and password."))
+    return leave(request, "/settings/sessions/")
+
+
+def _show_first_password(
+    request: HttpRequest, form: RegisterForm, *, is_fresh: bool = True, status: int = 200
+) -> HttpResponse:
+    context = {"form": form, "is_fresh": is_fresh, "section": "settings"}
+    with own_transaction(request):
+        return render(request, "ops/first_password.html", context, status=status)

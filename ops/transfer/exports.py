@@ -1,0 +1,373 @@
+"""Exports: requested, written by an operation, downloadable for a day, erased by a forget.
+
+A file is JSON, or a zip of the JSON and readable pages.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import islice
+from typing import IO, Any, Protocol, TypeVar, cast
+
+import orjson
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.utils import timezone, translation
+
+from memcenter.lib.errors import Invalid, NotFound
+from ops import audit_log, registry
+from ops.access import as_system, as_user
+from ops.accounts import users
+from ops.models import Export, Kind, Operation, Priority, Status, User
+from ops.queue import outbox
+from ops.queue.run import GiveWay, Run
+from ops.registry import handles
+from ops.transfer import stored_files
+from ops.transfer.portable_rows import CHUNK
+from ops.transfer.stored_files import EXPORTS
+
+FORMATS = ("json", "zip")
+_OVER = (Status.SUCCEEDED, Status.CANCELLED)
+_SOON = timedelta(seconds=10)
+FORMAT, VERSION = "memory_center", 1
+DATA_NAME = "memory-center.json"
+_UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
+_LOOK_EVERY = 0.5
+_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+Item = TypeVar("Item")
+
+
+def request_export(
+    *,
+    user: User,
+    format: str,
+    actor: str,
+    surface: str,
+    conversation: tuple[int, str] | None = None,
+    requested_by_key: int | None = None,
+) -> Export:
+    """Request an export of everything, or of one conversation (its key and public id).
+
+    Audited. Raises `Invalid` for an unknown format and `Conflict` (`being_forgotten`).
+    """
+    users.check_still_here(user)
+    if format not in FORMATS:
+        raise Invalid.field("format", f"Must be one of {', '.join(FORMATS)}.")
+    key, public_id = conversation or (None, "")
+    operation = outbox.enqueue(
+        Kind.EXPORT_USER if key is None else Kind.EXPORT_CONVERSATION,
+        subject=user.subject,
+        payload={} if key is None else {"conversation": key},
+        priority=Priority.BULK,
+        serial_key=f"export:{user.subject}",
+        requested_by_key=requested_by_key,
+    )
+    export = Export.objects.create(
+        user=user, operation=operation, conversation_public_id=public_id, format=format
+    )
+    audit_log.append(
+        "export.requested",
+        actor=actor,
+        surface=surface,
+        subject=user.subject,
+        target=operation.public_id,
+        details={"scope": "everything" if key is None else "conversation", "format": format},
+    )
+    return export
+
+
+def list_exports(user: User) -> QuerySet[Export]:
+    """Return the person's visible exports, newest first."""
+    visible = Export.objects.filter(user=user).exclude(operation__status=Status.CANCELLED)
+    gone = Q(operation__status=Status.SUCCEEDED) & (
+        Q(hidden_at__isnull=False) | Q(expires_at__lte=timezone.now()) | Q(sha256="")
+    )
+    return visible.exclude(gone).select_related("operation").order_by("-pk")
+
+
+def ready_export(*, user: User, op_id: str) -> Export:
+    """Return a finished export for download. Raises `NotFound`, also for an expired one."""
+    found = list_exports(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
+    if found is None or not is_ready(found):
+        raise NotFound("There is no such export: not yet, or not any more.")
+    return found
+
+
+def is_ready(export: Export) -> bool:
+    return bool(export.sha256) and export.operation.status == Status.SUCCEEDED
+
+
+def start_export(run: Run, *, user: User) -> Export | None:
+    """Begin an attempt under a new file name, after deleting the previous attempt's file.
+
+    Returns None if there is nothing to do. Raises `GiveWay` while a forget is due.
+    """
+    give_way(user)
+    with run.applying(user):
+        export = Export.objects.select_for_update().filter(operation=run.operation).first()
+        if export is None or (export.sha256 and export.hidden_at is None):
+            return None
+        stored_files.delete(EXPORTS, [export.path] if export.path else [])
+        export.path, export.sha256, export.bytes = stored_files.new_name(export.format), "", 0
+        export.hidden_at = None
+        export.save(update_fields=["path", "sha256", "bytes", "hidden_at"])
+    return export
+
+
+def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: int) -> None:
+    """Move the finished file to its download place.
+
+    The row is locked while the file moves, so a forget either waits or came first. Raises
+    `GiveWay` if it came first.
+    """
+    with run.applying(user):
+        mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
+        current = mine.filter(hidden_at__isnull=True).first()
+        if current is not None:
+            stored_files.keep(EXPORTS, export.path)
+            current.sha256, current.bytes = sha256, size
+            current.expires_at = timezone.now() + timedelta(hours=settings.EXPORT_HOURS)
+            current.save(update_fields=["sha256", "bytes", "expires_at"])
+    if current is None:
+        stored_files.delete(EXPORTS, [export.path])
+        raise GiveWay
+
+
+def give_way(user: User) -> None:
+    """Raise `GiveWay` if a forget of the person is running or queued."""
+    due = Q(status=Status.PENDING, run_after__lte=timezone.now() + _SOON)
+    with as_system():
+        forgets = Operation.objects.filter(subject=user.subject, priority=Priority.FORGET)
+        waits = forgets.filter(due | Q(status=Status.RUNNING)).exists()
+    if waits:
+        raise GiveWay
+
+
+def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
+    """Hide exports that may contain forgotten rows, in the transaction that hides the rows.
+
+    A running export notices this and starts again. `conversations` holds the keys of the
+    conversations concerned (empty if only memories are, None for all). Exports of everything are
+    always hidden. Returns how many were hidden.
+    """
+    return _that_may_hold(user, conversations).update(hidden_at=timezone.now())
+
+
+def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
+    """Erase the files of the same exports, also of running ones; return how many."""
+    rows = _that_may_hold(user, conversations).select_for_update()
+    names = list(rows.exclude(path="").values_list("path", flat=True))
+    count = stored_files.delete(EXPORTS, names)
+    rows.filter(operation__status__in=_OVER).delete()
+    _that_may_hold(user, conversations).update(
+        hidden_at=timezone.now(), path="", sha256="", bytes=0
+    )
+    return count
+
+
+def drop_exports_of(*, user: User, conversation: int) -> int:
+    """Erase all exports of a deleted conversation, by its key; return how many.
+
+    This includes failed and running ones, which would still name the conversation. A retry of
+    them does nothing.
+    """
+    rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
+    mine = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
+    stored_files.delete(EXPORTS, mine.exclude(path="").values_list("path", flat=True))
+    return int(mine.delete()[0])
+
+
+def _that_may_hold(user: User, conversations: Collection[int] | None) -> QuerySet[Export]:
+    exports = Export.objects.filter(user=user)
+    if conversations is None:
+        return exports
+    of_these = Q(operation__payload__conversation__in=list(conversations))
+    return exports.filter(Q(conversation_public_id="") | of_these)
+
+
+def expired_exports() -> QuerySet[Export]:
+    return Export.objects.filter(expires_at__lte=timezone.now())
+
+
+def erase_exports(rows: QuerySet[Export]) -> None:
+    """Delete these exports with their files."""
+    rows = rows.select_for_update(of=("self",))
+    stored_files.delete(EXPORTS, rows.exclude(path="").values_list("path", flat=True))
+    rows.delete()
+
+
+class Out(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
+class Writer:
+    """Writes the rows of one person (or of one conversation) in chunks.
+
+    Between two chunks no transaction is open, the lease is checked, and a queued forget of the
+    same person ends the export (`GiveWay`).
+    """
+
+    def __init__(self, run: Run, *, user: User, conversation: int | None) -> None:
+        self._run = run
+        self._user = user
+        self._conversation = conversation
+        self._done = self._total = 0
+        self._looked_at = 0.0
+
+    def write(self, out: Out, *, format: str) -> None:
+        with as_user(self._user):
+            self._total = self._count()
+            own = users.settings_of(self._user)
+        if format == "json":
+            self._write_data(out)
+            return
+        with _zipped(out) as archive:
+            with archive.open(DATA_NAME, "w", force_zip64=True) as inside:
+                self._write_data(inside)
+            with translation.override(own.language or "en"):
+                self._write_pages(archive)
+
+    def _count(self) -> int:
+        everything = registry.participants()
+        if self._conversation is None:
+            return sum(one.count(self._user) for one in everything)
+        return 0
+
+    def _write_data(self, out: Out) -> None:
+        with as_user(self._user):
+            head = _head(self._user, conversation=self._conversation)
+        out.write(_as_json(head)[:-1] + b',\n"data": {')
+        first = True
+        for participant in reversed(registry.participants()):
+            rows = self._rows(participant)
+            found = self._next(rows)
+            if not found and self._conversation is not None:
+                continue
+            out.write((b"\n" if first else b",\n") + _as_json(participant.name) + b": [")
+            self._write_rows(out, rows, found)
+            first = False
+        out.write(b'\n},\n"complete": true}\n')
+
+    def _rows(self, participant: registry.UserData) -> Iterator[Mapping[str, Any]]:
+        if self._conversation is None:
+            return participant.export(self._user)
+        return participant.export_conversation(self._user, self._conversation)
+
+    def _write_rows(
+        self, out: Out, rows: Iterator[Mapping[str, Any]], found: list[Mapping[str, Any]]
+    ) -> None:
+        between = b"\n"
+        while found:
+            out.write(between + b",\n".join(map(_as_json, found)))
+            between = b",\n"
+            self._done += len(found)
+            self._look()
+            found = self._next(rows)
+        out.write(b"]")
+
+    def _write_pages(self, archive: zipfile.ZipFile) -> None:
+        for pages_of in registry.readable():
+            pages = pages_of(self._user, self._conversation)
+            while page := self._next(pages, limit=1):
+                self._write_page(archive, page[0])
+
+    def _write_page(self, archive: zipfile.ZipFile, page: registry.Page) -> None:
+        with archive.open(page.path, "w", force_zip64=True) as inside:
+            while lines := self._next(page.lines):
+                inside.write("".join(f"{line}\n" for line in lines).encode())
+                self._look()
+
+    def _next(self, items: Iterator[Item], *, limit: int = CHUNK) -> list[Item]:
+        """Return the next rows, fetched in a transaction of the person."""
+        with as_user(self._user):
+            return list(islice(items, limit))
+
+    def _look(self) -> None:
+        """Report the progress and check for more urgent operations, at most twice a second."""
+        now = time.monotonic()
+        if now - self._looked_at < _LOOK_EVERY:
+            return
+        self._looked_at = now
+        self._run.step("export", done=self._done, total=max(self._done, self._total))
+        give_way(self._user)
+
+
+def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
+    """Return the header: the export's subject and time, and whether all erasing is finished."""
+    if User.objects.filter(pk=user.pk, hidden_at__isnull=False).exists():
+        raise NotFound("There is no such user.")
+    own = users.settings_of(user)
+    waiting = Operation.objects.filter(subject=user.subject, status__in=_UNFINISHED)
+    forgets = waiting.filter(priority=Priority.FORGET)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_at": timezone.now(),
+        "scope": "everything" if conversation is None else "conversation",
+        "user_id": user.external_id,
+        "switches": {name: getattr(own, name) for name in users.SWITCHES},
+        "clean_up": {"complete": not forgets.exists(), "unfinished": forgets.count()},
+        "operations": [
+            {
+                "op_id": one.public_id,
+                "kind": one.kind,
+                "status": one.status,
+                "created_at": one.created_at,
+                "run_after": one.run_after,
+            }
+            for one in waiting.order_by("pk")[:CHUNK]
+        ],
+        "operations_unfinished": waiting.count(),
+    }
+
+
+@contextmanager
+def _zipped(out: Out) -> Iterator[zipfile.ZipFile]:
+    archive = zipfile.ZipFile(cast(IO[bytes], out), "w", zipfile.ZIP_DEFLATED, compresslevel=6)
+    try:
+        yield archive
+    except BaseException:
+        archive.fp = None  # otherwise it writes its table of contents when it is collected
+        raise
+    archive.close()
+
+
+def _as_json(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, default=str, option=_OPTIONS)
+    except TypeError:  # a number of more than 64 bits
+        return json.dumps(value, default=str, ensure_ascii=False).encode()
+
+
+@handles(Kind.EXPORT_USER, is_long=True)
+def export_user(run: Run) -> Mapping[str, Any] | None:
+    """Write all data of a person into a private file.
+
+    Safe to run twice: each attempt erases the file of the previous one and writes under a new name;
+    a finished export stays.
+    """
+    return _export(run, conversation=None)
+
+
+@handles(Kind.EXPORT_CONVERSATION, is_long=True)
+def export_conversation(run: Run) -> Mapping[str, Any] | None:
+    """Write one conversation into a private file. Safe to run twice, like `export_user`."""
+    return _export(run, conversation=run.payload["conversation"])
+
+
+def _export(run: Run, *, conversation: int | None) -> Mapping[str, Any] | None:
+    user = run.user()
+    if user is None or user.hidden_at is not None:
+        return None
+    export = start_export(run, user=user)
+    if export is None:
+        return None
+    with stored_files.writing(export.path) as part:
+        Writer(run, user=user, conversation=conversation).write(part, format=export.format)
+    publish_export(run, export, user=user, sha256=part.sha256, size=part.bytes)
+    return {"bytes": part.bytes, "sha256": part.sha256}

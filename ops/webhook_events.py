@@ -1,0 +1,144 @@
+"""Webhook events: written in the transaction of the change and sent by an operation.
+
+This module inserts its operations itself, because the outbox calls it when operations end. After a
+restore, deliveries are held until the owner releases them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from memcenter.lib.database import statements
+from ops import audit_log
+from ops.access import Gathered
+from ops.models import ApiKey, Delivery, Instance, Kind, Operation, Priority
+from ops.queue import broker
+
+TEST = "test"
+# One delivery at a time for each webhook, so that a slow address doesn't block the others.
+LANE = "webhooks"
+# A product webhook hears of everyone whom a product key can reach; of an erased person, it only
+# hears of operations that such a key requested.
+_LISTENING = """
+SELECT w.id, u.subject
+  FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
+ WHERE w.is_active AND %s = ANY(w.events)
+   AND (w.user_id = u.id
+        OR (w.user_id IS NULL AND u.external_id IS NOT NULL)
+        OR (w.user_id IS NULL AND u.id IS NULL AND %s))
+ ORDER BY w.id
+"""
+# Operations that send something outside.
+HELD_KINDS = (Kind.CONFIRM_MAIL, Kind.DELIVER_WEBHOOK, Kind.WEEKLY_MAIL)
+
+
+class Event(models.TextChoices):
+    MEMORY_CREATED = "memory.created", _("something is remembered")
+    MEMORY_UPDATED = "memory.updated", _("a memory changes")
+    MEMORY_DELETED = "memory.deleted", _("a memory is deleted or forgotten")
+    OPERATION_FINISHED = "operation.finished", _("an operation ends")
+
+
+def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
+    """Write an event about these memories, by public id."""
+    if ids:
+        _OfMemories(event, user_id, ids=[*ids])()
+
+
+def gather(event: Event, *, user_id: int, memory_id: str) -> None:
+    """Write an event about a memory at the end of the transaction, together with others.
+
+    For a user who is still there then.
+    """
+    _OfMemories(event, user_id).add(memory_id)
+
+
+@dataclass
+class _OfMemories(Gathered):
+    event: Event
+    user_id: int
+
+    def statement(self) -> tuple[str, Sequence[Any]]:
+        return _LISTENING.format(whose="id"), [self.user_id, self.event.value, False]
+
+    def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        bodies = [{"memory_id": one} for one in self.ids]
+        for webhook, subject in rows:
+            _tell(self.event, webhook=webhook, subject=subject, bodies=bodies)
+
+
+def operation_ended(operation: Operation, *, status: str) -> None:
+    """Write an event that an operation has ended, except for deliveries themselves."""
+    if operation.kind == Kind.DELIVER_WEBHOOK or operation.subject is None:
+        return
+    asked_by = operation.requested_by_key
+    asked_by_product = (
+        asked_by is not None and ApiKey.objects.filter(pk=asked_by, user__isnull=True).exists()
+    )
+    values = [operation.subject, Event.OPERATION_FINISHED.value, asked_by_product]
+    body = {"op_id": operation.public_id, "kind": operation.kind, "status": status}
+    for webhook, _subject in statements.rows(_LISTENING.format(whose="subject"), values):
+        _tell(Event.OPERATION_FINISHED, webhook=webhook, subject=operation.subject, bodies=[body])
+
+
+def test(webhook: int, *, subject: UUID | None) -> Delivery:
+    """Write a test event for one address."""
+    return _tell(TEST, webhook=webhook, subject=subject, bodies=[{}])[0]
+
+
+def _tell(
+    event: str, *, webhook: int, subject: UUID | None, bodies: Sequence[Mapping[str, str]]
+) -> list[Delivery]:
+    now = timezone.now()
+    made = Delivery.objects.bulk_create(
+        [
+            Delivery(webhook_id=webhook, event=str(event), subject=subject, body=dict(body))
+            for body in bodies
+        ]
+    )
+    Operation.objects.bulk_create(
+        [
+            Operation(
+                kind=Kind.DELIVER_WEBHOOK,
+                payload={"delivery": one.pk},
+                serial_key=LANE,
+                priority=Priority.BULK,
+                run_after=now,
+                max_attempts=settings.OPERATION_ATTEMPTS,
+            )
+            for one in made
+        ]
+    )
+    transaction.on_commit(broker.wake, robust=True)
+    return made
+
+
+def hold_deliveries() -> None:
+    """Hold all deliveries. Safe to repeat; call it in a system transaction."""
+    Instance.objects.get_or_create(pk=1)
+    held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=True)
+    if held.update(deliveries_held_at=timezone.now()):
+        audit_log.record("deliveries.held", subject=None)
+
+
+def resume_deliveries() -> bool:
+    """Release deliveries, including the waiting ones. Returns False if none were held."""
+    held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=False)
+    resumed = bool(held.update(deliveries_held_at=None))
+    if resumed:
+        audit_log.record("deliveries.resumed", subject=None)
+    return resumed
+
+
+def deliveries_held_since() -> datetime | None:
+    """Return since when deliveries are held, or None."""
+    return Instance.objects.filter(pk=1).values_list("deliveries_held_at", flat=True).first()

@@ -1,0 +1,433 @@
+"""Create, change, test and remove webhooks, and deliver their events.
+
+Each delivery is one operation. It goes to public addresses only, checked again for every request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import secrets
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+import orjson
+from django.conf import settings
+from django.db.models import F, QuerySet, Window
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from memcenter import telemetry
+from memcenter.lib.errors import Conflict, Invalid, NotFound, ProviderError
+from ops import audit_log, webhook_events
+from ops.access import as_system
+from ops.accounts import users
+from ops.forgetting import ledger
+from ops.models import ApiKey, Delivery, Kind, User, Webhook
+from ops.queue.run import Run
+from ops.registry import handles
+from ops.webhook_events import TEST, Event
+
+MAX_URL, MAX_SECRET = 500, 200
+MOST = 20
+SIGNATURE = "X-Memcenter-Signature"
+# Deliveries to a slow address pause for this long.
+REST_SECONDS = 60.0
+_resting: dict[int, float] = {}
+# A delivery occupies a worker, which must not wait for long.
+LOOKUP_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 3.0, 5.0
+# A server that sends byte by byte would never hit the time-outs above.
+_PATIENCE_SECONDS = 8.0
+_READ_BYTES = 65_536
+_looking_up = threading.BoundedSemaphore(8)
+# These embed an IPv4 address, which may be private.
+_CARRIERS = [ipaddress.ip_network(one) for one in ("64:ff9b::/96", "2002::/16", "2001::/32")]
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_TOOK_TOO_LONG = gettext_noop("The address took too long to answer.")
+_PRIVATE = gettext_noop("This leads to a private address. Webhooks are only sent to public ones.")
+
+
+def list_webhooks(user: User | None) -> QuerySet[Webhook]:
+    """Return the person's webhooks; without a person, the product's."""
+    return Webhook.objects.filter(user=user).select_related("user")
+
+
+def find(public_id: str, *, user: User | None) -> Webhook:
+    """Raises `NotFound`."""
+    found = list_webhooks(user).filter(public_id=public_id).first()
+    if found is None:
+        raise NotFound("There is no such webhook.")
+    return found
+
+
+def look_at(url: str) -> None:
+    """Resolve an address within 6 s, before the transaction that stores it.
+
+    Raises `Invalid` naming `url` if it leads to a private address.
+    """
+    if problem := problem_with_address(url, longest=MAX_URL):
+        raise Invalid.field("url", problem)
+
+
+def create(
+    *, user: User | None, url: str, told: Sequence[str], secret: str = "", key: ApiKey | None = None
+) -> Webhook:
+    """Create a webhook, with a random secret if none is given.
+
+    Call `look_at` first. Raises `Invalid` naming the field, and `Conflict` if there are too many
+    already or the person is being forgotten.
+    """
+    if user is not None:
+        users.check_not_being_forgotten(user)
+    _check(url=url, told=told, secret=secret)
+    if list_webhooks(user).count() >= MOST:
+        raise Conflict(f"There are {MOST} webhooks already; take one away first.")
+    made = Webhook.objects.create(
+        user=user,
+        api_key=key,
+        url=url,
+        events=sorted(set(told)),
+        secret=secret or f"whsec_{secrets.token_urlsafe(24)}",
+    )
+    _record("webhook.made", made, {"events": made.events})
+    return made
+
+
+def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
+    """Change `url`, `events`, `secret` or `is_active`. Raises `Invalid` naming the field."""
+    _check(
+        url=changes.get("url", webhook.url),
+        told=changes.get("events", webhook.events),
+        secret=changes.get("secret", webhook.secret),
+    )
+    for name, value in changes.items():
+        setattr(webhook, name, sorted(set(value)) if name == "events" else value)
+    webhook.version += 1
+    webhook.save(update_fields=[*changes, "version"])
+    ledger.record_decision("webhook", webhook.public_id, removed=False, version=webhook.version)
+    _record("webhook.changed", webhook, {"fields": sorted(changes)})
+    return webhook
+
+
+def remove(webhook: Webhook) -> None:
+    """Remove a webhook with its log; pending deliveries are dropped."""
+    _record("webhook.removed", webhook)
+    ledger.record_decision("webhook", webhook.public_id, removed=True)
+    webhook.deliveries.all().delete()
+    webhook.delete()
+
+
+def try_out(webhook: Webhook) -> Delivery:
+    """Send a test event now, even if the webhook is off."""
+    _record("webhook.tried", webhook)
+    subject = webhook.user.subject if webhook.user else None
+    return webhook_events.test(webhook.pk, subject=subject)
+
+
+def log_of(webhook: Webhook) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(webhook=webhook)
+
+
+def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
+    """Return the last few deliveries of each, newest first."""
+    if not rows:
+        return []
+    place = Window(RowNumber(), partition_by=F("webhook"), order_by=F("pk").desc())
+    told = Delivery.objects.filter(webhook__in=rows).annotate(place=place)
+    return list(told.filter(place__lte=count).order_by("-pk"))
+
+
+def _check(*, url: str, told: Sequence[str], secret: str) -> None:
+    problems: dict[str, list[str]] = {}
+    if problem := problem_with_url(url, longest=MAX_URL):
+        problems["url"] = [problem]
+    if not told or set(told) - set(Event.values):
+        problems["events"] = [f"Choose among {', '.join(Event.values)}."]
+    if len(secret) > MAX_SECRET or not secret.isprintable():
+        problems["secret"] = [f"At most {MAX_SECRET} printable characters."]
+    if problems:
+        raise Invalid("The webhook is not valid.", fields=problems)
+
+
+def _record(action: str, webhook: Webhook, details: dict[str, Any] | None = None) -> None:
+    subject = webhook.user.subject if webhook.user else None
+    audit_log.record(action, subject=subject, target=webhook.public_id, details=details)
+
+
+class Undelivered(ProviderError):
+    """The address did not accept the delivery, which is retried like any operation."""
+
+    uses_up = True
+
+
+@handles(Kind.DELIVER_WEBHOOK)
+def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
+    """Send one delivery and log the result.
+
+    Safe to run twice: an accepted delivery is not sent again. If a worker dies between the response
+    and the log, it is sent again; receivers recognise a delivery by its id.
+    """
+    with as_system():
+        found = Delivery.objects.select_related("webhook").filter(pk=run.payload["delivery"])
+        delivery = found.first()
+        if delivery is None or delivery.delivered_at is not None:
+            return None
+        body = body_of(delivery)
+    webhook = delivery.webhook
+    if not webhook.is_active and delivery.event != TEST:
+        return None
+    if _rests(webhook.pk) and delivery.event != TEST:
+        raise ProviderError("The address was slow a moment ago; it is told later.", retryable=True)
+    status, error = _send(webhook.url, delivery, body, secret=webhook.secret)
+    taken = status is not None and 200 <= status < 300
+    with run.applying_as_system():
+        Delivery.objects.filter(pk=delivery.pk).update(
+            status_code=status,
+            error="" if taken else error,
+            delivered_at=timezone.now() if taken else None,
+            attempts=run.operation.attempt,
+        )
+    if not taken:
+        raise Undelivered(error, retryable=delivery.event != TEST)
+    return {"status": status}
+
+
+def body_of(delivery: Delivery) -> bytes:
+    """Return the body, which contains ids only. A receiver reads the rows with an API key."""
+    person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
+    told = {
+        "id": delivery.public_id,
+        "event": delivery.event,
+        "created_at": delivery.created_at,
+        "user_id": person.external_id if person else None,
+        **delivery.body,
+    }
+    return orjson.dumps(told)
+
+
+def signature(body: bytes, *, secret: str, at: int) -> str:
+    """`t=…,v1=…`: HMAC-SHA256, in hex, of the Unix seconds, a dot and the body."""
+    mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
+    return f"t={at},v1={mac.hexdigest()}"
+
+
+def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[int | None, str]:
+    """Return the status of the response, and the error in our own words."""
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Memory-Center-Webhook/1",
+        "X-Memcenter-Event": delivery.event,
+        "X-Memcenter-Delivery": delivery.public_id,
+        SIGNATURE: signature(body, secret=secret, at=int(time.time())),
+        **telemetry.passed_on(),
+    }
+    try:
+        status = post_to_address(public_address(url), body=body, headers=headers)
+    except Unreachable as error:
+        if isinstance(error, TooSlow):
+            _resting[delivery.webhook_id] = time.monotonic() + REST_SECONDS
+        return None, str(error)
+    return status, f"The address answered {status}."
+
+
+def _rests(webhook: int) -> bool:
+    """Tell whether deliveries to this address pause, since it answered too slowly."""
+    until = _resting.get(webhook, 0.0)
+    if until <= time.monotonic():
+        _resting.pop(webhook, None)
+        return False
+    return True
+
+
+class Unreachable(Exception):
+    """The request could not be sent; the message gives the reason in our own words."""
+
+
+class TooSlow(Unreachable):
+    """The request timed out; the receiver may have processed it."""
+
+
+@dataclass(frozen=True)
+class PublicAddress:
+    """A checked IP address with the host name that resolved to it."""
+
+    url: SplitResult
+    address: str
+    port: int
+
+
+def problem_with_address(url: str, *, longest: int) -> str:
+    """Return what is wrong with an address in one sentence, or an empty string.
+
+    A name that does not resolve now is accepted, since it is checked again before each request.
+    """
+    try:
+        parts = _parts(url, longest=longest)
+    except Invalid as error:
+        return error.message
+    try:
+        found = _resolved(parts)
+    except Unreachable:
+        return ""
+    return "" if all(map(_is_open, found)) else _PRIVATE
+
+
+def problem_with_url(url: str, *, longest: int) -> str:
+    """Do the same without a DNS query, for use inside a transaction."""
+    try:
+        address = _literal(_parts(url, longest=longest))
+    except Invalid as error:
+        return error.message
+    return "" if address is None or _is_open(address) else _PRIVATE
+
+
+def public_address(url: str) -> PublicAddress:
+    """Resolve and check a host. Raises `Unreachable` if any of its addresses is forbidden."""
+    try:
+        parts = _parts(url, longest=len(url))
+    except Invalid as error:
+        raise Unreachable(error.message) from error
+    found = _resolved(parts)
+    if not all(map(_is_open, found)):
+        raise Unreachable(_PRIVATE)
+    return PublicAddress(parts, str(found[0]), _port(parts))
+
+
+def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, str]) -> int:
+    """Send without following redirects; return the status within 8 s. Raises `Unreachable`."""
+    connection = _connection(place)
+    over = threading.Event()
+    alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection, over])
+    alarm.daemon = True
+    alarm.start()
+    try:
+        path = place.url.path or "/"
+        asked = f"{path}?{place.url.query}" if place.url.query else path
+        connection.request("POST", asked, body=body, headers=dict(headers))
+        answer = connection.getresponse()
+        answer.read(_READ_BYTES)
+        return answer.status
+    except ssl.SSLError as error:
+        if over.is_set():
+            raise TooSlow(_TOOK_TOO_LONG) from error
+        raise Unreachable("The certificate of the address is not valid.") from error
+    except TimeoutError as error:
+        raise TooSlow(_TOOK_TOO_LONG) from error
+    except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+        if over.is_set():
+            raise TooSlow(_TOOK_TOO_LONG) from error
+        raise Unreachable("The address could not be reached.") from error
+    finally:
+        alarm.cancel()
+        connection.close()
+
+
+def _connection(place: PublicAddress) -> http.client.HTTPConnection:
+    """Connect to the checked address; the name is used for headers and the certificate only."""
+    secure = place.url.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(place.url.hostname or "", place.port, timeout=ANSWER_SECONDS)
+
+    def connect() -> None:
+        plain = socket.create_connection((place.address, place.port), CONNECT_SECONDS)
+        plain.settimeout(ANSWER_SECONDS)
+        connection.sock = plain
+        if secure:
+            context = ssl.create_default_context()
+            connection.sock = context.wrap_socket(plain, server_hostname=place.url.hostname)
+
+    connection.connect = connect  # type: ignore[method-assign]
+    return connection
+
+
+def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> None:
+    """Shut the socket down, since closing alone would not wake a blocked reader."""
+    over.set()
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _parts(url: str, *, longest: int) -> SplitResult:
+    """Raises `Invalid`."""
+    try:
+        parts = urlsplit(url)
+        _port(parts)
+    except ValueError as error:
+        raise Invalid("This is not an address.") from error
+    plain = url.isascii() and url.isprintable() and " " not in url and "\\" not in url
+    if not plain or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Invalid("Give an address that begins with https:// or http://.")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise Invalid("The address must not hold a name, a password or a fragment.")
+    if len(url) > longest:
+        raise Invalid(f"At most {longest} characters.")
+    return parts
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _resolved(parts: SplitResult) -> list[_Address]:
+    """Return every address of the name. Raises `Unreachable`."""
+    if (literal := _literal(parts)) is not None:
+        return [literal]
+    try:
+        found = _looked_up(parts.hostname or "")
+    except TimeoutError as error:
+        raise TooSlow("The name of the address took too long to look up.") from error
+    except (OSError, UnicodeError) as error:
+        raise Unreachable("The name of the address is not known.") from error
+    return [ipaddress.ip_address(one.split("%")[0]) for one in found]
+
+
+def _literal(parts: SplitResult) -> _Address | None:
+    try:
+        return ipaddress.ip_address((parts.hostname or "").split("%")[0])
+    except ValueError:
+        return None
+
+
+def _looked_up(name: str) -> list[str]:
+    """Call `getaddrinfo` in a thread and wait at most 3 s, since it has no time-out.
+
+    Raises `TimeoutError`, also if too many threads are waiting for slow names already.
+    """
+    if not _looking_up.acquire(timeout=LOOKUP_SECONDS):
+        raise TimeoutError
+    found: Future[list[str]] = Future()
+
+    def ask() -> None:
+        try:
+            known = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+            found.set_result([str(one[4][0]) for one in known])
+        except (OSError, UnicodeError) as error:
+            found.set_exception(error)
+        finally:
+            _looking_up.release()
+
+    threading.Thread(target=ask, daemon=True, name="look-up").start()
+    return found.result(timeout=LOOKUP_SECONDS)
+
+
+def _is_open(address: _Address) -> bool:
+    if settings.WEBHOOKS_MAY_BE_PRIVATE:
+        return True
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return _is_open(address.ipv4_mapped)
+        if any(address in one for one in _CARRIERS):
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved

@@ -1,1 +1,0 @@
-"""Webhooks: registration, events, delivery to public addresses only."""

@@ -1,0 +1,319 @@
+"""The weekly mail: whom it goes to, how they confirm and stop it, when it is due, and sending.
+
+A sent mail can't be forgotten. So mail holds counts and links only: no memory, no topic and no
+name; `memories.week_mail` counts. The links are made of a row's nonce, signed for one purpose each.
+They work without signing in, since who has them reads the mailbox. Mail is held after a restore, as
+webhooks are.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from email.utils import make_msgid
+from enum import StrEnum
+from smtplib import SMTPException, SMTPRecipientsRefused, SMTPServerDisconnected
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMultiAlternatives, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db.models import Q, QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from memcenter.lib.errors import Conflict, Invalid, NotFound, ProviderError
+from ops import audit_log
+from ops.access import as_user, lock_person
+from ops.accounts import users
+from ops.forgetting import ledger
+from ops.models import Kind, Operation, Priority, User, UserSettings, WeeklyMail
+from ops.queue import outbox
+from ops.queue.run import Run
+from ops.registry import handles
+
+CONFIRM_DAYS = 7
+_HOUR = 8
+_QUESTIONS_A_DAY = 5  # strangers whose addresses are typed in must not be flooded
+_LANE = "mail"  # one at a time, so that a slow server occupies one worker
+_UNREACHABLE = gettext_noop("The mail server can’t be reached.")
+_REFUSED = gettext_noop("The mail server didn’t accept the mail.")
+logger = logging.getLogger(__name__)
+
+
+class Link(StrEnum):
+    """What a link in a mail is for; the values are names of pages."""
+
+    CONFIRM = "weekly_mail_confirm"
+    STOP = "weekly_mail_stop"
+
+
+def is_offered() -> bool:
+    return bool(settings.EMAIL_HOST)
+
+
+def mail_of(user: User) -> WeeklyMail | None:
+    return WeeklyMail.objects.select_related("user__settings").filter(user=user).first()
+
+
+def switch_on(*, user: User, address: str, language: str) -> None:
+    """Ask at this address whether the weekly mail may be sent there.
+
+    Does nothing if the address is confirmed already. Raises `Invalid` naming `address`, and
+    `Conflict` without a mail server, after too many questions in a day, and while the person is
+    being forgotten.
+    """
+    users.check_not_being_forgotten(user)
+    if not is_offered():
+        raise Conflict("No mail server is set up.")
+    try:
+        WeeklyMail._meta.get_field("address").clean(address, None)
+    except ValidationError as error:
+        raise Invalid.field("address", "This is not a mail address.") from error
+    now = timezone.now()
+    asked = Operation.objects.filter(subject=user.subject, kind=Kind.CONFIRM_MAIL)
+    if asked.filter(created_at__gt=now - timedelta(days=1)).count() >= _QUESTIONS_A_DAY:
+        raise Conflict("Several mails were sent today. Please try again tomorrow.")
+    own = WeeklyMail.objects.filter(user=user)
+    own.exclude(address=address).delete()
+    given = {"language": language, "asked_at": now}
+    if not own.filter(confirmed_at=None).update(**given):
+        if own.exists():
+            return
+        WeeklyMail.objects.create(user=user, address=address, **given)
+    ledger.record_decision("weekly mail", user.subject, nonce=str(own.get().nonce))
+    audit_log.record("weekly_mail.asked", subject=user.subject)
+    _enqueue(Kind.CONFIRM_MAIL, user, {})
+
+
+def switch_off(user: User) -> None:
+    """Erase the address. Safe to repeat."""
+    if WeeklyMail.objects.filter(user=user).delete()[0]:
+        ledger.record_decision("weekly mail", user.subject, nonce=None)
+        audit_log.record("weekly_mail.stopped", subject=user.subject)
+
+
+def confirm(token: str) -> None:
+    """Confirm the address to which this link was sent, as the system. Raises `NotFound`."""
+    row = find(Link.CONFIRM, token)
+    if row is None:
+        raise NotFound("There is no such link any more.")
+    lock_person(row.user)
+    if WeeklyMail.objects.filter(pk=row.pk, confirmed_at=None).update(confirmed_at=timezone.now()):
+        audit_log.record("weekly_mail.confirmed", subject=row.user.subject)
+
+
+def stop(token: str) -> None:
+    """Switch off by the link in a mail, as the system; safe to repeat. Raises `NotFound`."""
+    row = find(Link.STOP, token)
+    if row is not None:
+        lock_person(row.user)
+        switch_off(row.user)
+
+
+def find(link: Link, token: str) -> WeeklyMail | None:
+    """Return the row of a link; None if another address took its place, or none.
+
+    Raises `NotFound` for a token that is not ours, or too old to confirm an address.
+    """
+    longest = timedelta(days=CONFIRM_DAYS) if link is Link.CONFIRM else None
+    try:
+        nonce = _signer(link).unsign(token, max_age=longest)
+    except signing.BadSignature as error:
+        raise NotFound("There is no such link any more.") from error
+    rows = WeeklyMail.objects.select_related("user").filter(user__hidden_at=None)
+    return rows.filter(nonce=nonce).first()
+
+
+def url_of(link: Link, row: WeeklyMail) -> str:
+    return absolute(reverse(link, args=[_signer(link).sign(str(row.nonce))]))
+
+
+def absolute(path: str) -> str:
+    return f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+
+
+def _signer(link: Link) -> signing.TimestampSigner:
+    return signing.TimestampSigner(salt=f"ops.{link}", sep=".")
+
+
+def unconfirmed() -> QuerySet[WeeklyMail]:
+    """Return the addresses whose link has expired."""
+    too_old = timezone.now() - timedelta(days=CONFIRM_DAYS)
+    return WeeklyMail.objects.filter(confirmed_at=None, asked_at__lt=too_old)
+
+
+def request_due(*, now: datetime) -> int:
+    """Enqueue the mail of everybody whose Monday morning it is, as the system; return how many.
+
+    Once for each Monday, however the operation ends.
+    """
+    if not is_offered():
+        return 0
+    # A Monday may begin a day before UTC's.
+    is_long_ago = Q(sent_on=None) | Q(sent_on__lte=now.date() - timedelta(days=6))
+    rows = WeeklyMail.objects.filter(is_long_ago, confirmed_at__isnull=False)
+    count = 0
+    for row in rows.select_related("user__settings").order_by("pk"):
+        monday = due_monday(row, now=now)
+        payload = {"monday": f"{monday}"}
+        asked = Operation.objects.filter(subject=row.user.subject, kind=Kind.WEEKLY_MAIL)
+        if monday is not None and not asked.filter(payload=payload).exists():
+            _enqueue(Kind.WEEKLY_MAIL, row.user, payload)
+            count += 1
+    return count
+
+
+def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
+    """Return the Monday of this week in the person's time zone if its mail is still to be sent.
+
+    It is due from 8:00 on. Whoever confirmed their address later gets the next one.
+    """
+    zone = ZoneInfo(_settings_of(row).timezone)
+    today = now.astimezone(zone).date()
+    monday = today - timedelta(days=today.weekday())
+    begins = datetime.combine(monday, time(_HOUR), zone)
+    is_on = row.confirmed_at is not None and row.confirmed_at <= begins <= now
+    is_sent = row.sent_on is not None and row.sent_on >= monday
+    is_here = row.user.is_active and row.user.hidden_at is None
+    return monday if is_on and is_here and not is_sent else None
+
+
+def claim(user: User, *, monday: date) -> WeeklyMail | None:
+    """Note the mail of this Monday as sent, before it is sent; None if it is not due any more.
+
+    Call it in the person's transaction, with their lock.
+    """
+    row = mail_of(user)
+    if row is None or due_monday(row, now=timezone.now()) != monday:
+        return None
+    row.sent_on = monday
+    row.save(update_fields=["sent_on"])
+    return row
+
+
+def unclaim(row: WeeklyMail) -> None:
+    """Make a mail due again that was not sent."""
+    before = row.sent_on and row.sent_on - timedelta(days=7)
+    WeeklyMail.objects.filter(pk=row.pk, sent_on=row.sent_on).update(sent_on=before)
+
+
+def language_of(row: WeeklyMail) -> str:
+    return _settings_of(row).language or row.language or settings.LANGUAGE_CODE
+
+
+def _settings_of(row: WeeklyMail) -> UserSettings:
+    return getattr(row.user, "settings", None) or UserSettings()
+
+
+def _enqueue(kind: Kind, user: User, payload: Mapping[str, str]) -> None:
+    outbox.enqueue(
+        kind,
+        subject=user.subject,
+        payload=payload,
+        priority=Priority.BULK,
+        dedupe_key=f"{kind}:{user.subject}",
+        serial_key=_LANE,
+    )
+
+
+@handles(Kind.CONFIRM_MAIL)
+def ask_to_confirm(run: Run) -> None:
+    """Ask the reader of the address to confirm it. Running it twice asks twice at most."""
+    user = run.user()
+    if user is None:
+        return
+    with as_user(user):
+        row = mail_of(user)
+    if row is None or row.confirmed_at is not None or row.user.hidden_at is not None:
+        return
+    with translation.override(language_of(row)):
+        letter = Letter(
+            subject=_("Confirm your address for the weekly mail"),
+            lines=(
+                _("Somebody with an account here asked for a weekly mail to this address."),
+                _("If it wasn’t you, do nothing: nothing is sent without your confirmation."),
+            ),
+            action=_("Confirm the address"),
+            url=url_of(Link.CONFIRM, row),
+        )
+        send(letter, row)
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A mail: lines without anything that is remembered, a link, and perhaps one that stops it."""
+
+    subject: str
+    lines: Sequence[str]
+    action: str
+    url: str
+    stop_url: str = ""
+
+
+class NotSent(ProviderError):
+    """The mail was certainly not sent."""
+
+
+def send(letter: Letter, row: WeeklyMail) -> None:
+    """Send a mail in the language that is active. Raises `NotSent`.
+
+    If the connection breaks while the server takes the mail, it counts as sent: none is better than
+    two.
+    """
+    message = _message(letter, row)
+    connection = get_connection()
+    try:
+        _open(connection)
+        connection.send_messages([message])
+    except SMTPServerDisconnected:
+        logger.warning("the mail server broke off; the mail counts as sent")
+    except SMTPException as error:
+        raise NotSent(_REFUSED, retryable=not _is_final(error)) from error
+    finally:
+        with suppress(OSError):
+            connection.close()
+
+
+def _open(connection: BaseEmailBackend) -> None:
+    try:
+        connection.open()
+    except OSError as error:  # SMTP's own errors are among them
+        raise NotSent(_UNREACHABLE, retryable=True) from error
+
+
+def _is_final(error: SMTPException) -> bool:
+    """Tell whether the server doesn't know the address; a later try would not help."""
+    if not isinstance(error, SMTPRecipientsRefused):
+        return False
+    return all(code >= 500 for code, _words in error.recipients.values())
+
+
+def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
+    """Return it as text and HTML; mail programs offer the link that stops it (RFC 8058)."""
+    headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=_host())}
+    if letter.stop_url:
+        headers["List-Unsubscribe"] = f"<{letter.stop_url}>"
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    lines = [*letter.lines, f"{letter.action}:\n{letter.url}"]
+    if letter.stop_url:
+        lines.append(_("Stop this mail:") + f"\n{letter.stop_url}")
+    message = EmailMultiAlternatives(
+        letter.subject, "\n\n".join(lines), to=[row.address], headers=headers
+    )
+    html = render_to_string("ops/mail.html", {"letter": letter})
+    message.attach_alternative(html, "text/html")
+    return message
+
+
+def _host() -> str:
+    return urlsplit(settings.PUBLIC_URL).hostname or "localhost"
