@@ -10,6 +10,7 @@ from memories.models import (
     Memory,
     MemoryFile,
     MemoryVersion,
+    PortraitPhrase,
     Project,
     RecallHit,
     RecallTrace,
@@ -20,8 +21,7 @@ from memories.models import (
     Vector,
     VersionInput,
 )
-from ops.admin.base import ReadOnlyAdmin
-from ops.admin.filters import LatestValuesFilter
+from ops.admin.base import LatestValuesFilter, ReadOnlyAdmin
 
 
 @admin.register(Memory)
@@ -54,6 +54,13 @@ class FragmentAdmin(ReadOnlyAdmin):
     masked = ("text",)
     list_display = ("pk", "user", "memory", "number", "text", "token_count")
     list_select_related = ("user", "memory")
+
+
+@admin.register(PortraitPhrase)
+class PortraitPhraseAdmin(ReadOnlyAdmin):
+    masked = ("text",)
+    list_display = ("pk", "user", "version", "text", "created_at")
+    list_select_related = ("user", "version")
 
 
 @admin.register(Source)

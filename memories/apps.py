@@ -8,6 +8,6 @@ class MemoriesConfig(AppConfig):
         # These modules register themselves.
         import memories.forgetting.operations
         import memories.operations
-        import memories.transfer.readable_pages
-        import memories.transfer.recycling_decisions
-        import memories.transfer.user_data  # noqa: F401
+        import memories.transfer.import_rows
+        import memories.transfer.user_data
+        import memories.week_mail  # noqa: F401

@@ -1,17 +1,19 @@
-"""Select the implementation of each language step, as the settings say."""
+"""Select the implementation of each language step, as the settings say, and load them early."""
 
+import gc
 from functools import cache
 
 from django.conf import settings
+from django.utils import timezone
 
+from memcenter.lib import process
+from memcenter.lib.text import tokens
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
-from memories.extraction.arbitration.consolidation import BundledConsolidator, Consolidator
-from memories.extraction.arbitration.pairs import PairReader
+from memories.extraction.arbitration.pairs import BundledConsolidator, Consolidator, PairReader
 from memories.extraction.arbitration.verdicts import BundledArbiter
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.chat_model.arbiter import ModelArbiter
-from memories.extraction.chat_model.consolidator import ModelConsolidator
-from memories.extraction.chat_model.extractor import ModelExtractor
+from memories.extraction.chat_model.arbiter import ModelArbiter, ModelConsolidator
+from memories.extraction.chat_model.extractor import ModelExtractor, ModelJointReader
 from memories.extraction.chat_model.fallback import (
     StandInArbiter,
     StandInConsolidator,
@@ -19,16 +21,26 @@ from memories.extraction.chat_model.fallback import (
     StandInJointReader,
     StandInSummarizer,
 )
-from memories.extraction.chat_model.joint_reader import ModelJointReader
+from memories.extraction.chat_model.phraser import ModelPhraser
 from memories.extraction.chat_model.questions import Asker
 from memories.extraction.chat_model.summarizer import ModelSummarizer
 from memories.extraction.habits import BundledJointReader
-from memories.extraction.joint_types import JointReader
 from memories.extraction.summary import ExtractiveSummarizer
-from memories.extraction.types import Arbiter, Extractor, Summarizer
+from memories.extraction.types import (
+    Arbiter,
+    Extractor,
+    JointReader,
+    Said,
+    Summarizer,
+    TurnText,
+)
 from memories.indexing import search_index
 from memories.reader import reader
-from ops.queue import model_calls
+from memories.retrieval.query import analyse
+from ops.queue.run import record_model_call
+
+# A pair takes about eight milliseconds of one processor core.
+_MOST_PAIRS_AT_ONCE = 3
 
 
 def extractor() -> Extractor:
@@ -73,6 +85,11 @@ def consolidator() -> Consolidator:
     return asked
 
 
+def phraser() -> ModelPhraser | None:
+    """Return the step that words the portrait; without a model the own words stand in it."""
+    return ModelPhraser(_asker(), reader=pair_reader()) if _by_model() else None
+
+
 @cache
 def bundled_extractor() -> BundledExtractor:
     """The learned reader; it is loaded when the first message is read."""
@@ -81,8 +98,13 @@ def bundled_extractor() -> BundledExtractor:
 
 @cache
 def bundled_arbiter() -> BundledArbiter:
-    """The arbiter for calls whose caller waits for the answer: it needs no network."""
+    """The arbiter that needs no network."""
     return BundledArbiter(pair_reader())
+
+
+def quick_arbiter() -> BundledArbiter:
+    """The bundled arbiter for calls whose caller waits: it reads few pairs."""
+    return BundledArbiter(pair_reader(), most_pairs=_MOST_PAIRS_AT_ONCE)
 
 
 def pair_reader() -> PairReader:
@@ -116,10 +138,36 @@ def endpoint() -> Endpoint:
 
 
 def _asker() -> Asker:
-    return Asker(chat_model(endpoint()), account=model_calls.record)
+    return Asker(chat_model(endpoint()), account=record_model_call)
 
 
 @cache
 def chat_model(endpoint: Endpoint) -> OpenAICompatibleModel:
     """Return the endpoint's model, shared per process: it keeps connections and health state."""
     return OpenAICompatibleModel(endpoint)
+
+
+# A message that takes each step of learning: a date, a name, a secret, two languages.
+_SAMPLE = (
+    "My aunt Zofia moved to Gdynia last May. 我对花生过敏，密码是 hunter2。",
+    "I see. 好的。",
+)
+
+
+@cache
+def preload() -> None:
+    """Load everything that is bundled, so that processes forked from this one share its memory.
+
+    Opens no connection and starts no thread. In a fork of a process that has done it, it does
+    nothing.
+    """
+    user, assistant = (Said(text, timezone.now()) for text in _SAMPLE)
+    bundled_extractor().extract(TurnText(user, assistant))
+    analyse("warm 热身")
+    tokens.count("warm")
+    if settings.EMBEDDER != "openai_compatible":
+        search_index.configured_embedder().embed(["."])
+    # Collected objects are written to, and a page that is written to isn't shared any more.
+    gc.collect()
+    gc.freeze()
+    process.return_free_memory()

@@ -9,19 +9,19 @@ from django.utils import timezone
 
 from memories import language_steps
 from memories.files import daily_notes, file_sync, line_index
-from memories.forgetting import cleanup, spoken_requests
-from memories.indexing import milvus_move, milvus_sync, reindexing, search_index, user_indexes
+from memories.forgetting import operations, spoken_requests
+from memories.indexing import milvus_sync, reindexing, search_index
 from memories.learning import (
     ingest,
-    old_notes,
     quiet_conversations,
+    single_texts,
     skills,
     turn_batches,
     turn_context,
 )
 from memories.learning.turn_context import Heard
 from memories.models import Memory
-from memories.writing import archive, consolidation, model_revision
+from memories.writing import archive, consolidation, model_revision, portrait_phrases
 from ops.access import as_user
 from ops.forgetting import expired_rows
 from ops.models import Kind, User
@@ -111,7 +111,7 @@ def consolidate(run: Run) -> Mapping[str, Any] | None:
     learned = []
     if not run.payload.get("dry_run"):
         run.step("notes")
-        learned = old_notes.learn_from_old(run, user=user)
+        learned = single_texts.learn_from_notes(run, user=user)
     with as_user(user):
         groups = consolidation.groups_of(user, now=timezone.now())
     run.step("propose", total=len(groups))
@@ -151,7 +151,7 @@ def build_index(run: Run) -> Mapping[str, Any]:
     Running it twice is safe: it compares with the existing indexes, and drops the remains of a
     killed build.
     """
-    return user_indexes.bring_in_line(run)
+    return reindexing.build_user_indexes(run)
 
 
 @handles(Kind.MOVE_VECTORS, is_long=True)
@@ -161,7 +161,7 @@ def move_vectors(run: Run) -> Mapping[str, Any]:
     A repeated run continues with the changes that Milvus hasn't got yet; after that it changes
     nothing.
     """
-    return milvus_move.move(run)
+    return milvus_sync.move_search(run)
 
 
 @handles(Kind.SYNC_VECTORS, is_long=True)
@@ -175,9 +175,9 @@ def sync_vectors(run: Run) -> None:
 @handles(Kind.CLEANUP, is_long=True)
 def clean_up(run: Run) -> Mapping[str, Any]:
     """Erase expired rows; a repeated run finds none."""
-    counts = {"binned": cleanup.forget_binned(run), "files": cleanup.erase_binned_files(run)}
+    counts = {"binned": operations.forget_binned(run), "files": operations.erase_binned_files(run)}
     run.step("traces")
-    return counts | expired_rows.erase_expired(run) | cleanup.erase_expired(run)
+    return counts | expired_rows.erase_expired(run) | operations.erase_expired(run)
 
 
 @handles(Kind.SYNC_FILES, is_long=True)
@@ -221,3 +221,15 @@ def revise_memory(run: Run) -> Mapping[str, Any] | None:
     if not written.known:
         return {"revised": False}
     return {"revised": model_revision.revise(run, user, written, model_revision.decide(written))}
+
+
+@handles(Kind.WORD_PORTRAIT)
+def word_portrait(run: Run) -> Mapping[str, Any] | None:
+    """Let the chat model word the memories of the portrait.
+
+    Running it twice is safe: a version that was worded isn't asked about again.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    return {"phrases": portrait_phrases.write(run, user=user)}

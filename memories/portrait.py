@@ -1,7 +1,8 @@
-"""About you: what is known about a person, in groups, in their own words.
+"""About you: what is known about a person, in groups.
 
-The portrait is read from the memories each time and stored nowhere, so a memory that is forgotten,
-disabled, deleted or expired leaves it at once.
+The portrait is read from the memories each time, so a memory that is forgotten, disabled, deleted
+or expired leaves it at once. A memory stands there in the person's own words, or in the short
+phrase that a chat model wrote for its current version (`memories.writing.portrait_phrases`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from memories.extraction.wording.topics import TOPICS
-from memories.models import Kind, Memory, MemoryStatus, MemoryVersion
+from memories.extraction.wording.languages import TOPICS
+from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, PortraitPhrase
 from ops.models import User
 
 MOST = 150  # memories in a portrait, the most telling first
@@ -67,8 +68,13 @@ class Phrase:
     """One memory of the portrait, and whether it came or changed since the last visit."""
 
     memory: Memory
+    wording: str = ""  # a chat model's; empty where the own words stand
     is_new: bool = False
     is_changed: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.wording or " ".join(self.memory.content.split())
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,7 @@ def portrait_of(user: User, *, since: datetime | None = None) -> list[Group]:
     of projects aren't about the person and are left out. `since` is the last visit.
     """
     groups: dict[str, list[Phrase]] = {key: [] for key in TITLES}
-    for memory in _most_telling(user):
+    for memory in most_telling(user):
         key = group_of(tags=memory.tags, kind=memory.kind, standing=memory.standing)
         groups[key].append(_phrase(memory, since))
     return [Group(key, phrases) for key, phrases in groups.items() if phrases]
@@ -114,10 +120,14 @@ def lines_of(groups: Sequence[Group]) -> Iterator[str]:
     """Yield the portrait as lines of Markdown, without the marks of a visit."""
     for group in groups:
         yield from ("", f"## {group.title}", "")
-        yield from (f"- {' '.join(phrase.memory.content.split())}" for phrase in group.phrases)
+        yield from (f"- {phrase.text}" for phrase in group.phrases)
 
 
-def _most_telling(user: User) -> QuerySet[Memory]:
+def most_telling(user: User) -> QuerySet[Memory]:
+    """Return the memories of the portrait, with `changed_at` and `wording`.
+
+    `wording` is None for a memory whose current version wasn't worded yet.
+    """
     limits_first = Case(
         When(kind=Kind.CONSTRAINT, then=Value(0)), default=Value(1), output_field=IntegerField()
     )
@@ -126,7 +136,13 @@ def _most_telling(user: User) -> QuerySet[Memory]:
         holds, user=user, project=None, status=MemoryStatus.ACTIVE, removal_asked_at=None
     )
     newest = MemoryVersion.objects.filter(memory=OuterRef("pk"), number=OuterRef("current_version"))
-    rows = rows.annotate(changed_at=Subquery(newest.values("created_at")[:1]))
+    phrase = PortraitPhrase.objects.filter(
+        version__memory=OuterRef("pk"), version__number=OuterRef("current_version")
+    )
+    rows = rows.annotate(
+        changed_at=Subquery(newest.values("created_at")[:1]),
+        wording=Subquery(phrase.values("text")[:1]),
+    )
     return rows.order_by(limits_first, "-pinned", F("importance").desc(), "-created_at")[:MOST]
 
 
@@ -134,4 +150,5 @@ def _phrase(memory: Memory, since: datetime | None) -> Phrase:
     is_new = since is not None and memory.created_at > since
     changed_at = memory.changed_at  # type: ignore[attr-defined]
     is_changed = since is not None and changed_at is not None and changed_at > since
-    return Phrase(memory, is_new, is_changed and not is_new)
+    wording = memory.wording or ""  # type: ignore[attr-defined]
+    return Phrase(memory, wording, is_new, is_changed and not is_new)

@@ -12,7 +12,8 @@ from memcenter.lib.database import statements
 from memcenter.lib.errors import Invalid, NotFound
 from memories import projects
 from memories.extraction.wording.digest import digest
-from memories.models import Kind, Memory, Origin, Project
+from memories.models import Memory, Origin
+from memories.models.memory import OF_PROJECTS
 from memories.recall import search
 from memories.recall.candidate_pool import PreparedQuery
 from memories.recall.search import SearchHit
@@ -26,8 +27,6 @@ from ops.models import User
 PLACE = ("machine_name", "project_path")
 # The next step that an agent is told to take with the ids it found.
 NEXT_ACTION = "use_ids_to_call_mem_get"
-# The types of a page about a project; the other kinds may be about the user alone.
-OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 _UNNAMED = "Name the project of a “{kind}”: project_key, or project_name where a call takes it."
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
@@ -114,7 +113,7 @@ def find(
     A project that doesn't exist yet yields an empty list. Raises `Invalid`.
     """
     try:
-        place = _named(project, user=user)
+        place = projects.find(user=user, key=project) if project else None
         filters = Filters(project=place, kinds=tuple(kinds), archived=True)
     except NotFound:
         return []
@@ -126,10 +125,6 @@ def find(
 def key_of(*, key: str | None, name: str | None) -> str:
     """Return the project's key, derived from the name if needed; empty if neither is given."""
     return key or projects.slug(name or "")
-
-
-def _named(key: str, *, user: User) -> Project | None:
-    return projects.find(user=user, key=key) if key else None
 
 
 def _check(place: Place) -> None:

@@ -5,9 +5,9 @@ from celery.signals import worker_init
 from django.utils import timezone
 
 from memories.files import file_sync
-from memories.indexing import milvus_sync, user_indexes
+from memories.indexing import milvus_sync, reindexing
+from memories.language_steps import preload
 from memories.learning import quiet_conversations
-from memories.preloading import preload
 from memories.writing import consolidation
 from ops.access import as_system
 
@@ -41,7 +41,7 @@ def request_consolidation() -> int:
 def request_own_indexes() -> bool:
     """Enqueue hourly if a user has come to have very many memories, or few again."""
     with as_system():
-        return user_indexes.request() is not None
+        return reindexing.request_user_indexes() is not None
 
 
 @shared_task(ignore_result=True)

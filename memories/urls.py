@@ -5,13 +5,13 @@ from memories.pages import (
     actions,
     charts,
     conversation_tab,
-    forget_now,
-    memory_detail,
+    explanation,
+    files,
     memory_form,
+    memory_list,
     review_inbox,
+    week,
 )
-from memories.pages.files import files, history
-from memories.pages.lists import memory_list, recycle_bin
 
 _ONE = "long-term/<str:memory_id>/"
 
@@ -24,7 +24,7 @@ urlpatterns = [
     path("long-term/add/", memory_form.memory_add, name="memory_add"),
     path("long-term/bulk/", actions.memory_bulk, name="memory_bulk"),
     path("long-term/undo/<str:token>/", actions.memory_undo, name="memory_undo"),
-    path(_ONE, memory_detail.memory_page, name="memory_page"),
+    path(_ONE, explanation.memory_page, name="memory_page"),
     path(f"{_ONE}edit/", memory_form.memory_edit, name="memory_edit"),
     path(f"{_ONE}pin/", actions.memory_pin, name="memory_pin"),
     path(f"{_ONE}unpin/", actions.memory_unpin, name="memory_unpin"),
@@ -33,7 +33,7 @@ urlpatterns = [
     path(f"{_ONE}rate/", actions.memory_rate, name="memory_rate"),
     path(f"{_ONE}delete/", actions.memory_delete, name="memory_delete"),
     path(f"{_ONE}restore/", actions.memory_restore, name="memory_restore"),
-    path(f"{_ONE}forget/", forget_now.memory_forget, name="memory_forget"),
+    path(f"{_ONE}forget/", actions.memory_forget, name="memory_forget"),
     path(
         f"{_ONE}versions/<int:number>/restore/",
         memory_form.memory_restore_version,
@@ -41,9 +41,9 @@ urlpatterns = [
     ),
     path("review/", review_inbox.memory_review, name="memory_review"),
     path("review/<str:memory_id>/", review_inbox.memory_decide, name="memory_decide"),
-    path("bin/", recycle_bin.memory_bin, name="memory_bin"),
-    path("bin/empty/", forget_now.bin_empty, name="bin_empty"),
-    path("projects/<path:key>/forget/", forget_now.project_forget, name="project_forget"),
+    path("bin/", memory_list.memory_bin, name="memory_bin"),
+    path("bin/empty/", actions.bin_empty, name="bin_empty"),
+    path("projects/<path:key>/forget/", actions.project_forget, name="project_forget"),
     path("files/", files.memory_files_list, name="memory_files"),
     path("files/new/", files.memory_file_add, name="memory_file_add"),
     path("files/note/", files.memory_note_add, name="memory_note_add"),
@@ -51,8 +51,9 @@ urlpatterns = [
     path("files/read/<path:path>", files.memory_file, name="memory_file"),
     path("files/edit/<path:path>", files.memory_file_edit, name="memory_file_edit"),
     path("files/delete/<path:path>", files.memory_file_delete, name="memory_file_delete"),
-    path("files/history/<path:path>", history.memory_file_history, name="memory_file_history"),
-    path("files/restore/<path:path>", history.memory_file_restore, name="memory_file_restore"),
+    path("files/history/<path:path>", files.memory_file_history, name="memory_file_history"),
+    path("files/restore/<path:path>", files.memory_file_restore, name="memory_file_restore"),
+    path("week/", week.memory_week, name="memory_week"),
     path("pictures/", charts.memory_pictures, name="memory_pictures"),
-    path("refused/", recycle_bin.memory_refusals, name="memory_refusals"),
+    path("refused/", memory_list.memory_refusals, name="memory_refusals"),
 ]

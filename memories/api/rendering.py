@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from memories.files import daily_notes
 from memories.files.daily_notes import Appended
 from memories.files.memory_files import Applied, Shown
-from memories.learning.flush_candidates import Written as Flushed
 from memories.learning.memory_flush import Proposed
+from memories.learning.memory_flush import WrittenCandidate as Flushed
 from memories.models import (
     FileVersion,
     Memory,
@@ -21,25 +21,50 @@ from memories.models import (
 )
 from memories.portrait import Group
 from memories.recall.search import SNIPPET, SearchHit
+from memories.week import Week
 from memories.writing.direct_writes import Written
 from ops.accounts import users
 from ops.models import User
 
 
 def portrait_group(group: Group) -> dict[str, Any]:
-    rows = [phrase.memory for phrase in group.phrases]
     return {
         "group": group.key,
         "phrases": [
             {
-                "id": row.public_id,
-                "content": row.content,
-                "kind": row.kind,
-                "pinned": row.pinned,
-                "created_at": row.created_at,
+                "id": one.memory.public_id,
+                "phrase": one.wording or None,
+                "content": one.memory.content,
+                "kind": one.memory.kind,
+                "pinned": one.memory.pinned,
+                "created_at": one.memory.created_at,
             }
-            for row in rows
+            for one in group.phrases
         ],
+    }
+
+
+def week(found: Week) -> dict[str, Any]:
+    return {
+        "first": found.first,
+        "last": found.last,
+        "sections": [
+            {
+                "section": section.key,
+                "count": section.count,
+                "memories": [
+                    {
+                        "id": row.public_id,
+                        "content": row.content,
+                        "kind": row.kind,
+                        "at": row.at,
+                    }
+                    for row in section.memories
+                ],
+            }
+            for section in found.sections
+        ],
+        "forgotten": found.forgotten,
     }
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from memcenter.rest.openapi import ErrorInside
+from memories import week
 from memories.models import MemoryStatus
 from memories.portrait import TITLES
 
@@ -99,6 +101,10 @@ class Memory(serializers.Serializer[Any]):
 
 class PortraitPhrase(serializers.Serializer[Any]):
     id = serializers.CharField()
+    phrase = serializers.CharField(
+        allow_null=True,
+        help_text="A chat model's short wording of the content; null where the own words stand.",
+    )
     content = serializers.CharField()
     kind = serializers.CharField()
     pinned = serializers.BooleanField()
@@ -114,10 +120,40 @@ class Portrait(serializers.Serializer[Any]):
     groups = PortraitGroup(many=True)
 
 
+class WeekMemory(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    content = serializers.CharField()
+    kind = serializers.CharField()
+    at = serializers.DateTimeField(help_text="When it was learned, last changed, or ended.")
+
+
+class WeekSection(serializers.Serializer[Any]):
+    section = serializers.ChoiceField(choices=tuple(week.TITLES))
+    count = serializers.IntegerField(help_text="The number of all; the newest are listed.")
+    memories = WeekMemory(many=True)
+
+
+class Week(serializers.Serializer[Any]):
+    first = serializers.DateField()
+    last = serializers.DateField()
+    sections = WeekSection(many=True)
+    forgotten = serializers.IntegerField(help_text="The number of memories that were forgotten.")
+
+
 class WrittenMemory(Memory):
     result = serializers.ChoiceField(choices=("created", "updated", "skipped"))
     redacted = serializers.BooleanField(required=False)
     superseded = serializers.ListField(child=serializers.CharField())
+
+
+class BatchResult(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(choices=("created", "updated", "skipped", "refused"))
+    memory = WrittenMemory(required=False, help_text="Of a written or known one.")
+    error = ErrorInside(required=False, help_text="Why it was refused; names the fields.")
+
+
+class BatchResults(serializers.Serializer[Any]):
+    results = BatchResult(many=True, help_text="In the order of the memories.")
 
 
 class MemoryVersion(serializers.Serializer[Any]):

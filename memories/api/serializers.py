@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from rest_framework import serializers
 
 from conversations.models import ConversationKind
-from memcenter.rest.requests.fields import (
+from memcenter.rest.fields import (
     Flag,
     Moment,
     Object,
@@ -42,6 +43,7 @@ ACTIONS = (
     "restore",
     "forget",
 )
+MOST_AT_ONCE = 100  # memories written by one call
 _ID = {"min_length": 1, "max_length": 200}
 _all_sorts = (*SORTS, *NULLABLE_SORTS)
 
@@ -80,7 +82,14 @@ class MemoryQuery(Between):
     sort = OneOf(choices=[*_all_sorts, *(f"-{name}" for name in _all_sorts)], required=False)
 
 
-class _MemoryFields(Personal):
+class WeekQuery(Personal):
+    last = serializers.DateField(
+        required=False,
+        help_text="The last of the seven days, in the user's time zone; without it, today.",
+    )
+
+
+class _MemoryFields(serializers.Serializer[Any]):
     tags = Texts(required=False, max_text=50, max_length=20)
     importance = Share(required=False)
     confidence = Share(required=False)
@@ -92,7 +101,7 @@ class _MemoryFields(Personal):
     valid_until = Moment(required=False, allow_null=True)
 
 
-class MemoryInputShape(_MemoryFields):
+class MemoryItem(_MemoryFields):
     content = Prose(max_length=settings.MAX_MEMORY_CHARS)
     kind = OneOf(choices=KINDS, required=False, allow_null=True)
     project_key = Text(required=False, allow_null=True, max_length=100)
@@ -103,7 +112,28 @@ class MemoryInputShape(_MemoryFields):
     confidence = Share(required=False, allow_null=True)
 
 
-class MemoryChange(_MemoryFields):
+class MemoryInputShape(MemoryItem, Personal):
+    pass
+
+
+class _EachMemory(serializers.ListField):
+    """Each memory as it was validated, or the error of one that isn't valid."""
+
+    def run_child_validation(self, data: Sequence[Any]) -> list[Any]:
+        return [self._validated(one) for one in data]
+
+    def _validated(self, one: Any) -> Any:
+        try:
+            return self.child.run_validation(one)
+        except serializers.ValidationError as error:
+            return error
+
+
+class MemoryBatch(Personal):
+    memories = _EachMemory(child=MemoryItem(), min_length=1, max_length=MOST_AT_ONCE)
+
+
+class MemoryChange(_MemoryFields, Personal):
     content = Prose(required=False, max_length=settings.MAX_MEMORY_CHARS)
     kind = OneOf(choices=KINDS, required=False)
     status = OneOf(choices=(MemoryStatus.ACTIVE, MemoryStatus.DISABLED), required=False)

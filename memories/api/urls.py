@@ -1,14 +1,14 @@
 from django.urls import register_converter
 from django.urls.converters import PathConverter
 
-from memcenter.rest.routing import routes
+from memcenter.rest.base import routes
 from memories.api import views_agents as agents
 from memories.api import views_files as files
+from memories.api import views_files as notes
 from memories.api import views_flush as flush
-from memories.api import views_history as history
+from memories.api import views_memories as history
 from memories.api import views_memories as memories
-from memories.api import views_notes as notes
-from memories.api import views_review as review
+from memories.api import views_memories as review
 from memories.api import views_search as search
 
 
@@ -36,7 +36,9 @@ urlpatterns = routes(
     ("memory/files/<file:file_path>/restore", files.FileRestoreView),
     ("memory/files/<file:file_path>", files.FileView),
     ("memory/portrait", memories.PortraitView),
+    ("memory/week", memories.WeekView),
     ("memory/long_term", memories.LongTermView),
+    ("memory/long_term/batch", memories.LongTermBatchView),
     ("memory/long_term/confirm", review.ConfirmView),
     ("memory/long_term/bulk", review.BulkView),
     ("memory/long_term/<str:memory_id>", memories.LongTermMemoryView),

@@ -7,12 +7,12 @@ from typing import Any
 from django.conf import settings
 from rest_framework.response import Response
 
+from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import Call, endpoint
+from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order
-from memcenter.rest.requests import people
-from memcenter.rest.requests.parsers import OrjsonParser
+from memcenter.rest.parsers import OrjsonParser
 from memories import project_pages, selectors
 from memories.api import rendering, response_shapes, serializers
 from memories.project_pages import NEXT_ACTION, PLACE

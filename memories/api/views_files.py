@@ -1,4 +1,4 @@
-"""Memory files: MEMORY.md, LEARNINGS.md, daily notes, and the user's own files."""
+"""Memory files and daily notes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from django.http import HttpResponseNotModified
 from rest_framework.response import Response
 
 from memcenter.lib.errors import Stale
+from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
-from memcenter.rest.etags import not_modified
+from memcenter.rest.fields import Personal
+from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import Order, listed
-from memcenter.rest.requests import people
-from memcenter.rest.requests.fields import Personal
+from memcenter.rest.responses import not_modified
 from memories.api import rendering, response_shapes, serializers
-from memories.files import file_sync, memory_files, memory_tool
+from memories.files import daily_notes, file_sync, memory_files, memory_tool
 from memories.files.memory_files import Applied, Ready
 from memories.files.memory_tool import Planned
 from ops.access import as_user
@@ -129,3 +129,16 @@ class FileToolView(MemcenterView):
 
 def _edited(applied: Applied) -> Response:
     return Response(rendering.edited_file(applied), headers={"ETag": applied.file.etag})
+
+
+class AppendView(MemcenterView):
+    @endpoint(
+        summary="Write one line into today's note, today being where the person is",
+        takes=serializers.NoteLine,
+        answers={201: response_shapes.AppendedLine},
+        unknown_user=CREATE,
+    )
+    def post(self, call: Call) -> Response:
+        source = call.data.get("source") or self.surface
+        appended = daily_notes.append(call.data["text"], user=call.user, source=source)
+        return Response(rendering.line(appended, user=call.user), status=201)

@@ -14,9 +14,8 @@ from memcenter.lib.errors import NotFound
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import CREATE, REFUSE, Call, endpoint
 from memories.api import rendering, response_shapes, serializers
-from memories.learning import flush_candidates, memory_flush
-from memories.learning.flush_candidates import Ready
-from memories.learning.memory_flush import Flushed, GivenMessage
+from memories.learning import memory_flush
+from memories.learning.memory_flush import Flushed, GivenMessage, ReadyCandidate
 from ops.access import as_user
 
 NO_REPLY = "NO_REPLY"
@@ -27,14 +26,14 @@ class _Prepared:
     """`read` is the result of the first stage, `ready` the input of the second."""
 
     read: Flushed | None
-    ready: Sequence[Ready] | None
+    ready: Sequence[ReadyCandidate] | None
 
 
 def _prepare(call: Call) -> _Prepared:
     stage = call.data.get("stage")
     if stage == "commit":
         given = memory_flush.taken_back(call.data["candidates"], user=call.user)
-        return _Prepared(None, flush_candidates.prepare(given))
+        return _Prepared(None, memory_flush.prepare_candidates(given))
     with as_user(call.user):
         conversation = _conversation(call)
     if conversation is None:
@@ -45,7 +44,7 @@ def _prepare(call: Call) -> _Prepared:
         given=_messages(call.data.get("messages")),
         least=settings.FLUSH_TOKENS if call.data.get("only_if_due") else 0,
     )
-    ready = flush_candidates.prepare(found.proposed) if stage is None else None
+    ready = memory_flush.prepare_candidates(found.proposed) if stage is None else None
     return _Prepared(found, ready)
 
 
@@ -95,10 +94,14 @@ class FlushView(MemcenterView):
             ]
             answer["tokens"] = found.tokens
         if prepared.ready is not None:
-            done = flush_candidates.commit(prepared.ready, user=call.user) if prepared.ready else []
+            done = (
+                memory_flush.commit_candidates(prepared.ready, user=call.user)
+                if prepared.ready
+                else []
+            )
             answer["written"] = [rendering.flushed(one) for one in done]
             if prepared.read is not None:
                 found = prepared.read
-                flush_candidates.mark(found.conversation, through=found.through, user=call.user)
+                memory_flush.mark_as_read(found.conversation, through=found.through, user=call.user)
         empty = not answer.get("candidates") and not answer.get("written")
         return Response({**answer, "note": NO_REPLY if empty else ""})

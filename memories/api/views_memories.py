@@ -1,29 +1,36 @@
-"""Long-term memory: the list, and single memories."""
+"""Long-term memory: the list, single memories, their history, and decisions about candidates."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Coalesce
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from memcenter.lib.errors import Invalid, NotAllowed
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.description.schema import Accepted, page_of
 from memcenter.rest.endpoint import CREATE, EMPTY, Call, endpoint
+from memcenter.rest.fields import Personal
+from memcenter.rest.openapi import Accepted, page_of
 from memcenter.rest.pagination import NEWEST, Order
-from memcenter.rest.requests.fields import Personal
-from memories import portrait, project_pages, selectors
+from memcenter.rest.responses import error_of
+from memories import portrait, project_pages, selectors, week
 from memories.api import rendering, response_shapes, serializers
 from memories.forgetting import memory_forgets
+from memories.indexing import search_index
 from memories.models import Memory, Origin
 from memories.selectors import MemoryFilter
-from memories.writing import curation, direct_writes, memory_writes
+from memories.writing import curation, direct_writes, memory_writes, review
 from memories.writing.curation import Edit
-from memories.writing.direct_writes import MemoryInput, Prepared
+from memories.writing.direct_writes import MemoryInput, Prepared, Written
+from memories.writing.review import ReviewInput
 from ops.access import as_user
 from ops.accounts import users
+from ops.models import Scope, User
 
 _GIVEN = (
     "tags",
@@ -44,10 +51,27 @@ _GIVEN = (
 
 
 def _prepare(call: Call) -> Prepared:
-    given = {name: call.data[name] for name in _GIVEN if name in call.data}
-    told = MemoryInput(content=call.data["content"], **given)
+    return _prepared(call.data)
+
+
+def _prepared(data: Mapping[str, Any]) -> Prepared:
+    given = {name: data[name] for name in _GIVEN if name in data}
+    told = MemoryInput(content=data["content"], **given)
     told = project_pages.with_project(told, field="project_key")
     return direct_writes.prepare(told, origin=Origin.API)
+
+
+def _prepare_each(call: Call) -> list[Prepared | Exception]:
+    return [_prepared_or_refused(one) for one in call.data["memories"]]
+
+
+def _prepared_or_refused(data: Mapping[str, Any] | ValidationError) -> Prepared | Exception:
+    if isinstance(data, ValidationError):
+        return data
+    try:
+        return _prepared(data)
+    except Invalid as error:
+        return error
 
 
 class PortraitView(MemcenterView):
@@ -61,6 +85,17 @@ class PortraitView(MemcenterView):
         is_on = users.settings_of(call.user).longterm_enabled
         groups = portrait.portrait_of(call.user) if is_on else []
         return Response({"groups": [rendering.portrait_group(one) for one in groups]})
+
+
+class WeekView(MemcenterView):
+    @endpoint(
+        summary="What was learned, changed and forgotten in seven days; empty while memory is off",
+        takes=serializers.WeekQuery,
+        answers={200: response_shapes.Week},
+        unknown_user=EMPTY,
+    )
+    def get(self, call: Call) -> Response:
+        return Response(rendering.week(week.week_of(call.user, last=call.data.get("last"))))
 
 
 class LongTermView(MemcenterView):
@@ -85,12 +120,43 @@ class LongTermView(MemcenterView):
     )
     def post(self, call: Call) -> Response:
         written = direct_writes.remember(call.ready, user=call.user)
-        memory = selectors.memory_of(call.user, written.memory.public_id)
-        answer = {**rendering.memory(memory, user=call.user), "result": written.result}
-        answer["superseded"] = list(written.superseded)
-        if written.redacted:
-            answer["redacted"] = True
-        return Response(answer, status=201 if written.result == "created" else 200)
+        status = 201 if written.result == "created" else 200
+        return Response(_written(written, user=call.user), status=status)
+
+
+class LongTermBatchView(MemcenterView):
+    @endpoint(
+        summary="Write many memories, each held against what is known before it",
+        takes=serializers.MemoryBatch,
+        answers={200: response_shapes.BatchResults},
+        unknown_user=CREATE,
+        heavy=True,
+        prepare=_prepare_each,
+    )
+    def post(self, call: Call) -> Response:
+        direct_writes.check_on(call.user)
+        return Response({"results": [_result(one, user=call.user) for one in call.ready]})
+
+
+def _result(prepared: Prepared | Exception, *, user: User) -> dict[str, Any]:
+    if isinstance(prepared, Exception):
+        return {"status": "refused", "error": error_of(prepared)}
+    try:
+        written = direct_writes.remember(prepared, user=user)
+    except Invalid as error:  # of its project, before anything is written
+        return {"status": "refused", "error": error_of(error)}
+    return {"status": written.result, "memory": _written(written, user=user)}
+
+
+def _written(written: Written, *, user: User) -> dict[str, Any]:
+    memory = written.memory
+    if written.result != "created":  # a new one has its sources at hand
+        memory = selectors.memory_of(user, memory.public_id)
+    answer = {**rendering.memory(memory, user=user), "result": written.result}
+    answer["superseded"] = list(written.superseded)
+    if written.redacted:
+        answer["redacted"] = True
+    return answer
 
 
 def _filter(call: Call) -> MemoryFilter:
@@ -164,3 +230,146 @@ class LongTermMemoryView(MemcenterView):
             user=call.user, memory=memory, requested_by_key=call.key_id
         )
         return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
+
+
+_NEWEST = Order("id")
+
+
+class MemoryVersionsView(MemcenterView):
+    @endpoint(
+        summary="The versions of a memory, newest first",
+        takes=Personal,
+        answers={200: page_of(response_shapes.MemoryVersion)},
+        paged=True,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        sources = Prefetch("sources", selectors.sources_of(memory), to_attr="shown_sources")
+        rows = selectors.versions_of(memory).prefetch_related(sources)
+        return Response(call.page.of(rows, order=Order("number"), show=rendering.version))
+
+
+class MemorySourcesView(MemcenterView):
+    @endpoint(
+        summary="What a memory rests on, newest first",
+        takes=Personal,
+        answers={200: page_of(response_shapes.NumberedSource)},
+        paged=True,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        rows = selectors.sources_of(selectors.memory_of(call.user, memory_id))
+        return Response(call.page.of(rows, order=_NEWEST, show=rendering.numbered_source))
+
+
+class MemoryRecallsView(MemcenterView):
+    @endpoint(
+        summary="When a memory was put into a prompt, newest first",
+        takes=Personal,
+        answers={200: page_of(response_shapes.MemoryRecall)},
+        paged=True,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        rows = selectors.recalls_of(call.user, memory)
+        return Response(call.page.of(rows, order=_NEWEST, show=rendering.recall))
+
+
+class MemoryRelationsView(MemcenterView):
+    @endpoint(
+        summary="How a memory bears on others",
+        takes=Personal,
+        answers={200: page_of(response_shapes.MemoryRelation)},
+        paged=True,
+    )
+    def get(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        show = partial(rendering.relation, seen_from=memory)
+        rows = selectors.relations_of(memory)
+        return Response(call.page.of(rows, order=_NEWEST, show=show))
+
+
+def _prepare_restore(call: Call) -> Any:
+    """Return the old text's vectors, computed before the transaction; None if no version is
+    given.
+    """
+    number = call.data.get("version")
+    if number is None:
+        return None
+    with as_user(call.user):
+        memory = selectors.memory_of(call.user, call.asked.ids["memory_id"])
+        old = selectors.versions_of(memory).filter(number=number).first()
+    if old is None:
+        raise Invalid.field("version", "There is no such version.")
+    return old.content, *search_index.embed_memory(old.content)
+
+
+class MemoryRestoreView(MemcenterView):
+    @endpoint(
+        summary="Take a memory out of the recycle bin or the archive, or back to an old version",
+        takes=serializers.RestoreInput,
+        answers={200: response_shapes.Memory},
+        prepare=_prepare_restore,
+    )
+    def post(self, call: Call, memory_id: str) -> Response:
+        memory = selectors.memory_of(call.user, memory_id)
+        if memory.deleted_at is None and memory.archived_at is not None:
+            memory = curation.enable(user=call.user, memory=memory)
+        memory = curation.take_back(user=call.user, memory=memory)
+        if call.ready is not None:
+            text, vectors, pieces = call.ready
+            memory_writes.restore_version(
+                memory, number=call.data["version"], text=text, vectors=vectors, pieces=pieces
+            )
+        return Response(rendering.memory(selectors.memory_of(call.user, memory_id), user=call.user))
+
+
+class ConfirmView(MemcenterView):
+    @endpoint(
+        summary="Decide on memories that wait for review",
+        takes=serializers.ConfirmInput,
+        answers={200: response_shapes.Decisions},
+    )
+    def post(self, call: Call) -> Response:
+        decisions = [
+            ReviewInput(one["id"], one["decision"], one.get("valid_from"))
+            for one in call.data["decisions"]
+        ]
+        results = []
+        for one in review.confirm(user=call.user, decisions=decisions):
+            results.append({"id": one.id, "result": one.result})
+            if one.memory_id is not None:
+                results[-1]["memory_id"] = one.memory_id
+        return Response({"results": results})
+
+
+class BulkView(MemcenterView):
+    @endpoint(
+        summary="The same act on many memories",
+        takes=serializers.BulkInput,
+        answers={200: response_shapes.BulkResults},
+    )
+    def post(self, call: Call) -> Response:
+        data = call.data
+        if data["action"] == "forget":
+            return _forget(call)
+        done = curation.bulk(
+            user=call.user, ids=data["ids"], action=data["action"], tag_name=data.get("tag", "")
+        )
+        return Response({"results": [{"id": one, "result": result} for one, result in done]})
+
+
+def _forget(call: Call) -> Response:
+    if call.asked.key is None or Scope.FORGET not in call.asked.key.scopes:
+        raise NotAllowed("This key lacks the scope “forget”.")
+    ids = list(dict.fromkeys(call.data["ids"]))
+    found = list(Memory.visible.filter(user=call.user, public_id__in=ids).order_by("pk"))
+    here = {one.public_id for one in found}
+    answer: dict[str, object] = {
+        "results": [{"id": one, "result": "done" if one in here else "not_found"} for one in ids]
+    }
+    if found:
+        operation = memory_forgets.forget_memories(
+            user=call.user, memories=found, requested_by_key=call.key_id
+        )
+        answer["op_id"] = operation.public_id
+    return Response(answer)

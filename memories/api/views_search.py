@@ -8,11 +8,11 @@ from conversations import selectors as conversation_selectors
 from conversations.models import Conversation
 from conversations.recording import conversation_names
 from memcenter.lib.errors import NotFound
+from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
 from memcenter.rest.endpoint import EMPTY, Asked, Call, Endpoint, endpoint
-from memcenter.rest.requests import people
-from memcenter.rest.requests.fields import Personal
-from memories import metrics, owners, projects, selectors
+from memcenter.rest.fields import Personal
+from memories import metrics, projects, selectors
 from memories.api import rendering, response_shapes, serializers
 from memories.indexing import search_index
 from memories.models import MemoryStatus
@@ -97,7 +97,7 @@ def _whose_trace(asked: Asked) -> User:
     key = asked.key
     of_all = key is not None and key.user_id is not None and Scope.ADMIN in key.scopes
     named = None if of_all else people.whose(asked, Endpoint(scope=asked.scope))
-    user = owners.of_request(asked.ids["request_id"])
+    user = selectors.owner_of_request(asked.ids["request_id"])
     if user is None or asked.user_id not in (None, user.external_id) or named not in (None, user):
         raise NotFound("There is no such request.")
     return people.present(user, writes=False)

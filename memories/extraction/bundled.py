@@ -13,32 +13,41 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
-from memories.extraction import accepted_claims, dont_keep, masking, own_prompts, secret_masking
+from memories.extraction import masking
 from memories.extraction.arbitration.pairs import CONFLICTS
-from memories.extraction.commands import Command, commands, speaks_of_forgetting
+from memories.extraction.commands import (
+    accepted_claim,
+    commands,
+)
 from memories.extraction.corrections import PATTERNS, Correction, correction, slip
+from memories.extraction.heard_message import (
+    FLAG,
+    LIKELY,
+    LIVED,
+    HeardMessage,
+    foreign_parts,
+    forget_requests,
+    is_withheld,
+    not_lived,
+    orders_of,
+    quotation,
+)
 from memories.extraction.types import (
     OWNER_UNSURE,
     Candidate,
     Extraction,
-    ForgetRequest,
     Said,
     TurnText,
 )
-from memories.extraction.wording.languages import language_of
+from memories.extraction.wording.languages import language_of, tag_of
 from memories.extraction.wording.own_words import data_of, own_words
-from memories.extraction.wording.topics import tag_of
 from memories.reader import Reading, Statement
 from memories.screening import learned_secrets as screened
-from memories.screening.secret_search import Span
 
 KEEP = 0.7  # share of "worth keeping" from which a statement is kept
-LIKELY = 0.6  # the same from which one goes to the review
 WISH = 0.8  # the same of a wish on how to answer, since most orders are for one answer
 DOUBTED = 0.35  # from which one that is "perhaps worth keeping" goes to the review
 ASKED_TO_KEEP = 0.15  # the same where the person said "remember this"
-FLAG = 0.5  # share from which a mark of the whole message holds
-_SURELY_FORGET = 0.9  # the mark "forget" of a message without a word of forgetting
 _DOUBTFUL = 0.4  # the confidence of what waits for the person
 _ACCEPTED = 0.8  # the confidence of what the assistant said and the person agreed to
 _OWNER = 0.6  # share of the likeliest owner under which the person is asked whose a limit is
@@ -57,9 +66,6 @@ _IMPORTANCE = {
     "skill": 0.55,
 }
 _OWN_LIFE = ("self", "related")
-_LIVED = ("asserted", "hedged", "asked")
-_FOREIGN = ("pasted", "transform")  # marks of a message with somebody's text in it
-_NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' words and of games
 _MOST = 40  # candidates of one message; more is a list, not a conversation
 _HAN = ("zh", "ja")
 _SAID_BEFORE = 24  # signs before a statement in which a word of correction is looked for
@@ -78,6 +84,12 @@ _UNITS = re.compile(
     r"|ounces|weights?|temperatures?|distances?)[\s,.!]*+)+",
     re.IGNORECASE,
 )
+# What somebody does as a rule is a habit, even where the reader calls it a preference.
+_USUALLY = re.compile(
+    r"\bI (?:usually|normally|generally|mostly) (?!(?:prefer|like|love|enjoy)\b)"
+    r"|我(?:一般|通常|平时)(?!(?:都|就|比较|更|最)?(?:喜欢|爱|偏|想))",
+    re.IGNORECASE,
+)
 _LEAST = 4  # Han signs, or twice the words, of a statement that is no scrap
 
 
@@ -87,23 +99,6 @@ class MessageReader(Protocol):
     def read(self, text: str, *, before: Sequence[str] = (), assistant: str = "") -> Reading: ...
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Mapping[str, float]]: ...
-
-
-@dataclass(frozen=True)
-class _Message:
-    """One person's message. `covered` has the same length as the text, without secrets and code."""
-
-    said: Said
-    role: str
-    before: tuple[str, ...]  # latest first
-    answers: str
-    reading: Reading
-    spans: tuple[Span, ...]
-    covered: str
-    commands: tuple[Command, ...]
-
-    def flag(self, name: str) -> bool:
-        return self.reading.flags[name] >= FLAG
 
 
 @dataclass(frozen=True)
@@ -125,22 +120,22 @@ class BundledExtractor:
 
     def extract(self, turn: TurnText) -> Extraction:
         message = self._heard(turn.user, "user", turn)
-        forget = tuple(_forget_requests(message))
-        withheld = _is_withheld(message)
+        forget = tuple(forget_requests(message))
+        withheld = is_withheld(message)
         corrected, said = ([], None) if withheld else self._corrected(turn)
         candidates = [] if withheld else [*corrected, *_candidates(message, beside=said)]
         if turn.user.speaker and turn.assistant.speaker:
             other = self._heard(turn.assistant, "assistant", replace(turn, before=()))
             candidates += _candidates(other)
-        kept = own_prompts.without_repeats(candidates, block=turn.known_block, most=_MOST)
-        redacted = any(secret_masking.is_redacted(one.content) for one in kept)
+        kept = masking.without_repeats(candidates, block=turn.known_block, most=_MOST)
+        redacted = any(masking.is_redacted(one.content) for one in kept)
         return Extraction(
             tuple(kept),
-            secret_masking.refusals(message.spans, kept=redacted),
+            masking.refusals(message.spans, kept=redacted),
             forget,
             secrets=tuple((one.start, one.end) for one in message.spans),
             withheld=withheld,
-            not_lived=tuple(_not_lived(message)),
+            not_lived=tuple(not_lived(message)),
         )
 
     def kind_of(self, text: str) -> str:
@@ -241,6 +236,10 @@ class BundledExtractor:
         """Tell whether a message asks to keep nothing of a topic, also when it comes up later."""
         return self._reader.read(text).flags["dont_keep_topic"] >= FLAG
 
+    def asks_not_to_keep(self, text: str) -> bool:
+        """Tell whether a text, read alone, asks to keep nothing of it or of its topic."""
+        return _is_not_to_be_kept(self._reader.read(text))
+
     def is_about_people(self, text: str) -> bool:
         """Tell whether any statement of a text is about somebody besides the person."""
         return any(
@@ -248,28 +247,30 @@ class BundledExtractor:
             for one in self._reader.read(text).statements
         )
 
-    def _heard(self, said: Said, role: str, turn: TurnText) -> _Message:
+    def _heard(self, said: Said, role: str, turn: TurnText) -> HeardMessage:
         before = tuple(one.text for one in reversed(turn.before))[:3]
         answers = turn.before_assistant if role == "user" else turn.user.text
         read = partial(self._reader.read, before=before, assistant=answers)
         reading = read(said.text)
+        if answers and _is_not_to_be_kept(reading) and self.asks_not_to_keep(answers):
+            # The assistant said "I won't keep that" to an earlier message.
+            read = partial(self._reader.read, before=before)
+            reading = read(said.text)
         spans = screened.of_reading(said.text, reading, read)
-        covered = masking.covered(secret_masking.covered(said.text, spans))
+        covered = masking.cover_foreign(masking.covered(said.text, spans))
         orders = tuple(commands(covered))
-        return _Message(said, role, before, answers, reading, spans, covered, orders)
+        return HeardMessage(said, role, before, answers, reading, spans, covered, orders)
 
 
-def _is_withheld(message: _Message) -> bool:
-    """Tell whether the person asked not to keep this message or its topic."""
-    asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
-    return asked or dont_keep.is_asked_not_to(message.said.text)
+def _is_not_to_be_kept(reading: Reading) -> bool:
+    return any(reading.flags[name] >= FLAG for name in ("dont_keep_this", "dont_keep_topic"))
 
 
-def _candidates(message: _Message, *, beside: Correction | None = None) -> Iterator[Candidate]:
+def _candidates(message: HeardMessage, *, beside: Correction | None = None) -> Iterator[Candidate]:
     """Return the candidates of the message, without a correction that was handled before."""
     asked = message.flag("remember")
-    unwanted = [order.start for order in _orders(message, "forget") if order.what]
-    foreign = _foreign_parts(message)
+    unwanted = [order.start for order in orders_of(message, "forget") if order.what]
+    foreign = foreign_parts(message)
     found = [
         one
         for one in message.reading.statements
@@ -288,22 +289,9 @@ def _candidates(message: _Message, *, beside: Correction | None = None) -> Itera
             yield candidate
 
 
-def _foreign_parts(message: _Message) -> list[tuple[int, int]]:
-    """Return the parts in which nothing is said by the person as themselves.
-
-    In a game that is the whole message, unless the game begins or ends with it.
-    """
-    turning = message.flag("role_begins") or message.flag("role_ends")
-    if message.flag("role") and not turning:
-        return [(0, len(message.said.text))]
-    if any(message.flag(name) for name in _FOREIGN):
-        return masking.foreign_parts(message.said.text)
-    return []
-
-
-def _accepted(message: _Message) -> Iterator[Candidate]:
+def _accepted(message: HeardMessage) -> Iterator[Candidate]:
     """Return the assistant's claims about the person that the person agreed to."""
-    claim = accepted_claims.accepted_claim(message.said.text, message.answers)
+    claim = accepted_claim(message.said.text, message.answers)
     if claim is None or message.role != "user":
         return
     content = f"[{claim.text}] {message.said.text.strip()}"
@@ -321,7 +309,7 @@ def _accepted(message: _Message) -> Iterator[Candidate]:
 
 def _is_ours(one: Statement, *, asked: bool) -> bool:
     """Tell whether it may be kept, surely or after a review."""
-    if one.best("whose") not in _OWN_LIFE or one.best("said") not in _LIVED:
+    if one.best("whose") not in _OWN_LIFE or one.best("said") not in LIVED:
         return asked and one.share("keep", "yes") >= LIKELY
     keep, perhaps = one.share("keep", "yes"), one.share("keep", "unsure")
     least = WISH if one.best("topic") == "answers" else LIKELY
@@ -337,28 +325,7 @@ def _is_scrap(one: Statement, text: str) -> bool:
     return size < _LEAST and any(_SAYS.match(sign) for sign in around)
 
 
-def _not_lived(message: _Message) -> Iterator[tuple[int, int]]:
-    """Return the parts that aren't about anybody's real life; doubtful statements aren't among
-    them.
-
-    In a message with a foreign text or a game that is everything except the lived statements.
-    """
-    lived = [one for one in message.reading.statements if _is_lived(one)]
-    if not any(message.flag(name) for name in _NOT_OWN):
-        parts = [(s.start, s.end) for s in message.reading.statements if s not in lived]
-    else:
-        ends = [0, *(one.end for one in lived)]
-        starts = [*(one.start for one in lived), len(message.said.text)]
-        parts = list(zip(ends, starts, strict=True))
-    return ((start, end) for start, end in parts if start < end)
-
-
-def _is_lived(one: Statement) -> bool:
-    lived = sum(one.share("said", said) for said in _LIVED)
-    return lived >= 0.5 or one.share("keep", "yes") >= LIKELY
-
-
-def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidate | None:
+def _candidate(one: Statement, message: HeardMessage, *, explicit: bool) -> Candidate | None:
     others = [(s.start, s.end) for s in message.reading.statements if s != one]
     language = _language(message.said.text, message.said.text[one.start : one.end])
     begin = _behind_order(one, message) if explicit else one.start
@@ -375,18 +342,20 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
         whose="others" if unsure else one.best("whose"),
         holds=one.best("holds"),
     )
-    content = secret_masking.blanked(own.text)
-    quote, start = _quote(message, begin, one.end)
-    if not quote or masking.COVER in content or secret_masking.says_nothing_but_secrets(content):
+    content = masking.blanked(own.text)
+    quote, start = quotation(message, begin, one.end)
+    if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
         return None
     if not _SAYS.search(content):
         return None
     kind = one.best("kind")
+    if kind == "preference" and _USUALLY.search(message.covered[begin : one.end]):
+        kind = "pattern"
     tag = tag_of(one.best("topic"), language=language)
     return Candidate(
         kind=kind,
         content=_named(content, message.said.speaker),
-        importance=_EXPLICIT_IMPORTANCE if explicit else _importance(one),
+        importance=_EXPLICIT_IMPORTANCE if explicit else _importance(one, kind),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _confidence(one, unsure=unsure),
         quote=quote,
         quote_start=start,
@@ -400,31 +369,17 @@ def _candidate(one: Statement, message: _Message, *, explicit: bool) -> Candidat
     )
 
 
-def _orders(message: _Message, verb: str) -> Iterator[Command]:
-    """Return explicit orders.
-
-    "Forget …" is obeyed whatever the reader says; "remember …" only if the reader recognised it
-    too.
-    """
-    if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
-        yield from (one for one in message.commands if one.verb == verb and not one.wonders)
-
-
-def _ordered(message: _Message, foreign: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
+def _ordered(message: HeardMessage, foreign: Sequence[tuple[int, int]]) -> Iterator[Candidate]:
     """Return the words after "remember …" if the reader saw no statement there.
 
     An order within `foreign`, somebody else's text or a game, is not the person's.
     """
-    for order in _orders(message, "remember"):
+    for order in orders_of(message, "remember"):
         if any(start <= order.start < end for start, end in foreign):
             continue
-        quote, at = _quote(message, order.start, order.start + len(order.what))
-        content = secret_masking.blanked(order.what).strip(" \t,，.。!！:：;；")
-        if (
-            not quote
-            or masking.COVER in content
-            or secret_masking.says_nothing_but_secrets(content)
-        ):
+        quote, at = quotation(message, order.start, order.start + len(order.what))
+        content = masking.blanked(order.what).strip(" \t,，.。!！:：;；")
+        if not quote or masking.COVER in content or masking.says_nothing_but_secrets(content):
             continue
         yield Candidate(
             kind="task" if order.todo else "fact",
@@ -445,20 +400,10 @@ def _language(message: str, statement: str) -> str:
     return own if (of_all in _HAN) != (own in _HAN) else of_all
 
 
-def _behind_order(one: Statement, message: _Message) -> int:
+def _behind_order(one: Statement, message: HeardMessage) -> int:
     """Return the start of a statement without the "remember that" before it."""
-    starts = [order.start for order in _orders(message, "remember")]
+    starts = [order.start for order in orders_of(message, "remember")]
     return max([one.start, *(at for at in starts if one.start < at < one.end)])
-
-
-def _quote(message: _Message, start: int, end: int) -> tuple[str, int]:
-    """Return the longest part of the span without secrets or covered text, and its place."""
-    best, at = "", start
-    for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
-        text = part[0].strip()
-        if len(text) > len(best):
-            best, at = text, start + part.start() + part[0].index(text)
-    return best, at
 
 
 def _named(content: str, speaker: str) -> str:
@@ -466,7 +411,7 @@ def _named(content: str, speaker: str) -> str:
     return f"{speaker}: {content}" if speaker else content
 
 
-def _corrects(one: Statement, message: _Message) -> bool:
+def _corrects(one: Statement, message: HeardMessage) -> bool:
     """Tell whether it overrules what was known, by the reader or by a word in or before it.
 
     This only has an effect if the statement conflicts with a known one.
@@ -480,9 +425,9 @@ def _corrects(one: Statement, message: _Message) -> bool:
     return PATTERNS["overruling"].search(said) is not None
 
 
-def _importance(one: Statement) -> float:
+def _importance(one: Statement, kind: str) -> float:
     passed = 0.1 if one.best("holds") in ("past", "passing") else 0.0
-    return round(_IMPORTANCE[one.best("kind")] - passed, 2)
+    return round(_IMPORTANCE[kind] - passed, 2)
 
 
 def _is_of_unsure_owner(one: Statement) -> bool:
@@ -509,33 +454,3 @@ def _reasons(one: Statement, *, explicit: bool, unsure: bool) -> tuple[str, ...]
     }
     heard = OWNER_UNSURE if unsure else f"{one.best('whose')}.{one.best('holds')}"
     return (heard, *(name for name, holds in seen.items() if holds))
-
-
-def _forget_requests(message: _Message) -> Iterator[ForgetRequest]:
-    """Return the person's requests to forget: explicit orders, else those that the reader
-    recognises, else brief ones, which are only asked about.
-
-    "Don't save this, I was laid off" asks to keep nothing of this message: it is no request.
-    """
-    if message.flag("dont_keep_this") and not message.flag("forget"):
-        return
-    orders = list(_orders(message, "forget"))
-    if any(not one.brief for one in orders):
-        yield from map(_request, orders)
-        return
-    if any(one.wonders or one.verb == "remember" for one in message.commands):
-        return  # "don't forget that …"
-    in_words = speaks_of_forgetting(message.covered)
-    whole = secret_masking.blanked(message.covered).strip()[:400]
-    forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
-    if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):
-        yield ForgetRequest(whole, whole, in_words=in_words)
-    elif orders:
-        yield from map(_request, orders)
-    elif before >= FLAG:
-        yield ForgetRequest("", whole, in_words=in_words)
-
-
-def _request(order: Command) -> ForgetRequest:
-    what, sentence = map(secret_masking.blanked, (order.what, order.sentence))
-    return ForgetRequest(what, sentence, in_words=not order.brief)

@@ -1,4 +1,4 @@
-"""Orders to the memory: "remember that …" and "forget that …", in English and Chinese.
+"""Orders to the memory ("remember that …", "forget that …", "don't keep this") and accepted claims.
 
 忘掉我对猫过敏这件事 addresses the memory, 忘掉那段感情吧 a person, and 把第三段删掉 is about
 a text. A Chinese request to forget must mention the person's own matters or this conversation, or
@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from memcenter.lib.text import segment
 from memories.extraction import masking
+from memories.extraction.chat_model.proof import Quotation
 from memories.extraction.word_tables import compiled
+from memories.screening import secret_search
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _BRIEF_WORDS, _BRIEF_SIGNS = 12, 20  # of a message that is nothing but a request to forget
@@ -150,3 +152,46 @@ def _is_meant(what: str, sentence: str) -> bool:
         return False
     said = _P["zh_polite_start"].sub("", sentence)
     return not what or bool(_P["ours"].search(said) or _P["to_us"].search(sentence))
+
+
+_CLAIMS = compiled("accepted_claims")
+_LONGEST_YES = 48
+
+
+def accepted_claim(said: str, before: str) -> Quotation | None:
+    """Return the last claim about the person in `before` if `said` agrees with it; never one with a
+    secret.
+    """
+    if (
+        not before
+        or len(said) > _LONGEST_YES
+        or not _CLAIMS["agrees"].match(said.strip())
+        or _CLAIMS["but"].search(said)
+    ):
+        return None
+    last = list(_SENTENCE.finditer(before[-600:]))[-2:]
+    claims = [match for match in last if len(match[0]) < 160 and _is_claim(match[0])]
+    quote = claims[-1][0].strip() if claims else ""
+    return (
+        Quotation(quote, before.rindex(quote)) if quote and not secret_search.find(quote) else None
+    )
+
+
+def _is_claim(sentence: str) -> bool:
+    return bool(_CLAIMS["about_user"].search(sentence)) and not _CLAIMS["no_claim"].search(sentence)
+
+
+_BREAK = re.compile(r"[,.!?;:\n，。！？；：、…—()（）]+")
+_LONGEST_REQUEST = 60
+_DONT_KEEP = compiled("dont_keep")
+
+
+def is_asked_not_to(text: str) -> bool:
+    """Tell whether any clause asks not to keep what is said."""
+    plain = text.replace("’", "'")
+    clauses = (" ".join(one.split()) for one in _BREAK.split(plain))
+    return any(
+        _DONT_KEEP["en"].fullmatch(one) or _DONT_KEEP["zh"].fullmatch(one)
+        for one in clauses
+        if 0 < len(one) <= _LONGEST_REQUEST
+    )

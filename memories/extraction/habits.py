@@ -1,17 +1,18 @@
-"""The bundled joint reader: an activity that a person mentions in several turns is a habit."""
+"""Find habits in several turns, and workflows of tools that did what was asked."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memcenter.lib.text import segment
-from memories.extraction import masking, own_prompts, secret_masking
-from memories.extraction.joint_types import Gathered, Heard
-from memories.extraction.types import Candidate
+from memories.extraction import masking
+from memories.extraction.types import Candidate, Gathered, Heard
 from memories.extraction.word_tables import compiled, table
+from memories.screening import secret_search
 
 FEWEST = 3  # turns that tell of it
 _IMPORTANCE, _CONFIDENCE = 0.4, 0.6
@@ -25,11 +26,11 @@ class BundledJointReader:
     name = "bundled"
 
     def read(self, turns: Sequence[Heard]) -> list[Gathered]:
-        block = own_prompts.folded(turns[0].text.known_block) if turns else ""
+        block = masking.folded(turns[0].text.known_block) if turns else ""
         return [
             one
             for one in habits(turns)
-            if not own_prompts.repeats(one.candidate.content, one.candidate.quote, known=block)
+            if not masking.repeats(one.candidate.content, one.candidate.quote, known=block)
         ]
 
 
@@ -61,7 +62,7 @@ def habits(turns: Sequence[Heard]) -> Iterator[Gathered]:
 
 def _doings(heard: Heard) -> Iterator[_Doing]:
     said = heard.text.user.text
-    covered = masking.covered(secret_masking.cover(said))
+    covered = masking.cover_foreign(masking.cover(said))
     own = _P["speech"].sub(lambda quoted: masking.COVER * len(quoted[0]), covered)
     for match in _P["en"].finditer(own):
         rest = " ".join(_P["joins"].sub("", _P["at_times"].sub("", match["rest"])).split())
@@ -90,3 +91,80 @@ def _candidate(content: str, doing: _Doing) -> Candidate:
         quote_start=doing.start,
         reasons=("repeated",),
     )
+
+
+FEWEST_SUCCESSES = 2  # successes of a workflow that is worth remembering
+_LONGEST_REQUEST = 80
+_MOST_STEPS, _MOST_NAMES = 12, 8
+_NAME = re.compile(r"[\w.:/-]{1,64}")
+_END = re.compile(r"(?<=[。！？!?])|(?<=\.)\s|\n")
+
+Step = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """The tools of one turn with their argument names, and whether all succeeded.
+
+    Argument values and results are never read.
+    """
+
+    turn: int
+    request: str
+    steps: tuple[Step, ...]
+    worked: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.steps)
+
+    @property
+    def statement(self) -> str:
+        """Return the skill in the words of this turn, in its language."""
+        if segment.language(self.request) == "zh":
+            steps = " → ".join(
+                f"{name}（{'、'.join(keys)}）" if keys else name for name, keys in self.steps
+            )
+            return f"遇到“{self.request}”这类请求时，可行的步骤：{steps}"
+        steps = ", then ".join(
+            f"{name} ({', '.join(keys)})" if keys else name for name, keys in self.steps
+        )
+        return f"For requests like “{self.request}”, this worked: {steps}"
+
+
+def workflow_of(turn: int, *, request: str, tools: Sequence[Mapping[str, Any]]) -> Workflow | None:
+    """Return None without tools, with invalid names, or if the request holds a secret."""
+    steps = [_step(one) for one in tools[: _MOST_STEPS + 1]]
+    asked = _asked(request)
+    if not steps or None in steps or len(steps) > _MOST_STEPS or not asked:
+        return None
+    worked = all(one.get("ok", True) is not False for one in tools)
+    return Workflow(turn, asked, tuple(step for step in steps if step), worked)
+
+
+def failures_of(steps: Sequence[Step], others: Iterable[Workflow]) -> list[Workflow]:
+    """Return the failed workflows that began in the same way; a workflow stops at a failure."""
+    names = [name for name, _ in steps]
+    return [one for one in others if not one.worked and list(one.names) == names[: len(one.names)]]
+
+
+def workflow_confidence(*, successes: int, failures: int) -> float:
+    """Return 0.67 for two successes, 0.75 for three; a failure weighs as much as two successes."""
+    return round(successes / (successes + 2 * failures + 1), 2)
+
+
+def _step(tool: Mapping[str, Any]) -> Step | None:
+    name, given = tool.get("name"), tool.get("input")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return None
+    keys = sorted(str(key) for key in given) if isinstance(given, Mapping) else []
+    return name, tuple(key for key in keys if _NAME.fullmatch(key))[:_MOST_NAMES]
+
+
+def _asked(request: str) -> str:
+    """Return the first sentence of the request, unless it holds a secret."""
+    if secret_search.find(request):
+        return ""
+    first = next((one.strip() for one in _END.split(request) if one and one.strip()), "")
+    cut = first[:_LONGEST_REQUEST].rstrip(" .。!！?？")
+    return f"{cut}…" if len(first) > _LONGEST_REQUEST else cut

@@ -1,30 +1,30 @@
-"""Daily notes: lines that are stored first and indexed afterwards."""
+"""Daily notes: lines that are stored first and indexed afterwards, and the memories they taught."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from memcenter.lib.database import statements
+from memcenter.lib.database import cascades, statements
 from memcenter.lib.errors import Invalid
-from memories.extraction.secret_masking import masked, screen
-from memories.files.text import note_lines
-from memories.files.text.note_lines import Noted
-from memories.files.text.paths import LAYERS, MEMORY
+from memories.extraction.masking import masked, screen
+from memories.files import grammar
+from memories.files.grammar import LAYERS, MEMORY, Noted
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
-from memories.models import DailyNote, TargetKind
+from memories.models import DailyNote, Source, TargetKind, Vector
+from memories.models import LexicalEntry as Words
 from memories.writing import direct_writes
+from ops import audit_log
 from ops.access import as_user
 from ops.accounts import users
-from ops.audit import audit_log
 from ops.models import Kind, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
@@ -56,7 +56,7 @@ def append(text: str, *, user: User, source: str = "") -> Appended:
     statements.rows(_LOCK, [f"notes:{user.pk}"])
     now = timezone.now()  # taken under the lock, so that later lines are never older
     day = now.astimezone(zone).date()
-    number = _last(user, day) + 1
+    number = last_number(user.pk, day) + 1
     note = DailyNote.objects.create(
         user=user, day=day, number=number, text=screened, source=masked(source), created_at=now
     )
@@ -140,7 +140,7 @@ def path_of(day: date) -> str:
 def line_of(note: DailyNote, *, zone: ZoneInfo) -> str:
     """Return the line as a user reads it, `- 14:03 [source] text`; `noting.read` parses it."""
     time = f"{note.created_at.astimezone(zone):%H:%M}"
-    return note_lines.written(Noted(time, note.text, note.source))
+    return grammar.written_note_line(Noted(time, note.text, note.source))
 
 
 def _checked(text: str, source: str) -> str:
@@ -160,11 +160,54 @@ def _checked(text: str, source: str) -> str:
     return screened.text
 
 
-def _last(user: User, day: date) -> int:
+def last_number(user_id: int, day: date | None) -> int:
     """Return the last number, counting lines being forgotten: a number is never reused."""
-    rows = DailyNote.everything.filter(user=user, day=day)
+    rows = DailyNote.everything.filter(user=user_id, day=day)
     return int(rows.aggregate(last=Max("number"))["last"] or 0)
 
 
 def _entry(note: DailyNote) -> Entry:
     return Entry(TargetKind.NOTE, note.pk, note.text)
+
+
+GONE = "its note was forgotten"
+
+
+def hide_cited_lines(*, user: User, memories: Collection[int], at: datetime) -> None:
+    """Hide the lines that only these memories were learned from."""
+    _only_of(user, memories).filter(hidden_at__isnull=True).update(hidden_at=at)
+
+
+def erase_cited_lines(*, user: User, memories: Collection[int]) -> Counter[str]:
+    """Erase the lines cited only by these memories; call it before the memories are erased."""
+    pks = list(_only_of(user, memories).values_list("pk", flat=True))
+    return erase_note_lines(user=user, lines=pks)
+
+
+def erase_note_lines(*, user: User, lines: Collection[int]) -> Counter[str]:
+    """Erase note lines with their words, vectors and quotes. Safe to repeat."""
+    if not lines:
+        return Counter()
+    rows = DailyNote.everything.filter(user=user, pk__in=lines)
+    _let_go(user, list(rows.values_list("public_id", flat=True)))
+    target = {"user": user, "target_kind": TargetKind.NOTE, "target_id__in": lines}
+    erased = cascades.delete(Vector.objects.filter(**target))
+    erased += cascades.delete(Words.objects.filter(**target))
+    return erased + cascades.delete(rows)
+
+
+def _only_of(user: User, memories: Collection[int]) -> QuerySet[DailyNote]:
+    cited = Source.everything.filter(user=user, reference__startswith="note_", turn__isnull=True)
+    named = set(cited.filter(memory__in=memories).values_list("reference", flat=True))
+    others = cited.exclude(memory__in=memories).filter(
+        reference__in=named, memory__hidden_at__isnull=True, hidden_at__isnull=True
+    )
+    named -= set(others.values_list("reference", flat=True))
+    return DailyNote.everything.filter(user=user, public_id__in=named)
+
+
+def _let_go(user: User, notes: Collection[str]) -> None:
+    """Clear the reference and the quote of the remaining sources that cite these lines."""
+    citing = Source.everything.filter(user=user, reference__in=notes)
+    citing.filter(turn__isnull=True).update(quote="", reference="", comment=GONE)
+    citing.filter(turn__isnull=False).update(reference="")

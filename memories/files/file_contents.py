@@ -15,10 +15,8 @@ from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from memories.files import daily_notes
-from memories.files.text.changes import Known
-from memories.files.text.parse import Document, parse
-from memories.files.text.paths import LEARNINGS, MEMORY
-from memories.files.text.render import render
+from memories.files.changes import Known
+from memories.files.grammar import LEARNINGS, MEMORY, Document, parse, render
 from memories.models import DailyNote, Kind, Memory, MemoryFile, MemoryStatus
 from ops.accounts import users
 from ops.models import User

@@ -10,14 +10,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memcenter.lib.errors import Invalid, Stale
-from memories.extraction.masking import SECRET
-from memories.extraction.secret_masking import blanked, cover, screen
+from memories.extraction.masking import SECRET, blanked, cover, screen
 from memories.extraction.types import Refused
-from memories.files import file_contents
-from memories.files.text import grammar
-from memories.files.text.changes import Changes, Created, Disputed, Known, between
-from memories.files.text.grammar import Line, Role
-from memories.files.text.parse import Document, parse
+from memories.files import file_contents, grammar
+from memories.files.changes import Changes, Created, Disputed, Known, between
+from memories.files.grammar import Document, Line, Role, parse
 from memories.learning import learnability
 from memories.models import Kind, Memory, MemoryStatus, Origin, Tombstone
 from memories.writing import curation, direct_writes, memory_writes
@@ -305,6 +302,6 @@ def _check(problems: Sequence[str]) -> None:
 
 def _with(line: Line, text: str) -> str:
     if line.role is Role.MEMORY:
-        return grammar.memory(text, id=line.id, kind=line.kind, end=line.end).raw
+        return grammar.memory_line(text, id=line.id, kind=line.kind, end=line.end).raw
     start = "- " if line.role is Role.NEW else ""
     return f"{start}{grammar.written(text)}{line.end}"

@@ -3,11 +3,17 @@
 A copy is written after the rows are committed, under the lock of the user's files. After a kill in
 between, the copy is outdated; the next sync recognizes its text as a known version of the file and
 overwrites it.
+
+Copies of daily notes and of users' own notes follow the rows and are never read in: a day's note
+only grows, through `daily_notes.append`. A copy that was changed by hand is left as it is and
+reported. To tell an outdated copy from a changed one, keyed hashes of the written texts are kept in
+a file beside the copies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,11 +26,11 @@ from django.utils.translation import gettext as _
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import ApplicationError, Stale
-from memories.files import file_contents, file_copies, file_edits, memory_files, note_copies
+from memories.files import daily_notes, file_contents, file_copies, file_edits, memory_files
+from memories.files.file_copies import WRITTEN, Unreadable
 from memories.files.file_edits import Typed
+from memories.files.grammar import CURATED, Document, parse
 from memories.files.memory_files import Applied, Ready
-from memories.files.text.parse import Document, parse
-from memories.files.text.paths import CURATED
 from memories.models import FileVersion, MemoryFile
 from ops.access import as_user
 from ops.models import Kind, Operation, Priority, User
@@ -76,10 +82,10 @@ def edit(ready: Ready, *, user: User) -> Applied:
 def sync(user: User) -> Synced:
     """Read in the edits of the copies, render the files, and write the copies again.
 
-    The copies of daily notes and of the user's own notes are only written (`note_copies`). Safe to
-    repeat, and to kill at any point: a copy that was already read in is recognized by its text. A
-    missing copy is written, never taken for an empty file. A copy that can't be read or applied is
-    left as it is and reported.
+    The copies of daily notes and of the user's own notes are only written (`write_note_copies`).
+    Safe to repeat, and to kill at any point: a copy that was already read in is recognized by its
+    text. A missing copy is written, never taken for an empty file. A copy that can't be read or
+    applied is left as it is and reported.
     """
     synced = Synced()
     for path in CURATED:
@@ -93,7 +99,7 @@ def sync(user: User) -> Synced:
     with as_user(user, changing=True):
         file_copies.hold(user.pk)
         if not _is_going(user):
-            followed = note_copies.follow(user)
+            followed = write_note_copies(user)
             synced.written += followed.written
             synced.failed |= followed.failed
     return synced
@@ -216,3 +222,78 @@ def _copy_of(user: User, path: str) -> str:
     except file_copies.Unreadable:
         found = None
     return memory_files.content_of(user, path) if found is None else found
+
+
+def write_note_copies(user: User) -> Synced:
+    """Make the copies match the rows; call it under the lock of the user's files.
+
+    Safe to repeat and to kill at any point: the hashes are stored before the copies are written.
+    """
+    done, known, wanted = Synced(), _note_digests(user.pk), _notes_by_path(user)
+    stale = {
+        path: text for path, text in wanted.items() if _is_stale(user, path, text, known, done)
+    }
+    gone = [path for path in known if path not in wanted and _is_ours(user.pk, path, known)]
+    kept = {path: known[path] for path in known if path in wanted}
+    for path, text in stale.items():
+        kept[path] = [*kept.get(path, [])[-1:], _digest(text)]
+    if kept != known:
+        file_copies.write(user.pk, WRITTEN, json.dumps(kept))
+    for path in gone:
+        file_copies.remove(user.pk, path)
+    for path, text in stale.items():
+        try:
+            file_copies.write(user.pk, path, text)
+        except OSError:
+            done.failed[path] = _("The copy can’t be written.")
+    done.written = [*gone, *(path for path in stale if path not in done.failed)]
+    return done
+
+
+def unchanged_note_copies(user_id: int) -> Collection[str]:
+    """Return the paths of the copies that weren't changed since we wrote them."""
+    known = _note_digests(user_id)
+    return {WRITTEN, *(path for path in known if _is_ours(user_id, path, known))}
+
+
+def _notes_by_path(user: User) -> dict[str, str]:
+    days = file_contents.days_of(user)
+    own = {file.path: file.content for file in memory_files.notes_below(user, "")}
+    return own | {daily_notes.path_of(day): text for day, text, _ in days}
+
+
+def _is_stale(
+    user: User, path: str, text: str, known: Mapping[str, list[str]], done: Synced
+) -> bool:
+    """Whether the copy is missing, or is an outdated copy that we wrote."""
+    try:
+        found = file_copies.read(user.pk, path)
+    except Unreadable as error:
+        done.failed[path] = error.message
+        return False
+    if found is None or (found != text and _digest(found) in known.get(path, [])):
+        return True
+    if found != text:
+        done.failed[path] = _("Notes can’t be edited here: this copy is no longer kept up to date.")
+    return False
+
+
+def _is_ours(user_id: int, path: str, known: Mapping[str, list[str]]) -> bool:
+    try:
+        found = file_copies.read(user_id, path)
+    except Unreadable:
+        return False
+    return found is not None and _digest(found) in known[path]
+
+
+def _note_digests(user_id: int) -> dict[str, list[str]]:
+    """Return the hashes of the texts last written, by path; empty if they can't be read."""
+    try:
+        found = json.loads(file_copies.read(user_id, WRITTEN) or "{}")
+    except (Unreadable, json.JSONDecodeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(text: str) -> str:
+    return file_contents.digest_of(text).hex

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from memories.files.text.grammar import Role
-from memories.files.text.parse import parse
-from memories.files.text.paths import CURATED
+from memories.files.grammar import CURATED, Role, parse
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
 from memories.models import DailyNote, MemoryFile, TargetKind, Vector
@@ -36,7 +34,7 @@ def follow(file: MemoryFile, *, user: User) -> None:
         missing[text].append(number)
     gone: list[int] = []
     moved: list[DailyNote] = []
-    for line in _rows(file):
+    for line in DailyNote.everything.filter(file=file).order_by("number", "pk"):
         if not missing[line.text]:
             gone.append(line.pk)
         elif line.number != (number := missing[line.text].popleft()):
@@ -108,10 +106,6 @@ def _without_vector(user: User, file_id: int) -> QuerySet[DailyNote]:
     rows = DailyNote.objects.filter(user=user, file=file_id)
     known = Vector.objects.filter(user=user, target_kind=TargetKind.NOTE, space__active=True)
     return rows.exclude(pk__in=known.values("target_id")).order_by("pk")
-
-
-def _rows(file: MemoryFile) -> QuerySet[DailyNote]:
-    return DailyNote.everything.filter(file=file).order_by("number", "pk")
 
 
 def _add(lines: Sequence[tuple[int, str]], *, file: MemoryFile, user: User) -> None:

@@ -1,37 +1,34 @@
-"""Read and write memory files, in sync with the memories.
+"""Read, write and list memory files, in sync with the memories.
 
 The rows are authoritative: an edit, its effect on memories and the new version of the file are one
-transaction. `file_syncing` updates the copies afterwards.
+transaction. `file_sync` updates the copies afterwards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memcenter.lib.errors import ApplicationError, Invalid, NotFound, Stale
-from memories.files import (
-    daily_notes,
-    file_contents,
-    file_copies,
-    file_edits,
-    line_index,
-    user_notes,
-)
+from memcenter.lib.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
+from memories.files import daily_notes, file_contents, file_copies, file_edits, line_index
+from memories.files.file_contents import LEARNED
 from memories.files.file_edits import Done, Edit, Typed
-from memories.files.text.parse import Document, parse
-from memories.files.text.paths import CURATED, LAYERS
-from memories.models import FileVersion, MemoryFile
+from memories.files.grammar import CURATED, LAYERS, LEARNINGS, LONGEST, MEMORY, Document, parse
+from memories.models import DailyNote, FileVersion, Memory, MemoryFile, MemoryStatus
+from memories.screening import secret_search
 from memories.writing import direct_writes
+from ops import audit_log
 from ops.access import as_user
 from ops.accounts import users
-from ops.audit import audit_log
+from ops.forgetting import ledger
 from ops.models import User
 
 _SYSTEM = "system"
@@ -248,7 +245,7 @@ def _row_to_edit(user: User, path: str, *, new: bool) -> MemoryFile | None:
         raise Invalid.field("path", "Daily notes are append-only: use /memory/append.")
     row = file_contents.row_of(user, path)
     if row is None and path in LAYERS:
-        user_notes.check_room(user, path)
+        check_room_for_note(user, path)
     elif row is None and path not in CURATED and not new:
         raise NotFound(_("There is no such file."))
     return row
@@ -276,3 +273,167 @@ def other_than(path: str) -> str:
 
 def _shown(row: MemoryFile) -> Shown:
     return Shown(row.path, row.content, row.version, row.updated_at)
+
+
+def is_own_note(path: str) -> bool:
+    """Whether a user's own note may have this path."""
+    return path not in CURATED and file_contents.day_of(path) is None
+
+
+def notes_below(user: User, folder: str) -> list[MemoryFile]:
+    """Return the user's own notes in a folder ("" for all), ordered by path."""
+    rows = MemoryFile.objects.filter(user=user).exclude(path__in=CURATED)
+    if folder:
+        rows = rows.filter(path__startswith=f"{folder}/")
+    return list(rows.order_by("path"))
+
+
+def check_room_for_note(user: User, path: str) -> None:
+    """Raise `Invalid` or `Conflict` if a new note can't have this path or there are too many."""
+    if secret_search.find(path):
+        raise Invalid.field("path", _("This looks like a secret, and secrets are not remembered."))
+    parts = path.split("/")
+    above = ["/".join(parts[:count]) for count in range(1, len(parts))]
+    taken = MemoryFile.objects.filter(user=user, path__in=above).exists()
+    if taken or not set(above).isdisjoint((*CURATED, *LAYERS)):
+        raise Invalid.field("path", _("A part of the path is a file."))
+    if notes_below(user, path):
+        raise Conflict(_("There is a folder of this name."))
+    rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
+    if path not in LAYERS and rows.count() >= settings.MAX_FILES:
+        most = f"{settings.MAX_FILES:,}"
+        raise Conflict(_("There may be at most %(most)s notes.") % {"most": most})
+
+
+def recycle_notes(files: Sequence[MemoryFile], *, user: User) -> None:
+    """Move notes to the bin, to be erased after `RECYCLE_DAYS`; search drops them at once."""
+    _hold(user)
+    for file in files:
+        file.deleted_at = timezone.now()
+        file.save(update_fields=["deleted_at", "updated_at"])
+        line_index.drop_all(file, user=user)
+    for file in files:
+        ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=True)
+    _told(user, "file.recycled", files)
+
+
+def take_back_note(user: User, *, file_id: int) -> MemoryFile:
+    """Restore a note from the bin. Raises `NotFound`, and `Conflict` if its path is taken."""
+    _hold(user)
+    rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
+    file = rows.filter(pk=file_id, deleted_at__isnull=False).first()
+    if file is None:
+        raise NotFound(_("There is no such file."))
+    if file_contents.row_of(user, file.path) is not None:
+        raise Conflict(_("There is another file of this name."))
+    check_room_for_note(user, file.path)
+    file.deleted_at = None
+    file.save(update_fields=["deleted_at", "updated_at"])
+    line_index.follow(file, user=user)
+    ledger.record_decision("file", file.pk, subject=str(user.subject), recycled=False)
+    _told(user, "file.restored", [file])
+    return file
+
+
+def rename_notes(files: Sequence[MemoryFile], *, user: User, old: str, new: str) -> None:
+    """Replace the old path prefix with the new one. Raises `Invalid` and `Conflict`."""
+    _hold(user)
+    direct_writes.check_on(user)
+    for file in files:
+        file.path = new + file.path.removeprefix(old)
+        if len(file.path) > LONGEST:
+            raise Invalid.field("new_path", _("The path is too long."))
+        file.written_version = 0
+        file.save(update_fields=["path", "written_version", "updated_at"])
+    _told(user, "file.renamed", files)
+
+
+def binned_notes(user: User) -> QuerySet[MemoryFile]:
+    """Return the notes in the recycle bin, last deleted first."""
+    rows = MemoryFile.everything.filter(user=user, hidden_at__isnull=True)
+    return rows.filter(deleted_at__isnull=False).order_by("-deleted_at")
+
+
+def _hold(user: User) -> None:
+    users.check_still_here(user)
+    file_copies.hold(user.pk)
+
+
+def _told(user: User, action: str, files: Sequence[MemoryFile]) -> None:
+    for file in files:
+        audit_log.record(action, subject=user.subject, target=str(file.pk))
+
+
+_MOST = 100  # own notes, and files in the bin, listed on a page
+
+
+@dataclass(frozen=True)
+class Curated:
+    """A curated file and the number of memories in it."""
+
+    path: str
+    memories: int
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A persona layer; `changed_at` is None if it was never written."""
+
+    path: str
+    changed_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Own:
+    """A user's own note."""
+
+    id: int
+    path: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day's note."""
+
+    path: str
+    day: date
+    lines: int
+
+
+def curated_of(user: User) -> list[Curated]:
+    rows = Memory.objects.filter(user=user, project=None, status=MemoryStatus.ACTIVE)
+    learned = Q(kind__in=LEARNED)
+    counts = rows.aggregate(
+        learnings=Count("pk", filter=learned), memory=Count("pk", filter=~learned)
+    )
+    return [Curated(MEMORY, counts["memory"]), Curated(LEARNINGS, counts["learnings"])]
+
+
+def layers_of(user: User) -> list[Layer]:
+    rows = MemoryFile.objects.filter(user=user, path__in=LAYERS)
+    changed = dict(rows.values_list("path", "updated_at"))
+    return [Layer(path, changed.get(path)) for path in LAYERS]
+
+
+def own_of(user: User) -> Sequence[Own]:
+    """Return the user's own notes, without the layers."""
+    rows = MemoryFile.objects.filter(user=user).exclude(path__in=(*CURATED, *LAYERS))
+    rows = rows.order_by("path")
+    return [Own(*one) for one in rows.values_list("pk", "path", "updated_at")[:_MOST]]
+
+
+def binned_of(user: User) -> Sequence[Own]:
+    rows = binned_notes(user).only("path", "deleted_at", "updated_at")
+    return [Own(one.pk, one.path, one.deleted_at or one.updated_at) for one in rows[:_MOST]]
+
+
+def days_of(user: User, *, before: date | None = None, limit: int) -> tuple[list[Day], bool]:
+    """Return the days with notes before `before`, newest first, and whether more follow."""
+    rows = DailyNote.objects.filter(user=user, day__isnull=False)
+    if before is not None:
+        rows = rows.filter(day__lt=before)
+    counted = rows.values("day").annotate(lines=Count("pk"))
+    found: list[Any] = list(counted.order_by("-day")[: limit + 1])
+    days = [Day(daily_notes.path_of(one["day"]), one["day"], one["lines"]) for one in found]
+    return days[:limit], len(days) > limit

@@ -6,7 +6,7 @@ a daily note can only be appended to, and any other path is a note of the user's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,11 +15,9 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memories.files import daily_notes, file_contents, file_sync, memory_files, user_notes
+from memories.files import daily_notes, file_contents, file_sync, grammar, memory_files
+from memories.files.grammar import CURATED, BadPath
 from memories.files.memory_files import Ready, Shown
-from memories.files.text import note_lines, paths, tool_answers
-from memories.files.text.paths import CURATED, BadPath
-from memories.files.text.tool_answers import ToolProblem
 from memories.models import MemoryFile
 from ops.access import as_user
 from ops.accounts import users
@@ -65,11 +63,11 @@ def _view(data: Mapping[str, Any], user: User) -> Planned:
 
 def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
     """Return a file or a folder listing; while long-term memory is off, the listing is empty."""
-    asked = _as_asked(data["path"])
+    asked = data["path"].rstrip("/")
     if not users.settings_of(user).longterm_enabled:
-        return tool_answers.listing(asked, {})
+        return listing_answer(asked, {})
     if path and (file := _file(user, path)):
-        return tool_answers.content(data["path"], file.text, lines=data.get("view_range"))
+        return file_answer(data["path"], file.text, lines=data.get("view_range"))
     start = f"{path}/" if path else ""
     sizes = {
         one.path.removeprefix(start): one.bytes
@@ -78,7 +76,7 @@ def _viewed(user: User, path: str, data: Mapping[str, Any]) -> str:
     }
     if not sizes:
         raise NotFound(f"The path {data['path']} does not exist. Please provide a valid path.")
-    return tool_answers.listing(asked, sizes)
+    return listing_answer(asked, sizes)
 
 
 def _create(data: Mapping[str, Any], user: User) -> Planned:
@@ -87,7 +85,7 @@ def _create(data: Mapping[str, Any], user: User) -> Planned:
         if not path or _file(user, path) or _folder_is_there(user, path):
             raise Conflict(f"File {data['path']} already exists")
         if not file_contents.day_of(path):
-            user_notes.check_room(user, path)
+            memory_files.check_room_for_note(user, path)
     answer = f"File created successfully at: {data['path']}"
     if file_contents.day_of(path):
         return _appending(user, path, data["file_text"], answer, asked=data["path"])
@@ -100,16 +98,16 @@ def _str_replace(data: Mapping[str, Any], user: User) -> Planned:
     if file_contents.day_of(file.path):
         raise Conflict(_APPEND_ONLY.format(path=data["path"]))
     old, new = data["old_str"], data["new_str"]
-    text, answer = tool_answers.replaced(data["path"], file.text, old=old, new=new)
+    text, answer = replaced_answer(data["path"], file.text, old=old, new=new)
     return _edit(user, _ready(user, file.path, text, "new_str", match=file.etag), answer)
 
 
 def _insert(data: Mapping[str, Any], user: User) -> Planned:
     file = _to_edit(data, user)
     line, new = data["insert_line"], data["insert_text"]
-    text, answer = tool_answers.inserted(data["path"], file.text, line=line, new=new)
+    text, answer = inserted_answer(data["path"], file.text, line=line, new=new)
     if file_contents.day_of(file.path):
-        if line < len(tool_answers.lines_of(file.text)):
+        if line < len(numbered_lines(file.text)):
             raise Conflict(_APPEND_ONLY.format(path=data["path"]))
         return _appending(user, file.path, new, answer, asked=data["path"])
     return _edit(user, _ready(user, file.path, text, "insert_text", match=file.etag), answer)
@@ -118,7 +116,7 @@ def _insert(data: Mapping[str, Any], user: User) -> Planned:
 def _delete(data: Mapping[str, Any], user: User) -> Planned:
     path = _inside(data, "path")
     if not path:
-        raise Conflict(f"Cannot delete the {paths.ROOT} directory itself")
+        raise Conflict(f"Cannot delete the {grammar.ROOT} directory itself")
     answer = f"Successfully deleted {data['path']}"
     if path in CURATED:
         return _edit(user, _ready(user, path, "", "path", match="*"), answer)
@@ -126,14 +124,16 @@ def _delete(data: Mapping[str, Any], user: User) -> Planned:
 
 
 def _deleted(user: User, path: str, asked: str, answer: str) -> str:
-    user_notes.recycle(_own(user, path, asked, f"The path {asked} does not exist"), user=user)
+    memory_files.recycle_notes(
+        _own(user, path, asked, f"The path {asked} does not exist"), user=user
+    )
     return answer
 
 
 def _rename(data: Mapping[str, Any], user: User) -> Planned:
     old, new = _inside(data, "old_path"), _inside(data, "new_path")
     if not old:
-        raise Conflict(f"Cannot rename the {paths.ROOT} directory itself")
+        raise Conflict(f"Cannot rename the {grammar.ROOT} directory itself")
     return Planned(partial(_renamed, user, old, new, data))
 
 
@@ -143,24 +143,20 @@ def _renamed(user: User, old: str, new: str, data: Mapping[str, Any]) -> str:
     files = _own(user, old, data["old_path"], f"The path {data['old_path']} does not exist")
     if not new or _file(user, new) or _folder_is_there(user, new):
         raise Conflict(f"The destination {data['new_path']} already exists")
-    if not user_notes.is_own(new):
+    if not memory_files.is_own_note(new):
         raise Conflict(_APPEND_ONLY.format(path=data["new_path"]))
     if new.startswith(f"{old}/"):
         raise Invalid.field("new_path", "A folder can't be moved into itself.")
-    user_notes.check_room(user, new)
-    user_notes.rename(files, user=user, old=old, new=new)
+    memory_files.check_room_for_note(user, new)
+    memory_files.rename_notes(files, user=user, old=old, new=new)
     return f"Successfully renamed {data['old_path']} to {data['new_path']}"
 
 
 def _inside(data: Mapping[str, Any], field: str) -> str:
     try:
-        return paths.below_root(data[field])
+        return grammar.below_root(data[field])
     except BadPath as problem:
         raise Invalid.field(field, str(problem)) from problem
-
-
-def _as_asked(path: str) -> str:
-    return path.rstrip("/")
 
 
 def _file(user: User, path: str) -> Shown | None:
@@ -172,7 +168,7 @@ def _file(user: User, path: str) -> Shown | None:
 
 def _folder_is_there(user: User, path: str) -> bool:
     notes_too = path == daily_notes.FOLDER and bool(file_contents.days_of(user))
-    return notes_too or bool(user_notes.below(user, path))
+    return notes_too or bool(memory_files.notes_below(user, path))
 
 
 def _to_edit(data: Mapping[str, Any], user: User) -> Shown:
@@ -191,7 +187,7 @@ def _own(user: User, path: str, asked: str, missing: str) -> list[MemoryFile]:
     if file_contents.day_of(path) or (path == daily_notes.FOLDER and file_contents.days_of(user)):
         raise Conflict(_APPEND_ONLY.format(path=asked))
     row = file_contents.row_of(user, path)
-    found = [row] if row else user_notes.below(user, path)
+    found = [row] if row else memory_files.notes_below(user, path)
     if not found:
         raise NotFound(missing)
     return found
@@ -229,7 +225,7 @@ def _appending(user: User, path: str, text: str, answer: str, *, asked: str) -> 
 
 def _said(line: str) -> str:
     """Return a line's text; agents may include the time and source that the note shows."""
-    shown = note_lines.read(line.strip())
+    shown = grammar.read_note_line(line.strip())
     return (shown.text if shown else line.strip().removeprefix("- ")).strip()
 
 
@@ -247,3 +243,111 @@ _PREPARED: Mapping[str, Callable[[Mapping[str, Any], User], Planned]] = {
     "delete": _delete,
     "rename": _rename,
 }
+
+
+_WIDTH = 6  # of a line's number
+_DEEPEST = 2  # levels that a listing shows
+
+
+class ToolProblem(ValueError):
+    """Why a command did nothing, in words for the model; `field` is the argument at fault."""
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message)
+        self.message, self.field = message, field
+
+
+def file_answer(path: str, text: str, *, lines: Sequence[int] | None = None) -> str:
+    """Return a file with numbered lines; `lines` are the first and the last, -1 for the end."""
+    shown, first = text.split("\n"), 1
+    if lines is not None:
+        first = max(1, lines[0])
+        shown = shown[first - 1 : len(shown) if lines[1] == -1 else max(0, lines[1])]
+    numbered = "\n".join(_numbered(shown, first=first))
+    return f"Here's the content of {path} with line numbers:\n{numbered}"
+
+
+def listing_answer(path: str, sizes: Mapping[str, int]) -> str:
+    """Return a folder listing, two levels deep; `sizes` has the bytes of all files, by path."""
+    head = (
+        f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
+    )
+    found: dict[str, int] = {}
+    for name, size in sizes.items():
+        parts = name.split("/")
+        for depth in range(1, min(len(parts), _DEEPEST) + 1):
+            shown = "/".join(parts[:depth]) + ("/" if depth < len(parts) else "")
+            found[shown] = found.get(shown, 0) + size
+    ordered = sorted(found, key=lambda name: name.rstrip("/").split("/"))
+    entries = [f"{_size(sum(sizes.values()))}\t{path}"]
+    entries += [f"{_size(found[name])}\t{path}/{name}" for name in ordered]
+    return "\n".join([head, *entries])
+
+
+def replaced_answer(path: str, text: str, *, old: str, new: str) -> tuple[str, str]:
+    """Replace the only occurrence of `old`; return text and answer. Raises `ToolProblem`."""
+    places = _places(old, text)
+    if not places:
+        raise ToolProblem(
+            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.",
+            field="old_str",
+        )
+    if text.count(old) > 1:
+        lines = ", ".join(str(text[:place].count("\n") + 1) for place in places)
+        raise ToolProblem(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines:"
+            f" {lines}. Please ensure it is unique",
+            field="old_str",
+        )
+    changed, line = text.replace(old, new), text[: places[0]].count("\n")
+    first = max(0, line - 2)
+    snippet = "\n".join(_numbered(changed.split("\n")[first : line + 3], first=first + 1))
+    return changed, (
+        "The memory file has been edited. Here is the snippet showing the change"
+        f" (with line numbers):\n{snippet}"
+    )
+
+
+def inserted_answer(path: str, text: str, *, line: int, new: str) -> tuple[str, str]:
+    """Insert `new` after a line (0: at the beginning); return text and answer."""
+    lines = numbered_lines(text)
+    if not 0 <= line <= len(lines):
+        raise ToolProblem(
+            f"Invalid `insert_line` parameter: {line}."
+            f" It should be within the range [0, {len(lines)}].",
+            field="insert_line",
+        )
+    lines.insert(line, new.rstrip("\n"))
+    changed = "\n".join(lines)
+    return changed if changed.endswith("\n") else changed + "\n", (
+        f"The file {path} has been edited."
+    )
+
+
+def numbered_lines(text: str) -> list[str]:
+    """Split at newlines only; an empty part after the last newline isn't a line."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _places(old: str, text: str) -> list[int]:
+    """Return the positions of all occurrences, including overlapping ones."""
+    places: list[int] = []
+    place = text.find(old)
+    while place != -1:
+        places.append(place)
+        place = text.find(old, place + 1)
+    return places
+
+
+def _numbered(lines: Sequence[str], *, first: int) -> list[str]:
+    return [f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, start=first)]
+
+
+def _size(count: int) -> str:
+    """Format bytes like the tool: 0B, 512B, 1.5K, 2M."""
+    if count == 0:
+        return "0B"
+    step = min((count.bit_length() - 1) // 10, 3)
+    size = count / 1024**step
+    return f"{int(size)}{'BKMG'[step]}" if size == int(size) else f"{size:.1f}{'BKMG'[step]}"

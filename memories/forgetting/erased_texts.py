@@ -9,10 +9,10 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from conversations.models import Conversation, Turn
 from memcenter.lib.text.shingles import Resemblance
 from memories.forgetting import derivation, rederivation
 from memories.forgetting.dependencies import current_text, read
-from memories.forgetting.derivation import Outcome
 from memories.forgetting.memory_erasure import texts_of
 from memories.models import (
     Arbitration,
@@ -21,10 +21,12 @@ from memories.models import (
     Memory,
     MemoryVersion,
     Origin,
+    PortraitPhrase,
+    Project,
     Source,
 )
 from ops.models import User
-from ops.residue import string_values
+from ops.residue import fingerprints
 from ops.residue.erased_hashes import is_long
 
 WRITTEN = (Change.CREATED, Change.EDITED, Change.REPLACED)
@@ -74,18 +76,24 @@ def collect(*, user: User, resting: Q, gone: Collection[int] = ()) -> ErasedText
     memories = Memory.everything.filter(user=user, pk__in=lost_ids)
     learned = {one.pk for one in graph.memories if one.origin == Origin.EXTRACTED}
     along = [one.pk for one in graph.memories]
-    texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew)]
+    of_erased = Q(version__memory__in=lost_ids) | Q(version__in=[one.pk for one in changed])
+    phrases = PortraitPhrase.objects.filter(of_erased, user=user)
+    worded = phrases.exclude(text="").values_list("text", flat=True)
+    texts = [*texts_of(changed), *_texts(lost), *(one.content for one in anew), *worded]
     return ErasedTexts(
         texts=texts,
         rows=(
             memories,
             MemoryVersion.everything.filter(user=user, memory__in=lost_ids),
+            phrases,
             Fragment.objects.filter(
                 Q(memory__in=lost_ids) | Q(version__in=[one.pk for one in changed]), user=user
             ),
         ),
         staying=[
-            *_still_said(outcomes.values()),
+            *filter(
+                None, (text for one in outcomes.values() for text in (one.content, one.candidate))
+            ),
             *_said_by_others(user, texts, without=along),
         ],
         along=along,
@@ -129,11 +137,6 @@ def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
         yield from filter(None, row)
 
 
-def _still_said(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    for one in outcomes:
-        yield from filter(None, (one.content, one.candidate))
-
-
 def _said_by_others(user: User, texts: Sequence[str], *, without: Collection[int]) -> Iterator[str]:
     """Yield memories that resemble the texts but rest on nothing erased: learned elsewhere.
 
@@ -152,5 +155,58 @@ def _texts(memories: Iterable[Memory]) -> Iterator[str]:
     for one in memories:
         yield from filter(None, (one.content, one.summary, one.feedback_reason))
         yield from (
-            text for text in string_values.strings_in([one.data, one.metadata]) if is_long(text)
+            text for text in fingerprints.strings_in([one.data, one.metadata]) if is_long(text)
         )
+
+
+def staying_texts(
+    *, user: User, texts: Sequence[str], leaving: ErasedTexts, conversations: Collection[int] = ()
+) -> list[str]:
+    """Return the surviving side texts that resemble `texts`; call it before anything is erased.
+
+    All rows to be erased must be hidden already, except memories: a forget also hides memories that
+    it shows again later. The titles of `conversations`, which lose messages, are excluded.
+    """
+    wanted = Resemblance(texts)
+    if not wanted:
+        return []
+    kept = ~Q(pk__in=[*leaving.emptied, *leaving.renewed])
+    written = _attached(user.pk, memories=kept, conversations=~Q(pk__in=conversations))
+    renewed = Memory.everything.filter(user=user, pk__in=set(leaving.renewed) - {*leaving.emptied})
+    labels = renewed.order_by().values_list("metadata")
+    return list(filter(wanted.held_by, (*written, *fingerprints.strings_in(list(labels)))))
+
+
+def texts_written_since(user_id: int, *, since: datetime | None) -> Iterator[str]:
+    """Yield the texts written after the content being forgotten had become unreadable."""
+    if since is None:
+        return
+    made, told = Q(created_at__gt=since), Q(user_message__recorded_at__gt=since)
+    yield from _attached(user_id, memories=made, turns=told, conversations=made, projects=made)
+    # Only the turns since then: earlier turns lose the key of a forgotten project.
+    yield from Turn.objects.filter(told, user=user_id).values_list("project_key", flat=True)
+
+
+_ALL = Q()
+
+
+def _attached(
+    user_id: int,
+    *,
+    memories: Q = _ALL,
+    turns: Q = _ALL,
+    conversations: Q = _ALL,
+    projects: Q = _ALL,
+) -> Iterator[str]:
+    own = {"user": user_id}
+    plain = {"tags": [], "data": {}, "metadata": {}, "feedback_reason": ""}
+    marked = Memory.everything.filter(memories, **own).exclude(**plain)
+    labelled = Turn.objects.filter(turns, **own).exclude(labels={}, tools=[])
+    for rows in (
+        marked.values_list(*plain),
+        labelled.values_list("labels", "tools"),
+        Conversation.objects.filter(conversations, **own).exclude(title="").values_list("title"),
+        Project.objects.filter(projects, **own).values_list("key", "name", "path", "machines"),
+    ):
+        for row in rows.order_by().iterator(chunk_size=2_000):
+            yield from filter(None, fingerprints.strings_in(row))

@@ -12,7 +12,7 @@ from django.db.models import Model, Q, QuerySet, Value
 from memcenter.lib.database import cascades
 from memcenter.lib.text import segment
 from memcenter.lib.text.shingles import Resemblance
-from memories.files import cited_notes, file_copies, line_index, note_copies
+from memories.files import daily_notes, file_copies, file_sync, line_index
 from memories.forgetting import tombstones
 from memories.models import (
     Arbitration,
@@ -23,13 +23,14 @@ from memories.models import (
     Memory,
     MemoryFile,
     MemoryVersion,
+    PortraitPhrase,
     RecallHit,
     RecallTrace,
     TargetKind,
     Vector,
 )
 from ops.models import Operation, User
-from ops.residue.copy_search import Copies
+from ops.residue.residue_scan import Copies
 
 _MARK = re.compile(r"<!--\s*(mem_\w+)\s*-->")
 
@@ -46,7 +47,7 @@ def erase_memories(*, user: User, memories: Sequence[Memory]) -> Counter[str]:
     erased += erase_index(user=user, kind=TargetKind.MEMORY, target_ids=pks)
     erased += erase_lines(user=user, public_ids=public_ids)
     erased += erase_hits(user=user, public_ids=public_ids)
-    erased += cited_notes.erase(user=user, memories=pks)
+    erased += daily_notes.erase_cited_lines(user=user, memories=pks)
     return erased + cascades.delete(Memory.everything.filter(user=user, pk__in=pks))
 
 
@@ -71,6 +72,11 @@ def erase_fragments(*, user: User, memory_ids: Sequence[int]) -> Counter[str]:
 def erase_earlier_texts(*, user: User, version_ids: Collection[int]) -> Counter[str]:
     """Erase the fragments by which memories were found through the texts of these versions."""
     return _erase_fragments(user, Fragment.objects.filter(user=user, version__in=version_ids))
+
+
+def erase_phrases(*, user: User, version_ids: Collection[int]) -> Counter[str]:
+    """Erase the portrait's phrases for these versions."""
+    return cascades.delete(PortraitPhrase.objects.filter(user=user, version__in=version_ids))
 
 
 def _erase_fragments(user: User, fragments: QuerySet[Fragment]) -> Counter[str]:
@@ -136,7 +142,7 @@ def erase_resembling(*, user: User, texts: Sequence[str]) -> Counter[str]:
         if wanted.held_by(text)
     ]
     erased = cascades.delete(RecallTrace.objects.filter(user=user, pk__in=traces))
-    return erased + cited_notes.erase_lines(user=user, lines=notes)
+    return erased + daily_notes.erase_note_lines(user=user, lines=notes)
 
 
 def _unanswered(user: User) -> QuerySet[RecallTrace]:
@@ -156,7 +162,7 @@ def erase_copies(*, user: User, operation: Operation) -> Counter[str]:
     erased += _erase_in_copies_of_files(user, copies)
     if copies:
         erased += _erase_in_rows(user, copies)
-    if written := note_copies.follow(user).written:
+    if written := file_sync.write_note_copies(user).written:
         erased["files:copy"] += len(written)
     return erased
 
@@ -165,8 +171,10 @@ def _erase_in_rows(user: User, copies: Copies) -> Counter[str]:
     own = {"user": user}
     traces = copies.among(RecallTrace.objects.filter(**own).values_list("pk", "query"))
     notes = copies.among(DailyNote.everything.filter(**own).values_list("pk", "text"))
+    phrases = copies.among(PortraitPhrase.objects.filter(**own).values_list("pk", "text"))
     erased = cascades.delete(RecallTrace.objects.filter(**own, pk__in=traces))
-    erased += cited_notes.erase_lines(user=user, lines=notes)
+    erased += cascades.delete(PortraitPhrase.objects.filter(**own, pk__in=phrases))
+    erased += daily_notes.erase_note_lines(user=user, lines=notes)
     return erased + _blank_decisions(user, copies) + _erase_copied_lines(user, copies)
 
 
@@ -195,7 +203,9 @@ def _erase_in_copies_of_files(user: User, copies: Copies) -> Counter[str]:
         return "".join(line for line in kept if named.isdisjoint(_MARK.findall(line)))
 
     file_copies.hold(user.pk)
-    changed = file_copies.rewrite(user.pk, without, leaving=note_copies.ours(user.pk))
+    changed = file_copies.rewrite(
+        user.pk, without, leaving=file_sync.unchanged_note_copies(user.pk)
+    )
     return Counter({"files:copy": changed} if changed else {})
 
 

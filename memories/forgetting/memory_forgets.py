@@ -11,11 +11,11 @@ from django.utils import timezone
 from conversations.models import Conversation, Message, Role
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.lib.text import segment, shingles
-from memories.extraction.secret_masking import masked
+from memories.extraction.masking import masked
 from memories.forgetting import rederivation
 from memories.models import Memory, MemoryStatus, MemoryVersion, Project, Source
-from memories.writing import facet_cache
-from ops.audit import receipts
+from memories.writing import memory_writes
+from ops import audit_chain
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
 from ops.queue.run import Run
@@ -112,10 +112,10 @@ def erase_in_rounds(run: Run, *, user: User, resting: Q, gone: Sequence[int] = (
     """Erase or re-derive everything that rests on the match, with one transaction per round."""
     more = True
 
-    def round_() -> receipts.Counts:
+    def round_() -> audit_chain.Counts:
         nonlocal more
         derived = rederivation.derive(user=user, resting=resting, gone=gone)
-        facet_cache.drop(user.pk)
+        memory_writes.drop_facets(user.pk)
         more = derived.more
         return derived.erased
 
@@ -137,7 +137,7 @@ def _begin(
     requested_by_key: int | None,
 ) -> Operation:
     rederivation.hide(user=user, resting=Q(memory__in=gone), gone=gone)
-    facet_cache.drop(user.pk)
+    memory_writes.drop_facets(user.pk)
     about = Q(payload__memory__in=sorted(gone))
     return erasure.begin(
         kind,

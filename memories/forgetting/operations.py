@@ -1,12 +1,15 @@
-"""Handlers that erase memories and projects."""
+"""Handlers that erase memories and projects, and the cleanup of what has expired."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
+from django.utils import timezone
 
 from conversations.models import Turn
 from memcenter.lib.database import cascades
@@ -14,17 +17,17 @@ from memories.files import file_copies
 from memories.forgetting import erased_texts, memory_erasure, memory_forgets
 from memories.forgetting.erased_texts import ErasedTexts
 from memories.indexing import milvus_sync
-from memories.models import Memory, Project
-from memories.writing import attached_texts, facet_cache
-from ops.access import as_user
-from ops.audit.receipts import Counts
+from memories.models import Memory, MemoryFile, Project, RecallTrace
+from memories.writing import memory_writes
+from ops.access import as_system, as_user
+from ops.audit_chain import Counts
 from ops.forgetting import erasure
-from ops.forgetting.reapplied_forgets import reapplies
-from ops.models import Kind, Operation, User
-from ops.queue.run import Run
+from ops.forgetting.person_forgets import reapplies
+from ops.models import IdempotencyRecord, Kind, Operation, SignInLink, User
+from ops.queue.run import AT_ONCE, Run, delete_rows, work_in_batches
 from ops.registry import handles
-from ops.residue import erased_hashes, known_places
-from ops.residue.known_places import Cached
+from ops.residue import erased_hashes, stores
+from ops.residue.stores import Cached
 
 _KEPT = ("messages",)
 
@@ -68,7 +71,7 @@ def _erase(run: Run, user: User, gone: list[int], *, projects: Sequence[int] = (
         nonlocal found, written
         found = erased_texts.collect(user=user, resting=resting, gone=gone)
         texts = [*found.texts, *erased_hashes.words_of(own)]
-        written = attached_texts.staying(user=user, texts=texts, leaving=found)
+        written = erased_texts.staying_texts(user=user, texts=texts, leaving=found)
         memory_erasure.blank_questions_about(user=user, texts=texts)
         return texts
 
@@ -97,11 +100,11 @@ def _erase_project(user: User, pk: int, until: datetime) -> Counts:
     return cascades.delete(own)
 
 
-known_places.vouches(erased_texts.vouching)
-known_places.vouches(attached_texts.vouching)
-known_places.personal_folders(file_copies.STORAGE)
-known_places.register_store(milvus_sync.InMilvus())
-known_places.caches(Cached("survey:", "memories.pages.lists.facets", of_user=facet_cache.key))
+stores.vouches(erased_texts.vouching)
+stores.vouches(erased_texts.texts_written_since)
+stores.personal_folders(file_copies.STORAGE)
+stores.register_store(milvus_sync.InMilvus())
+stores.caches(Cached("survey:", "memories.pages.memory_list", of_user=memory_writes.facet_key))
 
 
 @reapplies("memory")
@@ -117,3 +120,53 @@ def _project_again(user: User, target: Mapping[str, Any], at: datetime) -> Opera
     own = Project.everything.filter(user=user, pk=target["project"], created_at__lte=at)
     project = own.first()
     return memory_forgets.forget_project(user=user, project=project) if project else None
+
+
+def forget_binned(run: Run) -> int:
+    """Forget memories whose time in the recycle bin is over; return how many.
+
+    Each user's memories go through the same service as "Forget now", in a separate transaction.
+    """
+    with as_system():
+        due = Memory.visible.filter(purge_at__lte=timezone.now()).order_by("pk")
+        owners: dict[int, list[int]] = defaultdict(list)
+        for pk, user_id in due.values_list("pk", "user")[:AT_ONCE]:
+            owners[user_id].append(pk)
+        users = User.objects.in_bulk(list(owners))
+    for user_id, memory_ids in owners.items():
+        run.step("bin")
+        with as_user(users[user_id], changing=True):
+            # Read again: a memory may have been restored in the meantime.
+            still = list(Memory.visible.filter(pk__in=memory_ids, purge_at__lte=timezone.now()))
+            if still:
+                memory_forgets.forget_memories(user=users[user_id], memories=still)
+    return sum(map(len, owners.values()))
+
+
+def erase_binned_files(run: Run) -> int:
+    """Erase users' own notes whose time in the bin is over, with their versions."""
+    due = timezone.now() - timedelta(days=settings.RECYCLE_DAYS)
+    with run.applying_as_system():
+        old = MemoryFile.everything.filter(deleted_at__lte=due).order_by("pk")
+        pks = list(old.values_list("pk", flat=True)[:AT_ONCE])
+        MemoryFile.everything.filter(pk__in=pks).delete()
+    return len(pks)
+
+
+def erase_expired(run: Run) -> dict[str, int]:
+    """Erase expired traces and stored answers, used or stale links, and stale tokens.
+
+    Rows are erased in batches, each in its own transaction.
+    """
+    now = timezone.now()
+    too_old = now - timedelta(days=settings.TRACE_DAYS)
+    tokens = Operation.objects.filter(token_expires_at__lt=now, token_digest__isnull=False)
+    answers = IdempotencyRecord.objects.filter(expires_at__lt=now)
+    return {
+        "traces": work_in_batches(
+            run, RecallTrace.objects.filter(created_at__lt=too_old), delete_rows
+        ),
+        "answers": work_in_batches(run, answers, delete_rows),
+        "links": work_in_batches(run, SignInLink.objects.filter(expires_at__lt=now), delete_rows),
+        "tokens": work_in_batches(run, tokens, lambda rows: rows.update(token_digest=None)),
+    }

@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memcenter.lib.database import cascades
-from memories.files import cited_notes
+from memories.files import daily_notes
 from memories.forgetting import derivation, memory_erasure, tombstones
 from memories.forgetting.dependencies import Graph, current_text, read
 from memories.forgetting.derivation import Outcome, Text
@@ -29,9 +29,9 @@ from memories.models import (
     VersionInput,
 )
 from memories.writing import memory_writes
+from ops import webhook_events
 from ops.models import User
-from ops.webhooks import webhook_events
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
 
 KEPT = "kept when its conversation was deleted"
 
@@ -115,7 +115,7 @@ def _hide_rows(
     going = {pk for pk in hidden if pk in leaving or not stands(graph, outcomes, pk)}
     erased = [one.pk for one in versions if outcomes[one.pk].erased or one.memory_id in going]
     tombstones.leave(user=user, version_ids=erased)
-    cited_notes.hide(user=user, memories=going, at=now)
+    daily_notes.hide_cited_lines(user=user, memories=going, at=now)
     named = [memory.public_id for memory in graph.memories if memory.pk in going]
     memory_erasure.blank_questions(user=user, public_ids=named)
 
@@ -226,6 +226,7 @@ def _mark_versions(
     """Write the outcomes to the versions; delete forgotten sources and links of emptied ones."""
     now = timezone.now()
     erased = memory_erasure.erase_earlier_texts(user=user, version_ids=changed)
+    erased += memory_erasure.erase_phrases(user=user, version_ids=changed)
     emptied = [pk for pk, outcome in changed.items() if outcome.erased]
     versions = MemoryVersion.everything.filter(user=user)
     if emptied:

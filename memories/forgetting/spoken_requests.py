@@ -22,7 +22,7 @@ from conversations.models import Conversation, Message, Turn
 from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 from memories import language_steps
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.extraction.arbitration import pairs
 from memories.extraction.commands import speaks_of_forgetting
 from memories.extraction.types import Extraction, ForgetRequest, Said, TurnText
@@ -30,7 +30,7 @@ from memories.forgetting import memory_forgets
 from memories.indexing import search_index
 from memories.learning.turn_context import Heard
 from memories.models import Memory, MemoryVersion, Source
-from memories.retrieval import concepts
+from memories.retrieval import query
 from memories.writing import similar_memories
 from memories.writing.similar_memories import Meant
 from ops.access import as_user
@@ -124,7 +124,7 @@ def asked_about(about: str) -> list[Asked]:
     requests = [one for one in _requests_in(about) if one.about]
     found = [one for one in requests if one.in_words or not speaks_of_forgetting(about)]
     words = _THAT.sub("", about.strip())
-    return prepare(found or [ForgetRequest(secret_masking.cover(words), about)])
+    return prepare(found or [ForgetRequest(masking.cover(words), about)])
 
 
 def says_nothing_else(text: str, asked: Sequence[Asked]) -> bool:
@@ -203,7 +203,7 @@ def answer(found: Found, *, user: User, requested_by_key: int | None = None) -> 
 def _meant(asked: Asked, user: User) -> Found:
     assert asked.vector is not None
     about = asked.request.about
-    topics = concepts.asked_about(about)
+    topics = query.asked_about(about)
     floor = max(_NEAR, settings.SIMILARITY_GATE)
     met = similar_memories.perhaps_meant(
         asked.vector,
@@ -249,14 +249,17 @@ def _plain_match(
     """Return the memory that is far nearer than any other, unless the pair head denies it.
 
     Alone, neither of the two is sure enough: the head errs between near misses, nearness doesn't
-    see a negation.
+    see a negation, nor that "hubby" is the husband. So the head must prefer no other memory.
     """
     ranked = sorted((one for _, one in judged), key=lambda one: -nearness[one.pk])
     if not ranked:
         return None
     next_best = max([_NEAR, *(nearness[one.pk] for one in ranked[1:])])
-    is_ahead = nearness[ranked[0].pk] - next_best >= _AHEAD
-    return ranked[0] if is_ahead and _is_about(about, ranked[0].content) >= pairs.PERHAPS else None
+    if nearness[ranked[0].pk] - next_best < _AHEAD:
+        return None
+    own = _is_about(about, ranked[0].content)
+    others = max((score for score, one in judged if one.pk != ranked[0].pk), default=0.0)
+    return ranked[0] if own >= max(pairs.PERHAPS, others) else None
 
 
 def _probability(about: str, meant: Meant, before: Collection[str]) -> float:
@@ -274,9 +277,9 @@ def _is_about(about: str, text: str) -> float:
     return pairs.is_about(about, text, reader=language_steps.pair_reader())
 
 
-def _is_alike(meant: Meant, topics: Sequence[concepts.Asked]) -> bool:
+def _is_alike(meant: Meant, topics: Sequence[query.Asked]) -> bool:
     """Whether both are about the same everyday concept: enough to list it, but not to block."""
-    return bool(concepts.matched(topics, segment.terms(meant.content)))
+    return bool(query.matched_concepts(topics, segment.terms(meant.content)))
 
 
 def _is_one_matter(about: str, before: Collection[str]) -> bool:

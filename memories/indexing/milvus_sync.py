@@ -1,4 +1,4 @@
-"""Make Milvus follow PostgreSQL: send inserted, changed and deleted vectors, user by user.
+"""Make Milvus follow PostgreSQL, user by user, and move vector search to it and back.
 
 A trigger records changes in the transaction that makes them; it is enabled while Milvus may hold
 anything. Sending is safe to repeat: for each changed target, Milvus gets the current vector from
@@ -19,15 +19,18 @@ from django.db import DatabaseError
 
 from memcenter.lib.database import statements
 from memcenter.lib.errors import ProviderError
-from memcenter.providers.breaker import CircuitBreaker
-from memories.models.vector import TABLES, SearchedIn
+from memcenter.providers.openai_compatible import CircuitBreaker
+from memories.indexing import search_index
+from memories.models import EmbeddingSpace, SearchedIn, Vector, VectorChange
+from memories.models.vector import TABLES
 from memories.retrieval.stores.base import VectorStore
-from memories.retrieval.stores.milvus import MilvusStore
-from memories.retrieval.stores.milvus_server import AT_ONCE, Entity, MilvusServer, name_of
+from memories.retrieval.stores.milvus import AT_ONCE, Entity, MilvusServer, MilvusStore, name_of
 from memories.retrieval.stores.pgvector import PgVectorStore
 from ops.access import as_system
 from ops.models import Kind, Operation, Priority, Status, User
 from ops.queue import outbox
+from ops.queue.run import Run
+from ops.transfer.exports import give_way
 
 NAME = "milvus"
 _LOCK = 0x6D76 << 48  # combined with the user's key
@@ -231,3 +234,126 @@ def _without_vector(space: int, names: Sequence[str]) -> Iterator[tuple[str, boo
     )
     known = {name for (name,) in there}
     yield from ((name, name not in known) for name in names)
+
+
+_SEED = """
+INSERT INTO memories_vectorchange (user_id, space_id, target_kind, target_id)
+SELECT user_id, space_id, target_kind, target_id FROM memories_vector WHERE space_id = %s
+"""
+
+
+def request_move(*, afresh: bool = False, lost: bool = False) -> Operation:
+    """Enqueue moving vector search to the store that the settings name.
+
+    With `afresh`, Milvus is filled again, as after a restore of PostgreSQL; until then PostgreSQL
+    is searched. With `lost`, nothing is erased in a Milvus that is permanently gone.
+    """
+    with as_system():
+        if afresh:
+            EmbeddingSpace.objects.update(searched_in=SearchedIn.PGVECTOR)
+        return _enqueue_move(settings.VECTOR_STORE, lost=lost)
+
+
+def follow_space() -> Operation | None:
+    """Refill Milvus after a switch to another space, if Milvus is in use; within `as_system`.
+
+    This also drops the data of the previous space from Milvus.
+    """
+    if not are_written_down():
+        return None
+    return _enqueue_move(settings.VECTOR_STORE, lost=False)
+
+
+def _enqueue_move(to: str, *, lost: bool) -> Operation:
+    return outbox.enqueue(
+        Kind.MOVE_VECTORS,
+        subject=None,
+        payload={"to": to, "lost": lost},
+        priority=Priority.BULK,
+        dedupe_key=f"move_vectors:{to}:{lost}",
+        serial_key="move_vectors",
+    )
+
+
+def move_search(run: Run) -> Mapping[str, int]:
+    """Move in the direction that the payload names.
+
+    Raises `ProviderError` (retryable) while Milvus can't be reached.
+    """
+    if run.payload["to"] == SearchedIn.MILVUS:
+        return {"moved": _to_milvus(run)}
+    return {"moved": _back(run)}
+
+
+def _to_milvus(run: Run) -> int:
+    milvus = server()
+    while True:
+        with as_system():
+            space = search_index.active_space()
+        if space.searched_in == SearchedIn.PGVECTOR:
+            run.step("begin")
+            _begin(run, space)
+        total = _tell_everybody(run, space)
+        with run.applying_as_system():
+            here = EmbeddingSpace.objects.filter(pk=space.pk, active=True)
+            if here.update(searched_in=SearchedIn.MILVUS):
+                break
+    for other in milvus.spaces() - {space.pk}:
+        run.step("drop")
+        milvus.drop(other)
+    return total
+
+
+def _begin(run: Run, space: EmbeddingSpace) -> None:
+    """Create an empty collection, then start recording changes, then list the existing vectors."""
+    milvus = server()
+    if space.pk in milvus.spaces():
+        milvus.drop(space.pk)
+    milvus.make(space.pk, dimensions=space.dimensions)
+    with run.applying_as_system():
+        write_down(True)
+    with run.applying_as_system():
+        statements.rows(_SEED, [space.pk])
+        EmbeddingSpace.objects.filter(pk=space.pk).update(searched_in=SearchedIn.FILLING)
+
+
+def _tell_everybody(run: Run, space: EmbeddingSpace) -> int:
+    """Send all pending changes; return the total number of vectors."""
+    last, total = 0, 0
+    while (user_id := _next(after=last)) is not None or last:
+        if user_id is None:
+            last = 0  # start over for changes written in the meantime
+            continue
+        last = user_id
+        with as_system():
+            total = Vector.objects.filter(space=space).count()
+            waiting = VectorChange.objects.count()
+            user = User.objects.filter(pk=user_id).first()
+        run.step("copy", done=max(0, total - waiting), total=total)
+        if user is not None:
+            give_way(user)
+        tell(user_id)
+    return total
+
+
+def _next(*, after: int) -> int | None:
+    with as_system():
+        found = VectorChange.objects.filter(user_id__gt=after).order_by("user_id")
+        return found.values_list("user_id", flat=True).first()
+
+
+def _back(run: Run) -> int:
+    with run.applying_as_system():
+        total = Vector.objects.filter(space__active=True).count()
+        EmbeddingSpace.objects.update(searched_in=SearchedIn.PGVECTOR)
+        if not are_written_down():
+            return total
+    if not run.payload["lost"]:
+        milvus = server()
+        for space in milvus.spaces():
+            run.step("drop")
+            milvus.drop(space)
+    with run.applying_as_system():
+        write_down(False)
+        statements.rows("DELETE FROM memories_vectorchange")
+    return total

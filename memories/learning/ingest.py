@@ -17,12 +17,12 @@ from memcenter.lib.database import statements
 from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, Known, TurnText
-from memories.extraction.wording.topics import ANSWERS
+from memories.extraction.wording.languages import ANSWERS
 from memories.indexing import search_index
 from memories.learning import learnability
 from memories.learning.turn_context import Heard
 from memories.models import Memory, Origin, Project
-from memories.recall import earlier_texts
+from memories.recall import searchable_texts
 from memories.writing import memory_writes, similar_memories, verdicts
 from memories.writing.memory_writes import Draft, SourceInput
 from memories.writing.verdicts import Decided, Meeting
@@ -126,7 +126,7 @@ def share_earlier_texts(
         for (first, ended), (candidate, pk) in itertools.pairwise(new)
         if _takes_its_place(candidate, first)
     }
-    earlier_texts.share(list(still), user=user, successors=successors)
+    searchable_texts.share_earlier_texts(list(still), user=user, successors=successors)
 
 
 def _takes_its_place(candidate: Candidate, ended: Candidate) -> bool:

@@ -14,7 +14,7 @@ from datetime import datetime
 from conversations.models import Message, Role, ToldAs, Turn, Withheld
 from memcenter.lib.database import statements
 from memories import language_steps
-from memories.extraction import dont_keep
+from memories.extraction import commands
 from memories.extraction.arbitration import pairs
 from memories.extraction.types import Candidate, Extraction, Refused
 from memories.forgetting import tombstones
@@ -27,7 +27,7 @@ def mark_of(text: str, *, role: str, is_on: bool) -> Withheld:
     """Return the mark of a new message; `is_on`: long-term memory is on."""
     if not is_on:
         return Withheld.MEMORY_OFF
-    asked = role == Role.USER and dont_keep.is_asked_not_to(text)
+    asked = role == Role.USER and commands.is_asked_not_to(text)
     return Withheld.ASKED if asked else Withheld.NO
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.core import signing
 from django.db.models import Q
@@ -26,10 +27,16 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memcenter.lib.errors import Invalid
 from memcenter.lib.text import shingles
+from memories.extraction.masking import screen
 from memories.extraction.types import Candidate, Said, TurnText
+from memories.files import daily_notes
 from memories.forgetting.tombstones import Telling
+from memories.indexing import search_index
 from memories.learning import ingest, learnability, turn_context
-from memories.writing import memory_writes
+from memories.models import Memory, Origin, Source
+from memories.writing import direct_writes, memory_writes, verdicts
+from memories.writing.memory_writes import Draft, SourceInput
+from memories.writing.verdicts import Decided
 from ops.access import as_user
 from ops.accounts import users
 from ops.models import User
@@ -136,7 +143,8 @@ def propose(
             pieces = _of_turns(_turns(user, conversation), zone=zone)
         else:
             pieces = _of_given(user, conversation, given, zone=zone)
-    read = max((_end(one.turn) for one in pieces if one.turn), default=0)
+    ends = [one.turn.assistant_message.number for one in pieces if one.turn]
+    read = max(ends, default=0)
     through = read if given is None else 0
     found = [(one, piece) for piece in pieces for one in ingest.extract(piece.text).candidates]
     with as_user(user):
@@ -211,10 +219,6 @@ def _proposed(
         through=through,
         conversation=conversation.pk,
     )
-
-
-def _end(turn: Turn) -> int:
-    return turn.assistant_message.number
 
 
 def _tokens(user: User, conversation: Conversation) -> int:
@@ -337,3 +341,137 @@ def _unrecorded(
         pieces.append(_Piece(turn, given=(one, *answers), index=place))
         before.append(said[n])
     return pieces
+
+
+SOURCE = "flush"  # as shown in the note's line
+
+
+@dataclass(frozen=True)
+class ReadyCandidate:
+    """A candidate without secrets, embedded; `draft` is None if the text was only a secret."""
+
+    proposed: Proposed
+    draft: Draft | None
+
+
+@dataclass(frozen=True)
+class WrittenCandidate:
+    """The outcome of a candidate.
+
+    `result` is created, updated, skipped (already known), refused (a secret) or gone (the candidate
+    or its source was forgotten in the meantime). `line` is the new line in today's note, if any.
+    """
+
+    memory: str | None
+    result: str
+    line: str | None = None
+    note: str | None = None
+
+
+def prepare_candidates(proposed: Sequence[Proposed]) -> list[ReadyCandidate]:
+    """Screen and embed; call it outside any transaction. Raises `ProviderError`."""
+    return [_prepared(one) for one in proposed]
+
+
+def commit_candidates(ready: Sequence[ReadyCandidate], *, user: User) -> list[WrittenCandidate]:
+    """Arbitrate and write each candidate in the caller's transaction; a repeat changes nothing.
+
+    Raises `Conflict` (`memory_off`, `being_forgotten`). The bundled arbiter decides; a model may
+    revise the decision later.
+    """
+    direct_writes.check_on(user)
+    written = [_written(one, user=user) for one in ready]
+    read: dict[int, int] = {}
+    for proposed in (one.proposed for one in ready):
+        read[proposed.conversation] = max(read.get(proposed.conversation, 0), proposed.through)
+    for conversation, through in read.items():
+        mark_as_read(conversation, through=through, user=user)
+    return written
+
+
+def mark_as_read(conversation: int, *, through: int, user: User) -> None:
+    """Record that the messages up to this number were read, so that they aren't read again."""
+    statements.rows(
+        "UPDATE conversations_conversation SET flushed_through = %s"
+        " WHERE id = %s AND user_id = %s AND flushed_through < %s",
+        [through, conversation, user.pk, through],
+    )
+
+
+def _prepared(proposed: Proposed) -> ReadyCandidate:
+    screened = screen(proposed.candidate.content.strip())
+    if screened.drop:
+        return ReadyCandidate(proposed, None)
+    candidate = replace(proposed.candidate, content=screened.text)
+    vectors, pieces = search_index.embed_memory(screened.text)
+    draft = ingest.draft_of(candidate, vectors, pieces, None)
+    return ReadyCandidate(replace(proposed, candidate=candidate), draft)
+
+
+def _written(ready: ReadyCandidate, *, user: User) -> WrittenCandidate:
+    if ready.draft is None:
+        learnability.note(screen(ready.proposed.candidate.content).refused, user_id=user.pk)
+        return WrittenCandidate(None, "refused")
+    turn = _turn(user, ready.proposed.turn) if ready.proposed.turn else None
+    if ready.proposed.turn and turn is None:
+        return WrittenCandidate(None, "gone")
+    if not _may_learn(ready.proposed, user=user, turn=turn):
+        return WrittenCandidate(None, "gone")
+    if turn is not None and ingest.was_decided(user, turn, ready.proposed.candidate):
+        return WrittenCandidate(_known(user, turn, ready.proposed.candidate.content), "skipped")
+    decided = _decided(ready, ready.draft, user=user, turn=turn)
+    if decided.result == "skipped":
+        return WrittenCandidate(decided.memory.public_id, "skipped")
+    return _noted(decided, ready.draft.content, user=user, turn=turn)
+
+
+def _may_learn(proposed: Proposed, *, user: User, turn: Turn | None) -> bool:
+    if turn is not None:
+        return ingest.may_learn(user, turn, proposed.candidate)
+    return learnability.may_learn(proposed.candidate, proposed.telling, user=user)
+
+
+def _decided(ready: ReadyCandidate, draft: Draft, *, user: User, turn: Turn | None) -> Decided:
+    candidate = ready.proposed.candidate
+    if turn is None:
+        source = SourceInput(origin=Origin.AGENT, quote=candidate.quote, reference=SOURCE)
+        draft = replace(draft, origin=Origin.AGENT)
+    else:
+        source = ingest.source_of(turn, candidate)
+        draft = replace(draft, project=turn_context.project_of(turn))
+    assert draft.vectors is not None
+    confirms = users.settings_held(user).confirm_before_remembering
+    return verdicts.at_once(
+        candidate,
+        draft,
+        draft.vectors[0],
+        user=user,
+        source=source,
+        turn=turn,
+        always_review=confirms and not (turn and candidate.explicit),
+    )
+
+
+def _noted(decided: Decided, text: str, *, user: User, turn: Turn | None) -> WrittenCandidate:
+    """Note the text exactly as it was heard, so that forgetting the memory erases the line too."""
+    note = daily_notes.append(text, user=user, source=SOURCE).note
+    source = Source.objects.filter(memory=decided.memory, turn=turn).order_by("-pk").first()
+    if source is not None:
+        source.reference = note.public_id
+        source.save(update_fields=["reference"])
+    line = daily_notes.line_of(note, zone=ZoneInfo(users.settings_of(user).timezone))
+    return WrittenCandidate(decided.memory.public_id, decided.result, line, note.public_id)
+
+
+def _turn(user: User, public_id: str) -> Turn | None:
+    """Return the turn, locked until the transaction ends, if its messages still exist."""
+    where = "t.public_id = %s AND q.hidden_at IS NULL AND a.hidden_at IS NULL"
+    found = selectors.whole_turns(user, Sql(where, (public_id,)))
+    return found[0] if found and ingest.still_there(user, found[0]) else None
+
+
+def _known(user: User, turn: Turn, text: str) -> str | None:
+    """Return the memory that was made from this exact candidate before."""
+    made = Memory.objects.filter(user=user, arbitrations__turn=turn)
+    found = made.filter(arbitrations__candidate_text=text).order_by("-pk").first()
+    return found.public_id if found else None

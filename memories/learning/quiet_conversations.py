@@ -21,9 +21,8 @@ from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memcenter.lib.errors import ProviderError
 from memories import language_steps
-from memories.extraction.joint_types import Gathered, Heard
-from memories.extraction.types import Said, TurnText
-from memories.learning import ingest, turn_context, unanswered_messages
+from memories.extraction.types import Gathered, Heard, Said, TurnText
+from memories.learning import ingest, single_texts, turn_context
 from memories.writing.verdicts import Decided
 from ops.access import as_user
 from ops.accounts import users
@@ -205,13 +204,13 @@ def _learn(run: Run, user: User, session: Session, found: Gathered) -> Decided |
 
 def _learn_unanswered(run: Run, user: User, session: Session) -> list[Decided]:
     with as_user(user):
-        alone = unanswered_messages.waiting(
+        alone = single_texts.unanswered_messages(
             user=user, conversation=session.conversation, through=session.through
         )
     return [
         one
         for message in alone
-        for one in unanswered_messages.learn(run, user=user, message=message)
+        for one in single_texts.learn_from_message(run, user=user, message=message)
     ]
 
 

@@ -14,9 +14,9 @@ from django.conf import settings
 
 from conversations.models import Turn
 from memcenter.providers.base import Vectors
-from memories.extraction import workflows
+from memories.extraction import habits
+from memories.extraction.habits import Step, Workflow
 from memories.extraction.types import Verdict
-from memories.extraction.workflows import Step, Workflow
 from memories.forgetting import tombstones
 from memories.indexing import search_index
 from memories.learning import learnability, turn_context
@@ -45,7 +45,7 @@ class _Skill:
 
     @property
     def confidence(self) -> float:
-        return workflows.confidence(successes=len(self.worked), failures=len(self.failed))
+        return habits.workflow_confidence(successes=len(self.worked), failures=len(self.failed))
 
     @property
     def data(self) -> Mapping[str, object]:
@@ -62,7 +62,7 @@ def learn(run: Run, *, user: User, turn: Turn) -> list[Memory]:
     Two successful turns make a skill. Failures lower its confidence, and a skill below
     `SKILL_FLOOR` is archived. Safe to repeat.
     """
-    own = workflows.workflow_of(turn.pk, request=turn.user_message.content, tools=turn.tools)
+    own = habits.workflow_of(turn.pk, request=turn.user_message.content, tools=turn.tools)
     if own is None or not learnability.may_teach(turn):
         return []
     with as_user(user):
@@ -90,11 +90,7 @@ def _alike(own: Workflow, turns: Sequence[Turn]) -> list[Workflow]:
     found = [
         one
         for turn in turns
-        if (
-            one := workflows.workflow_of(
-                turn.pk, request=turn.user_message.content, tools=turn.tools
-            )
-        )
+        if (one := habits.workflow_of(turn.pk, request=turn.user_message.content, tools=turn.tools))
         and own.names[:1] == one.names[:1]
     ]
     vectors = search_index.embed([own.request, *(one.request for one in found)])
@@ -113,15 +109,15 @@ def _begun_like(own: Workflow, alike: Sequence[Workflow]) -> list[tuple[Step, ..
     return [
         steps
         for steps, count in worked.items()
-        if count >= workflows.FEWEST
-        and (steps == own.steps if own.worked else own in workflows.failures_of(steps, [own]))
+        if count >= habits.FEWEST_SUCCESSES
+        and (steps == own.steps if own.worked else own in habits.failures_of(steps, [own]))
     ]
 
 
 def _known(own: Workflow, steps: tuple[Step, ...], alike: Sequence[Workflow]) -> _Skill:
     worked = [one for one in alike if one.worked and one.steps == steps]
     vectors, pieces = search_index.embed_memory(worked[0].statement)
-    return _Skill(steps, worked, workflows.failures_of(steps, alike), vectors, pieces)
+    return _Skill(steps, worked, habits.failures_of(steps, alike), vectors, pieces)
 
 
 def _keep(user: User, skill: _Skill, turn: Turn) -> Memory | None:

@@ -5,6 +5,8 @@ The request counts as a new statement, so neither "don't keep this" nor an earli
 
 from __future__ import annotations
 
+import zoneinfo
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
@@ -14,13 +16,19 @@ from conversations import selectors
 from conversations.models import Message, Turn
 from memcenter.lib.errors import Invalid
 from memories import language_steps
-from memories.extraction import secret_masking
-from memories.extraction.types import Said, TurnText
+from memories.extraction import masking
+from memories.extraction.masking import screen
+from memories.extraction.types import Candidate, Said, TurnText, Verdict
+from memories.indexing import search_index
+from memories.learning import ingest, memory_flush
+from memories.learning.memory_flush import Proposed
 from memories.models import Arbitration, Kind, Origin, Source
-from memories.writing import direct_writes
+from memories.writing import direct_writes, similar_memories, verdicts
 from memories.writing.direct_writes import MemoryInput, Written
-from memories.writing.memory_writes import SourceInput
+from memories.writing.memory_writes import Draft, SourceInput
+from memories.writing.verdicts import Decided, Meeting
 from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
 
 _MOST_TAGS = 3
@@ -58,7 +66,7 @@ def span_of(message: Message, *, start: int | None = None, end: int | None = Non
 def propose(message: Message, span: Span) -> Proposal:
     """Propose how to remember this part; secrets are masked. Needs no transaction."""
     text = _masked(span.text, message)
-    if secret_masking.says_nothing_but_secrets(text):
+    if masking.says_nothing_but_secrets(text):
         return Proposal("", Kind.FACT, (), redacted=True)
     now = timezone.localtime(message.created_at)
     found = language_steps.bundled_extractor().extract(TurnText(Said(text, now), Said("", now)))
@@ -75,7 +83,7 @@ def remember(given: MemoryInput, *, user: User, message: Message, span: Span) ->
     `NotFound` if the message is gone, and `Conflict`: `memory_off`, `being_forgotten`.
     """
     content = _masked(given.content.strip(), message)
-    if secret_masking.says_nothing_but_secrets(content):
+    if masking.says_nothing_but_secrets(content):
         raise Invalid.field("content", "This looks like a secret, and secrets are not remembered.")
     given = replace(given, content=content, occurred_at=message.created_at)
     prepared = direct_writes.prepare(given, origin=Origin.USER)
@@ -125,4 +133,111 @@ def take_from(message: Message, *, user: User) -> Carried:
 def _masked(text: str, message: Message) -> str:
     """Mask the secrets of the text, also those that only the rest of the message gives away."""
     texts, places = (text, message.content), ((), message.secrets)
-    return secret_masking.masked_together(texts, places=places, read=True)[0]
+    return masking.masked_together(texts, places=places, read=True)[0]
+
+
+LONGEST = 1_000
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class ToldChange:
+    """What a statement would change. `old` is the text that it meets, `new` the text to be kept.
+
+    `verdict` is ADD or KEEP_BOTH (a new memory), REPLACE, MERGE, SKIP (known already) or REVIEW
+    (it would wait beside `old` for a decision).
+    """
+
+    id: str
+    verdict: Verdict
+    new: str
+    old: str = ""
+
+
+def preview_changes(text: str, *, user: User) -> list[ToldChange]:
+    """Read the sentence and decide, without writing; call it outside any transaction.
+
+    A sentence in which nothing is found is proposed as it stands. Raises `Invalid` (nothing but a
+    secret, too long, empty), `Conflict` (`memory_off`) and `ProviderError`.
+    """
+    text = text.strip()
+    if not text:
+        raise Invalid.field("said", "The text must not be empty.")
+    if len(text) > LONGEST:
+        raise Invalid.field("said", "The text is too long.")
+    if screen(text).drop:
+        raise Invalid.field("said", "This looks like a secret, and secrets are not remembered.")
+    with as_user(user):
+        direct_writes.check_on(user)
+        zone = zoneinfo.ZoneInfo(users.settings_of(user).timezone)
+    return [_change(one, user=user) for one in _candidates(text, zone)]
+
+
+def keep_changes(ids: Sequence[str], *, user: User) -> list[Decided]:
+    """Keep the changes that `preview` proposed to this user.
+
+    Raises `Invalid` if an id isn't ours or is older than a day, and `Conflict` (`memory_off`). It
+    decides again, since what is known may have changed in the meantime.
+    """
+    met = [_met(one.candidate, user=user) for one in memory_flush.taken_back(ids, user=user)]
+    merged = [verdicts.merged_draft(meeting, draft) for meeting, draft in met]
+    with as_user(user, changing=True):
+        direct_writes.check_on(user)
+        return [
+            _write(meeting, draft, merging, user=user)
+            for (meeting, draft), merging in zip(met, merged, strict=True)
+        ]
+
+
+def _candidates(text: str, zone: zoneinfo.ZoneInfo) -> list[Candidate]:
+    now = timezone.now().astimezone(zone)
+    found = ingest.extract(TurnText(Said(text, now), Said("", now)))
+    if found.withheld:
+        return []
+    read = [one for one in found.candidates if one.quoted_role == "user"]
+    return [replace(one, explicit=True) for one in read] or [_as_it_stands(text)]
+
+
+def _as_it_stands(text: str) -> Candidate:
+    return Candidate(
+        kind=direct_writes.kind_of(text),
+        content=screen(text).text,
+        importance=0.7,
+        confidence=_CONFIDENCE,
+        quote=screen(text).text,
+        explicit=True,
+        reasons=("explicit",),
+    )
+
+
+def _change(candidate: Candidate, *, user: User) -> ToldChange:
+    meeting, draft = _met(candidate, user=user)
+    decision = meeting.decision
+    new = (decision.content or draft.content) if meeting.met else draft.content
+    return ToldChange(Proposed(candidate).signed(user), decision.verdict, new, _met_text(meeting))
+
+
+def _met_text(meeting: Meeting) -> str:
+    beside = meeting.decision.verdict in (Verdict.ADD, Verdict.KEEP_BOTH)
+    return "" if beside or meeting.met is None else meeting.met.content
+
+
+def _met(candidate: Candidate, *, user: User) -> tuple[Meeting, Draft]:
+    """Compare a candidate with the known memories, by the arbiter that the chat uses."""
+    draft = _draft(candidate)
+    assert draft.vectors is not None
+    with as_user(user):
+        known = similar_memories.similar_to(draft.vectors[0], user=user, content=draft.content)
+    return verdicts.meet(candidate, known=known, arbiter=language_steps.arbiter()), draft
+
+
+def _draft(candidate: Candidate) -> Draft:
+    vectors, pieces = search_index.embed_memory(candidate.content)
+    draft = ingest.draft_of(candidate, vectors, pieces, None)
+    confidence = max(draft.confidence, _CONFIDENCE)
+    return replace(draft, origin=Origin.USER, confidence=confidence)
+
+
+def _write(meeting: Meeting, draft: Draft, merged: Draft | None, *, user: User) -> Decided:
+    source = SourceInput(origin=Origin.USER, quote=meeting.candidate.quote)
+    return verdicts.apply(meeting, draft, user=user, source=source, merged=merged)

@@ -21,9 +21,7 @@ from memories.learning.ingest import Taught
 from memories.learning.turn_context import Heard
 from memories.writing.verdicts import Decided
 from ops.models import User
-from ops.queue import joint_runs
-from ops.queue.joint_runs import Beside
-from ops.queue.run import Run
+from ops.queue.run import Beside, Run, hold_beside, succeed_beside
 
 TOGETHER = 15  # operations in addition to the running one
 # Shorter than PostgreSQL's deadlock_timeout, so that a deadlock never cancels the user's own
@@ -55,7 +53,7 @@ def learn(
     try:
         with run.applying(user):
             statements.rows(_IMPATIENT)
-            return _applied(run, lessons, taught, user=user, held=joint_runs.hold(beside))
+            return _applied(run, lessons, taught, user=user, held=hold_beside(beside))
     except OperationalError:
         return None
 
@@ -122,5 +120,5 @@ def _applied(
             results[lesson.operation] = result_of(found, lesson.extraction)
     run.turn_to(None)
     own = results.pop(None)
-    joint_runs.succeed({pk: one for pk, one in results.items() if pk is not None})
+    succeed_beside({pk: one for pk, one in results.items() if pk is not None})
     return own

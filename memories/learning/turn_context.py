@@ -10,11 +10,11 @@ from datetime import timedelta
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.block.prompt_words import words_for
+from conversations.block.assembly import words_for
 from conversations.models import Message, Role, Turn
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
-from memories.extraction import own_prompts
+from memories.extraction import masking
 from memories.extraction.types import Said, TurnText
 from memories.learning import learnability
 from memories.models import Project
@@ -93,7 +93,7 @@ def hear_each(*, user: User, turn_ids: Sequence[int]) -> dict[int, Heard]:
 
 def without_our_block(text: str) -> str:
     """Remove our memory block from a message that a careless client pasted it into."""
-    return own_prompts.without_block(text, frame=_SENTENCES, openings=_OPENINGS, headings=_HEADINGS)
+    return masking.without_block(text, frame=_SENTENCES, openings=_OPENINGS, headings=_HEADINGS)
 
 
 def project_of(turn: Turn) -> Project | None:

@@ -1,5 +1,4 @@
-from memories.models.arbitration import Arbitration
-from memories.models.file import DailyNote, FileVersion, MemoryFile
+from memories.models.file import DailyNote, FileVersion, MemoryFile, Project
 from memories.models.memory import (
     Change,
     Fragment,
@@ -8,18 +7,20 @@ from memories.models.memory import (
     MemoryStatus,
     MemoryVersion,
     Origin,
+    PortraitPhrase,
+    Relation,
+    RelationKind,
     VersionInput,
 )
-from memories.models.project import Project
-from memories.models.relation import Relation, RelationKind
-from memories.models.source import Refusal, SecretCategory, Source
-from memories.models.tombstone import Tombstone
-from memories.models.trace import RecallHit, RecallTrace, TraceKind
+from memories.models.source import Arbitration, Refusal, SecretCategory, Source, Tombstone
 from memories.models.vector import (
     EmbeddingSpace,
     LexicalEntry,
+    RecallHit,
+    RecallTrace,
     SearchedIn,
     TargetKind,
+    TraceKind,
     Vector,
     VectorChange,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "MemoryStatus",
     "MemoryVersion",
     "Origin",
+    "PortraitPhrase",
     "Project",
     "RecallHit",
     "RecallTrace",

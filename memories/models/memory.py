@@ -1,4 +1,6 @@
-"""A durable statement, its versions and its fragments."""
+"""A durable statement, its versions and fragments, and how memories relate to each other."""
+
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -8,8 +10,11 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Rating
 from memcenter.lib import ids
-from memcenter.lib.database.rows import VisibleManager, one_of
-from memories.models.project import Project
+from memcenter.lib.database.schema import VisibleManager, one_of
+from memories.models.file import Project
+
+if TYPE_CHECKING:
+    from memories.models.source import Source
 
 
 class Kind(models.TextChoices):
@@ -25,6 +30,10 @@ class Kind(models.TextChoices):
     DEVELOPMENT = "development", _("development")
     TESTING = "testing", _("testing")
     INSIGHT = "insight", _("insight")
+
+
+# The kinds of a page about a project; the other kinds may be about the user alone.
+OF_PROJECTS = frozenset((Kind.REQUIREMENT, Kind.PLAN, Kind.DEVELOPMENT, Kind.TESTING, Kind.INSIGHT))
 
 
 class MemoryStatus(models.TextChoices):
@@ -80,6 +89,7 @@ class Memory(models.Model):
     project = models.ForeignKey(
         Project, null=True, blank=True, on_delete=models.CASCADE, related_name="memories"
     )
+    shown_sources: "list[Source]"  # those that `selectors.memory_of` reads with it
     public_id = models.CharField(max_length=40, unique=True, default=ids.memory_id)
     kind = models.CharField(max_length=16, choices=Kind)
     content = models.TextField()
@@ -228,6 +238,26 @@ class MemoryVersion(models.Model):
         return f"version {self.number} of memory {self.memory_id}"
 
 
+class PortraitPhrase(models.Model):
+    """A chat model's short wording of one version of a memory, for the portrait.
+
+    It is shown while that version is the memory's current one and the memory is in use; otherwise
+    the own words are. An empty `text` means that the own words stand for this version anyway.
+    """
+
+    personal_data = True
+    words = ("text",)
+    codes = ()
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    version = models.OneToOneField(MemoryVersion, on_delete=models.CASCADE, related_name="phrase")
+    text = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"phrase of version {self.version_id}"
+
+
 class VersionInput(models.Model):
     """A link from a version to a version that it was made from."""
 
@@ -282,3 +312,38 @@ class Fragment(models.Model):
 
     def __str__(self) -> str:
         return f"fragment {self.number} of memory {self.memory_id}"
+
+
+class RelationKind(models.TextChoices):
+    SUPPORTS = "supports", _("supports")
+    CONTRADICTS = "contradicts", _("contradicts")
+    REFINES = "refines", _("refines")
+
+
+class Relation(models.Model):
+    """A relation between two memories, with a strength of 0-1."""
+
+    personal_data = True
+    words = ()
+    codes = ("kind",)
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="relations")
+    other = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="related_by")
+    kind = models.CharField(max_length=12, choices=RelationKind)
+    strength = models.FloatField(default=0.5)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            one_of("kind", RelationKind, name="relation_kind_known"),
+            models.UniqueConstraint(fields=["memory", "other", "kind"], name="relation_once"),
+            models.CheckConstraint(condition=~Q(memory=F("other")), name="relation_two_memories"),
+            models.CheckConstraint(
+                condition=Q(strength__range=(0, 1)), name="relation_strength_0_1"
+            ),
+        ]
+        indexes = [models.Index(fields=["user"], name="relation_user")]
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} {self.kind} {self.other_id}"

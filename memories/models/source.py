@@ -1,11 +1,14 @@
-"""The sources of memories, and the texts that were refused."""
+"""Where memories come from: sources, refused texts, verdicts on candidates, and tombstones."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Message, Turn
-from memcenter.lib.database.rows import VisibleManager, one_of
+from memcenter.lib.database.schema import VisibleManager, one_of
 from memories.models.memory import Memory, MemoryVersion, Origin
 
 
@@ -82,3 +85,71 @@ class Refusal(models.Model):
 
     def __str__(self) -> str:
         return f"refusal {self.pk}"
+
+
+class Arbitration(models.Model):
+    """A verdict: the candidate, the memory it was compared with (`target`), who decided, and why.
+
+    `memory` is the result. The texts are erased when either memory or the turn is forgotten.
+    """
+
+    personal_data = True
+    words = ("candidate_text", "target_text")
+    codes = ("verdict", "decided_by", "reasons")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE)
+    memory = models.ForeignKey(
+        Memory, null=True, blank=True, on_delete=models.CASCADE, related_name="arbitrations"
+    )
+    target = models.ForeignKey(
+        Memory, null=True, blank=True, on_delete=models.CASCADE, related_name="met_in"
+    )
+    verdict = models.CharField(max_length=12)
+    candidate_text = models.TextField()
+    target_text = models.TextField(blank=True)
+    similarity = models.FloatField(null=True, blank=True)
+    decided_by = models.CharField(max_length=60)
+    reasons = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-id"], name="arbitration_user")]
+
+    def __str__(self) -> str:
+        return f"arbitration {self.pk} {self.verdict}"
+
+
+class Tombstone(models.Model):
+    """A record that something was forgotten, which keeps it from being learned again.
+
+    It has no text and no vector, and blocks only earlier messages as a source. It is deleted with
+    the user.
+
+    There is a row for each text of a forgotten memory: its content, and the words of the messages
+    that it was quoted from. A forgotten message leaves a row as well, without a `memory_public_id`.
+    The hashes are keyed (HMAC under the instance's secret): of the normalised text, of its content
+    words, and of its overlapping pieces of `piece_size` characters. `message_ids` has the public
+    ids of the source messages.
+    """
+
+    personal_data = True
+    keeps_ids = True
+    words = ()
+    codes = ("memory_public_id", "text_hash", "about_hash", "pieces", "message_ids")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    memory_public_id = models.CharField(max_length=40, blank=True)
+    text_hash = models.CharField(max_length=64)
+    about_hash = models.CharField(max_length=64, blank=True)
+    pieces = ArrayField(models.CharField(max_length=16), default=list, db_default=[], blank=True)
+    piece_size = models.PositiveSmallIntegerField(default=0, db_default=0)
+    message_ids = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    forgotten_at = models.DateTimeField(default=timezone.now, db_default=Now())
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "text_hash"], name="tombstone_text")]
+
+    def __str__(self) -> str:
+        return f"tombstone of {self.memory_public_id or 'a message'}"

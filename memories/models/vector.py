@@ -1,4 +1,4 @@
-"""The search index: vectors per embedding space, and segmented words."""
+"""The search index (vectors per embedding space, segmented words), and traces of recalls."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -8,8 +8,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from conversations.models import Conversation
-from memcenter.lib.database.rows import one_of
+from conversations.models import Conversation, Message
+from memcenter.lib import ids
+from memcenter.lib.database.schema import one_of
 
 
 class TargetKind(models.TextChoices):
@@ -173,3 +174,61 @@ class LexicalEntry(models.Model):
 
     def __str__(self) -> str:
         return f"words of {self.target_kind} {self.target_id}"
+
+
+class TraceKind(models.TextChoices):
+    RECALL = "recall", _("recall")
+    SEARCH = "search", _("search")
+
+
+class RecallTrace(models.Model):
+    """A recall or search, by `request_id`. `answer` is the reply that the block was used for."""
+
+    personal_data = True
+    words = ("query",)
+    codes = ("request_id", "kind", "stages")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    request_id = models.CharField(max_length=40, unique=True, default=ids.request_id)
+    kind = models.CharField(max_length=8, choices=TraceKind, default=TraceKind.RECALL)
+    query = models.TextField()
+    conversation = models.ForeignKey(Conversation, null=True, blank=True, on_delete=models.CASCADE)
+    answer = models.ForeignKey(
+        Message, null=True, blank=True, on_delete=models.CASCADE, related_name="recalls"
+    )
+    stages = models.JSONField(default=list)
+    took_ms = models.FloatField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["user", "-id"], name="trace_user"),
+            models.Index(fields=["created_at"], name="trace_age"),
+        ]
+
+    def __str__(self) -> str:
+        return self.request_id
+
+
+class RecallHit(models.Model):
+    """A result of a recall: its rank and all components that add up to its score."""
+
+    personal_data = True
+    words = ()
+    codes = ("type", "target_public_id", "components")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    trace = models.ForeignKey(RecallTrace, on_delete=models.CASCADE, related_name="hits")
+    type = models.CharField(max_length=10)
+    target_public_id = models.CharField(max_length=40)
+    rank = models.PositiveIntegerField()
+    score = models.FloatField()
+    components = models.JSONField(default=dict)
+    in_block = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["trace", "rank"], name="hit_rank")]
+        indexes = [models.Index(fields=["target_public_id"], name="hit_named")]
+
+    def __str__(self) -> str:
+        return f"hit {self.rank} of trace {self.trace_id}"

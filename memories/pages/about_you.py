@@ -13,12 +13,11 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from memcenter.lib.errors import ApplicationError, ProviderError
-from memories.learning import told_changes
+from memories.learning import told_messages
 from memories.models import MemoryStatus
-from memories.pages.forms import TellForm
-from memories.portrait import Group, portrait_of
+from memories.pages.memory_form import TellForm
+from memories.portrait import portrait_of
 from ops.accounts import users
-from ops.models import User
 from ops.pages.base import leave, own_transaction, person, personal_page, target
 
 _NOT_READ = gettext_lazy("The model didn’t answer, so nothing was changed. Try again in a moment.")
@@ -38,7 +37,7 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _show(request, {"form": form}, status=422)
     try:
-        changes = told_changes.preview(form.cleaned_data["said"], user=person(request))
+        changes = told_messages.preview_changes(form.cleaned_data["said"], user=person(request))
     except ApplicationError as error:
         form.refuse(error)
         return _show(request, {"form": form}, status=422)
@@ -53,7 +52,7 @@ def memory_tell(request: HttpRequest) -> HttpResponse:
 def memory_keep_told(request: HttpRequest) -> HttpResponse:
     """Keep what was shown."""
     try:
-        kept = told_changes.keep(request.POST.getlist("keep"), user=person(request))
+        kept = told_messages.keep_changes(request.POST.getlist("keep"), user=person(request))
     except ApplicationError as error:
         messages.error(request, _(error.message))
         return leave(request, reverse("memory_home"))
@@ -69,13 +68,11 @@ def memory_keep_told(request: HttpRequest) -> HttpResponse:
     return leave(request, reverse("memory_home"))
 
 
-def _portrait(user: User) -> list[Group]:
-    return portrait_of(user, since=users.visit_portrait(user))
-
-
 def _show(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     part = "#tell" if target(request) == "tell" else ""
     with own_transaction(request):
-        groups = [] if part else _portrait(person(request))
-        page = {"groups": groups, **context}
+        user = person(request)
+        groups = [] if part else portrait_of(user, since=users.visit_portrait(user))
+        is_worded = any(one.wording for group in groups for one in group.phrases)
+        page = {"groups": groups, "is_worded": is_worded, **context}
         return render(request, f"memories/about_you.html{part}", page, status=status)

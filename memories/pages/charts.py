@@ -22,8 +22,7 @@ from django.views.decorators.http import require_safe
 
 from memcenter.lib.database import statements
 from memories.models import Kind, Memory
-from memories.pages.lists.facets import Facet
-from memories.pages.status_line import standing_for
+from memories.pages.memory_list import Facet, standing_for
 from memories.portrait import TITLES, group_of
 from memories.selectors import IN_USE
 from ops.models import User

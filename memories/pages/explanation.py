@@ -1,18 +1,24 @@
-"""Explain why a memory is known: each source with the text that it was learned from."""
+"""The page of one memory: its text, why it is known, its history and its uses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from conversations.models import Conversation, Message
-from memories.extraction import secret_masking
-from memories.files import cited_notes, daily_notes
+from memories import selectors
+from memories.extraction import masking
+from memories.files import daily_notes
 from memories.models import (
     Arbitration,
     Change,
@@ -26,8 +32,11 @@ from memories.models import (
     Relation,
     Source,
 )
-from memories.pages import reason_words, recall_words
+from memories.pages import reason_words
+from memories.pages.memory_rows import is_row, page_menu_of, row_again
 from memories.pages.word_diff import Part, diff_words
+from ops.models import User
+from ops.pages.base import own_transaction, person, personal_page
 
 _AROUND = 240  # characters of the message on either side of the quote
 _PARTS = ("relevance", "recency", "importance", "feedback")
@@ -89,7 +98,7 @@ class Related:
 
     @property
     def strength_words(self) -> str:
-        return recall_words.strength(self.strength or 0.0)
+        return reason_words.strength(self.strength or 0.0)
 
 
 def reasons_of(memory: Memory, sources: Iterable[Source]) -> list[Reason]:
@@ -117,25 +126,21 @@ def _notes_of(memory: Memory, sources: Iterable[Source]) -> dict[str, DailyNote]
 
 def _reason(source: Source, note: DailyNote | None) -> Reason:
     turn, message = source.turn, source.message
+    said = turn or message
     message = message or (turn.user_message if turn else None)
     return Reason(
         text=_words(source),
         at=message.created_at if message else (note or source).created_at,
         quote=_quote(source, message) if message else _noted(source, note),
-        conversation=_conversation(source),
+        conversation=said.conversation if said else None,
         said_in=turn.user_message if turn else message,
         reference="" if note else source.reference,
         note=daily_notes.path_of(note.on) if note else "",
     )
 
 
-def _conversation(source: Source) -> Conversation | None:
-    said = source.turn or source.message
-    return said.conversation if said else None
-
-
 def _words(source: Source) -> str:
-    if source.comment == cited_notes.GONE:
+    if source.comment == daily_notes.GONE:
         return _("It came from a daily note that has since been forgotten.")
     if source.comment:
         return _("It was kept when its conversation was deleted.")
@@ -156,8 +161,8 @@ def _words(source: Source) -> str:
 
 
 def _quote(source: Source, message: Message) -> Quote:
-    (text,) = secret_masking.masked_together([message.content], places=[message.secrets])
-    words = secret_masking.masked(source.quote)
+    (text,) = masking.masked_together([message.content], places=[message.secrets])
+    words = masking.masked(source.quote)
     start = source.quote_start
     if text[start : start + len(words)] != words:
         start = max(text.find(words), 0)
@@ -243,7 +248,7 @@ def uses_of(memory: Memory, hits: Iterable[RecallHit]) -> list[Use]:
 def _use(memory: Memory, hit: RecallHit) -> Use:
     always = memory.kind == Kind.CONSTRAINT or memory.pinned or memory.standing
     parts = hit.components
-    why = recall_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
+    why = reason_words.why(parts, asked=hit.trace.query, text=memory.content, always=always)
     relevance, recency, importance, feedback = (float(parts.get(name, 0.0)) for name in _PARTS)
     return Use(hit, relevance, recency, importance, feedback, why)
 
@@ -274,3 +279,71 @@ def _other_side(memory: Memory, relation: Relation) -> Related:
     is_ours = relation.memory_id == memory.pk
     words = (from_here if is_ours else to_here)[relation.kind]
     return Related(relation.other if is_ours else relation.memory, words, relation.strength)
+
+
+_SHOWN_REASONS = 5
+_SHOWN_USES = 20
+_SHOWN_RELATED = 30
+_SHOWN_VERSIONS = 50
+
+
+@require_safe
+@personal_page
+def memory_page(request: HttpRequest, memory_id: str) -> HttpResponse:
+    with own_transaction(request):
+        memory = selectors.memory_of(person(request), memory_id)
+        if is_row(request):
+            return row_again(request, memory)
+        sources = list(selectors.sources_of(memory)[:200])
+        context = _head(memory, sources) | _section(request, memory)
+        return render(request, "memories/memory_detail.html", context)
+
+
+def _head(memory: Memory, sources: list[Source]) -> dict[str, Any]:
+    reasons = reasons_of(memory, sources)
+    return {
+        "memory": memory,
+        "reasons": reasons[:_SHOWN_REASONS],
+        "because": because_of(selectors.version_in_use(memory)),
+        "more_reasons": max(0, len(reasons) - _SHOWN_REASONS),
+        "menu": page_menu_of(memory),
+        "is_in_use": memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED)
+        and memory.deleted_at is None,
+        "archive_days": settings.ARCHIVE_DAYS,
+    }
+
+
+def _section(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+    """Return the selected one of the three sections, and the tabs to all of them."""
+    sections: dict[str, tuple[str, str, Callable[[User, Memory], Any]]] = {
+        "history": (_("History"), "history", _history),
+        "used": (_("Used"), "sparkle", _used),
+        "related": (_("Related"), "link", _related),
+    }
+    wanted = request.GET.get("show", "")
+    chosen = wanted if wanted in sections else "history"
+    page = reverse("memory_page", args=[memory.public_id])
+    tabs = [
+        {
+            "href": page if name == "history" else f"{page}?show={name}",
+            "label": label,
+            "icon": icon,
+            "current": name == chosen,
+        }
+        for name, (label, icon, _read) in sections.items()
+    ]
+    return {"tabs": tabs, "chosen": chosen, chosen: sections[chosen][2](person(request), memory)}
+
+
+def _history(user: User, memory: Memory) -> list[Step]:
+    # Load one more than is shown, so that the last version has one to be compared with.
+    versions = list(selectors.versions_of(memory)[: _SHOWN_VERSIONS + 1])
+    return history_of(memory, versions)[:_SHOWN_VERSIONS]
+
+
+def _used(user: User, memory: Memory) -> list[Use]:
+    return uses_of(memory, selectors.recalls_of(user, memory)[:_SHOWN_USES])
+
+
+def _related(user: User, memory: Memory) -> list[Related]:
+    return related_to(memory, selectors.relations_of(memory)[:_SHOWN_RELATED])

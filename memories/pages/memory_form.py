@@ -1,25 +1,30 @@
-"""Add or edit a memory: each is a page, or a dialog if htmx requests it."""
+"""Add or edit a memory, as a page or an htmx dialog, and the forms of the memory pages."""
 
 from __future__ import annotations
 
+from datetime import datetime, time
 from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memcenter.lib.errors import ApplicationError, NotFound
 from memories import selectors
 from memories.indexing import search_index
-from memories.models import Memory, MemoryStatus, Origin
+from memories.learning.told_messages import LONGEST
+from memories.models import Kind, Memory, MemoryStatus, Origin
 from memories.pages.actions import ask_for_it_back
-from memories.pages.forms import AddForm, MemoryForm
-from memories.pages.lists.memory_rows import is_row, row_again
+from memories.pages.memory_rows import is_row, row_again
 from memories.writing import curation, direct_writes, memory_writes
-from memories.writing.direct_writes import MemoryInput, Written, kind_of
+from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Written, kind_of
 from ops.pages.base import leave, own_transaction, person, personal_page, render_page, way_back
 
 
@@ -156,3 +161,168 @@ def _show(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
             context["form"].fields["content"].widget.attrs["autofocus"] = True
             return render(request, f"{template}#inline", shown, status=status)
         return render_page(request, template, shown, status=status)
+
+
+# The services' messages about a user's own input, listed here for translation.
+_SAID_BY_SERVICES = (
+    gettext_noop("This looks like a secret, and secrets are not remembered."),
+    gettext_noop("Long-term memory is switched off for this user."),
+    gettext_noop("Everything of this user is being forgotten; try again when that is done."),
+    gettext_noop("This memory waits for your review or was replaced; decide on it first."),
+    gettext_noop("This version was forgotten and can't be restored."),
+    gettext_noop("There is no such version."),
+    gettext_noop("This is too large."),
+)
+DAYS = (
+    ("", gettext_lazy("any time")),
+    ("7", gettext_lazy("last 7 days")),
+    ("30", gettext_lazy("last 30 days")),
+    ("90", gettext_lazy("last 90 days")),
+    ("365", gettext_lazy("last year")),
+)
+SORT_WORDS = {
+    "changed": gettext_lazy("recently changed"),
+    "new": gettext_lazy("newest"),
+    "old": gettext_lazy("oldest"),
+    "used": gettext_lazy("used most"),
+    "important": gettext_lazy("most important"),
+}
+STATUS_WORDS = (
+    ("", gettext_lazy("in use or disabled")),
+    (MemoryStatus.ACTIVE, gettext_lazy("in use")),
+    (MemoryStatus.DISABLED, gettext_lazy("disabled")),
+    (MemoryStatus.SUPERSEDED, gettext_lazy("superseded")),
+    (MemoryStatus.ARCHIVED, gettext_lazy("archived")),
+)
+
+
+class TagsField(forms.CharField):
+    """Tags, separated by English or Chinese commas."""
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
+        text = super().to_python(value) or ""
+        parts = text.replace("，", ",").replace("、", ",").split(",")
+        return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list | tuple) else value
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if len(value) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in value):
+            words = _("At most %(many)d tags, each of at most %(long)d characters.")
+            raise forms.ValidationError(words, params={"many": MAX_TAGS, "long": MAX_TAG})
+
+    def run_validators(self, value: Any) -> None:
+        """Skip CharField's validators, which expect a single text."""
+
+
+class RefusableForm(forms.Form):
+    def refuse(self, error: ApplicationError) -> None:
+        """Show a service's errors at the fields that they name."""
+        named = {name: texts for name, texts in error.fields.items() if name in self.fields}
+        for name, texts in named.items():
+            self.add_error(name, [gettext(text) for text in texts])
+        if not named:
+            self.add_error(None, gettext(error.message))
+
+
+class TellForm(RefusableForm):
+    """A sentence under the portrait that corrects it or adds to it."""
+
+    said = forms.CharField(
+        label=gettext_lazy("Something wrong or missing?"),
+        max_length=LONGEST,
+        widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
+        error_messages={"required": gettext_lazy("Write your correction.")},
+    )
+
+
+class MemoryForm(RefusableForm):
+    """A memory as its owner edits it."""
+
+    content = forms.CharField(
+        label=gettext_lazy("What should be remembered?"),
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        error_messages={"required": gettext_lazy("Write what should be remembered.")},
+    )
+    kind = forms.ChoiceField(label=gettext_lazy("Kind"), choices=Kind.choices)
+    tags = TagsField(
+        label=gettext_lazy("Tags"),
+        required=False,
+        help_text=gettext_lazy("Separated by commas."),
+        max_length=1_000,
+    )
+    valid_until = forms.DateField(
+        label=gettext_lazy("Valid until"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=gettext_lazy("After this day it is kept but no longer used."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        self.fields["content"].widget.attrs["maxlength"] = settings.MAX_MEMORY_CHARS
+
+    @classmethod
+    def of(cls, memory: Memory) -> MemoryForm:
+        until = memory.valid_until
+        return cls(
+            initial={
+                "content": memory.content,
+                "kind": memory.kind,
+                "tags": memory.tags,
+                "valid_until": timezone.localtime(until).date() if until else None,
+            }
+        )
+
+    def clean_content(self) -> str:
+        content: str = self.cleaned_data["content"].strip()
+        if len(content) > settings.MAX_MEMORY_CHARS:
+            words = _("A memory has at most %(most)d characters.")
+            raise forms.ValidationError(words, params={"most": settings.MAX_MEMORY_CHARS})
+        return content
+
+    def clean_valid_until(self) -> datetime | None:
+        """Return the end of the day in the user's time zone: the whole day still counts."""
+        day = self.cleaned_data["valid_until"]
+        return timezone.make_aware(datetime.combine(day, time.max)) if day else None
+
+    def changes(self, memory: Memory) -> dict[str, Any]:
+        """Return the fields that differ from the memory."""
+        before = {
+            "content": memory.content,
+            "kind": memory.kind,
+            "tags": memory.tags,
+            "valid_until": memory.valid_until,
+        }
+        return {name: value for name, value in self.cleaned_data.items() if value != before[name]}
+
+
+class AddForm(MemoryForm):
+    """A new memory; the kind may be left empty, to be guessed."""
+
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        required=False,
+        choices=[("", gettext_lazy("Choose automatically")), *Kind.choices],
+    )
+
+
+class FilterForm(forms.Form):
+    """The search box and the filters beside it; invalid values are ignored."""
+
+    q = forms.CharField(required=False, max_length=400)
+    kind = forms.ChoiceField(required=False, choices=[("", ""), *Kind.choices])
+    project = forms.CharField(required=False, max_length=100)
+    tag = forms.CharField(required=False, max_length=MAX_TAG)
+    status = forms.ChoiceField(required=False, choices=STATUS_WORDS)
+    origin = forms.ChoiceField(required=False, choices=[("", ""), *Origin.choices])
+    days = forms.ChoiceField(required=False, choices=DAYS)
+    pinned = forms.BooleanField(required=False)
+    sort = forms.ChoiceField(required=False, choices=list(SORT_WORDS.items()))
+
+    def values(self) -> dict[str, Any]:
+        self.is_valid()
+        return {name: self.cleaned_data.get(name) or "" for name in self.fields}

@@ -6,70 +6,96 @@ language and to every client; only pages translate them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from django.utils.translation import gettext_lazy as _
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memcenter.lib.text import segment
 
 # Codes of decisions on a new statement compared with known ones.
 _DECIDED = {
-    "nothing_like_it": _("I didn’t know anything like it."),
-    "same_text": _("It says exactly what I already knew."),
-    "says_nothing_new": _("I already knew all of it."),
-    "newer_edition": _("It is a newer version of the same page."),
-    "same_meaning": _("It says the same in different words."),
-    "weaker": _("What I knew already says more."),
-    "says_more": _("It says more than what I knew."),
-    "adds_detail": _("It adds something to what I knew."),
-    "no_longer": _("You said that this is no longer true."),
-    "newer_value": _("You said something newer about the same subject."),
-    "corrected": _("You corrected what I knew."),
-    "contradicts": _("It contradicts what I knew, and I can’t tell which is right."),
-    "both_hold": _("Both can be true."),
-    "not_joined": _("Both are true, but together they would be too long for one memory."),
-    "said_earlier": _("It was said before what I knew, so it may be outdated."),
-    "disabled": _("A similar memory is disabled, so this one is kept separate."),
-    "unrelated": _(
+    "nothing_like_it": gettext_lazy("I didn’t know anything like it."),
+    "same_text": gettext_lazy("It says exactly what I already knew."),
+    "says_nothing_new": gettext_lazy("I already knew all of it."),
+    "newer_edition": gettext_lazy("It is a newer version of the same page."),
+    "same_meaning": gettext_lazy("It says the same in different words."),
+    "weaker": gettext_lazy("What I knew already says more."),
+    "says_more": gettext_lazy("It says more than what I knew."),
+    "adds_detail": gettext_lazy("It adds something to what I knew."),
+    "no_longer": gettext_lazy("You said that this is no longer true."),
+    "newer_value": gettext_lazy("You said something newer about the same subject."),
+    "corrected": gettext_lazy("You corrected what I knew."),
+    "contradicts": gettext_lazy("It contradicts what I knew, and I can’t tell which is right."),
+    "both_hold": gettext_lazy("Both can be true."),
+    "not_joined": gettext_lazy(
+        "Both are true, but together they would be too long for one memory."
+    ),
+    "said_earlier": gettext_lazy("It was said before what I knew, so it may be outdated."),
+    "disabled": gettext_lazy("A similar memory is disabled, so this one is kept separate."),
+    "unrelated": gettext_lazy(
         "The language model thought they were the same, but they have nothing in common."
     ),
-    "read_as_contradiction": _("The two seem to contradict each other, so it’s your decision."),
-    "written_by_the_person": _(
+    "read_as_contradiction": gettext_lazy(
+        "The two seem to contradict each other, so it’s your decision."
+    ),
+    "written_by_the_person": gettext_lazy(
         "You wrote the old one yourself, so it isn’t changed without asking you."
     ),
-    "unsure": _("I wasn’t sure I had understood it."),
-    "model_unclear": _("The language model gave no clear answer, so the built-in reader decided."),
-    "model_overruled": _("You corrected it explicitly, which outweighs the language model."),
-    "joined": _("The two texts were joined unchanged."),
-    "revised": _("A language model checked it again afterwards."),
+    "unsure": gettext_lazy("I wasn’t sure I had understood it."),
+    "model_unclear": gettext_lazy(
+        "The language model gave no clear answer, so the built-in reader decided."
+    ),
+    "model_overruled": gettext_lazy(
+        "You corrected it explicitly, which outweighs the language model."
+    ),
+    "joined": gettext_lazy("The two texts were joined unchanged."),
+    "revised": gettext_lazy("A language model checked it again afterwards."),
 }
 # Codes of how a statement was understood.
 _HEARD = {
-    "explicit": _("You asked me to remember it."),
-    "hedged": _("You weren’t sure when you said it."),
-    "corrects": _("You said it as a correction."),
-    "accepted": _("I said it first, and you agreed."),
-    "repeated": _("You mentioned it several times."),
-    "over_turns": _("It only becomes clear from several messages together."),
-    "workflow": _("The same steps worked several times."),
-    "model": _("A language model was asked."),
-    "bundled_stood_in": _("The language model didn’t answer, so the built-in method was used."),
-    "ends": _("You said that something has ended."),
-    "owner_unsure": _("I can't tell whether this is about you or about somebody else."),
+    "explicit": gettext_lazy("You asked me to remember it."),
+    "hedged": gettext_lazy("You weren’t sure when you said it."),
+    "corrects": gettext_lazy("You said it as a correction."),
+    "accepted": gettext_lazy("I said it first, and you agreed."),
+    "repeated": gettext_lazy("You mentioned it several times."),
+    "over_turns": gettext_lazy("It only becomes clear from several messages together."),
+    "workflow": gettext_lazy("The same steps worked several times."),
+    "model": gettext_lazy("A language model was asked."),
+    "bundled_stood_in": gettext_lazy(
+        "The language model didn’t answer, so the built-in method was used."
+    ),
+    "ends": gettext_lazy("You said that something has ended."),
+    "owner_unsure": gettext_lazy("I can't tell whether this is about you or about somebody else."),
 }
 # Codes of the reader: whose statement it is and how it holds.
 _SEEN = {
-    "self.lasting": _("You said this about yourself, as something lasting."),
-    "self.habit": _("You said this about yourself, as something you do again and again."),
-    "self.planned": _("You said this about yourself, as something you plan."),
-    "self.past": _("You said this about yourself, as something in the past."),
-    "self.passing": _("You said this about yourself, as something true for now."),
-    "related.lasting": _("You said this about somebody close to you, as something lasting."),
-    "related.habit": _("You said this about somebody close to you, as one of their habits."),
-    "related.planned": _("You said this about somebody close to you, as one of their plans."),
-    "related.past": _("You said this about somebody close to you, as something in the past."),
-    "related.passing": _("You said this about somebody close to you, as something true for now."),
+    "self.lasting": gettext_lazy("You said this about yourself, as something lasting."),
+    "self.habit": gettext_lazy(
+        "You said this about yourself, as something you do again and again."
+    ),
+    "self.planned": gettext_lazy("You said this about yourself, as something you plan."),
+    "self.past": gettext_lazy("You said this about yourself, as something in the past."),
+    "self.passing": gettext_lazy("You said this about yourself, as something true for now."),
+    "related.lasting": gettext_lazy(
+        "You said this about somebody close to you, as something lasting."
+    ),
+    "related.habit": gettext_lazy(
+        "You said this about somebody close to you, as one of their habits."
+    ),
+    "related.planned": gettext_lazy(
+        "You said this about somebody close to you, as one of their plans."
+    ),
+    "related.past": gettext_lazy(
+        "You said this about somebody close to you, as something in the past."
+    ),
+    "related.passing": gettext_lazy(
+        "You said this about somebody close to you, as something true for now."
+    ),
 }
-_OF_OTHERS = _("You said this about somebody else.")
-_BY_RULE = _("An earlier version of Memory Center recognised it.")
+_OF_OTHERS = gettext_lazy("You said this about somebody else.")
+_BY_RULE = gettext_lazy("An earlier version of Memory Center recognised it.")
 
 
 def in_words(codes: Iterable[str]) -> list[str]:
@@ -88,3 +114,77 @@ def sentence_for(code: str) -> str:
     if dot and source in ("en", "zh", "classifier"):
         return str(_BY_RULE)
     return ""
+
+
+_MOST = 3  # words shown
+# The share of the bias that the dense part must exceed to count as close in meaning.
+_CLOSE = 0.6
+
+
+def why(
+    components: Mapping[str, float], *, asked: str = "", text: str = "", always: bool = False
+) -> str:
+    """Explain a recall by its components; `asked` is empty if it has been forgotten.
+
+    `always`: the memory is in every prompt, so it may be there without being relevant.
+    """
+    if always and not is_relevant(components):
+        return _("always included")
+    found = [_("always included")] if always else []
+    found += _of_words(components, asked=asked, text=text)
+    if components.get("concept", 0.0) > 0:
+        found.append(_("about the same subject"))
+    if components.get("on_date", 0.0) > 0:
+        found.append(_("from the time you mention"))
+    if components.get("part_dense", 0.0) > _CLOSE * abs(components.get("part_bias", 1.0)):
+        found.append(_("close in meaning"))
+    return " · ".join(found) or _fallback(components.get("raw_relevance", 0.0))
+
+
+def is_relevant(components: Mapping[str, float]) -> bool:
+    """Tell whether a memory was recalled because it fits the question."""
+    return components.get("raw_relevance", 0.0) >= settings.RELEVANCE_FLOOR
+
+
+def why_alike(similarity: float, *, asked: str, text: str) -> str:
+    """Like `why`, for an earlier turn, of which only the similarity is known."""
+    words = shared_words(asked, text)
+    return _same(words) if words else _fallback(similarity)
+
+
+def strength(share: float) -> str:
+    """Return how strongly two memories are related, in words."""
+    if share >= 0.7:
+        return _("strongly linked")
+    return _("linked") if share >= 0.4 else _("loosely linked")
+
+
+def shared_words(asked: str, text: str) -> list[str]:
+    """Return the words of the question that the text also has, as they were typed."""
+    said = set(segment.terms(text))
+    found: dict[str, str] = {}
+    for word in segment.words(asked):
+        plain = word.strip()
+        if plain and not said.isdisjoint(segment.terms(plain)):
+            found.setdefault(plain.casefold(), plain)
+    return list(found.values())[:_MOST]
+
+
+def _of_words(components: Mapping[str, float], *, asked: str, text: str) -> list[str]:
+    if words := shared_words(asked, text):
+        return [_same(words)]
+    typed = asked.strip()
+    if typed and typed.casefold() in text.casefold():
+        return [_same([typed])]
+    if not components.get("matched", 0.0):
+        return []
+    return [_("linked to what you said before") if typed else _("same words")]
+
+
+def _same(words: Sequence[str]) -> str:
+    return _("same words: %(words)s") % {"words": ", ".join(words)}
+
+
+def _fallback(relevance: float) -> str:
+    near = relevance >= settings.RELEVANCE_FLOOR
+    return _("close in meaning") if near else _("little in common")

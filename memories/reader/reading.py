@@ -1,13 +1,23 @@
-"""Read messages and compare texts, with one instance for the whole process."""
+"""Run the encoder, one instance a process: read messages and compare texts."""
 
-from collections.abc import Sequence
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
 
 from memories.reader import inputs
-from memories.reader.labels import FLAGS, PAIRS
-from memories.reader.model import Model, Scores
+from memories.reader.inputs import Input
 from memories.reader.statements import (
+    FLAGS,
+    PAIRS,
+    SPAN_HEADS,
+    TAGS,
+    Scores,
     Secret,
     Statement,
     innocent,
@@ -16,8 +26,57 @@ from memories.reader.statements import (
     softmax,
     statements,
 )
+from memories.reader.tokenizer import Tokenizer
 
+PATH = Path(__file__).parent / "data" / "reader.onnx"
 SECRET = 0.9  # share from which a token is taken for a part of a secret
+
+
+class Model:
+    """Token scores and text scores of one input. Thread-safe."""
+
+    def __init__(self, path: Path = PATH) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # Without the arena, the memory of a long message is released after reading it.
+        options.enable_cpu_mem_arena = False
+        self._session = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+        about = self._session.get_modelmeta().custom_metadata_map
+        _check(about)
+        self.tokenizer = Tokenizer.load(path.parent, _normal(about))
+
+    def scores(self, one: Input) -> tuple[Scores, Scores]:
+        """Return arrays of shape (length, TOKEN_OUTPUTS) and (TEXT_OUTPUTS,), before any
+        softmax.
+        """
+        given = {
+            "ids": [one.ids],
+            "segments": [one.segments],
+            "mask": [[1] * len(one.ids)],
+            "pooled": [one.pooled],
+        }
+        arrays = {name: np.asarray(value, np.int64) for name, value in given.items()}
+        tokens, texts = self._session.run(["token_scores", "text_scores"], arrays)
+        return tokens[0], texts[0]
+
+
+def _normal(about: Mapping[str, str]) -> dict[int, str]:
+    normal = {}
+    for line in about["normal"].splitlines():
+        code, _, text = line.partition(" ")
+        normal[int(code, 16)] = bytes.fromhex(text).decode()
+    return normal
+
+
+def _check(about: Mapping[str, str]) -> None:
+    """Raise `ValueError` unless the file has the labels of this code, in the same order."""
+    asked = {"tags": TAGS, "flags": FLAGS, "pairs": PAIRS}
+    asked |= {f"head.{name}": answers for name, answers in SPAN_HEADS.items()}
+    for name, answers in asked.items():
+        if tuple(about[name].split()) != answers:
+            raise ValueError(f"The reader's file answers another question: {name}")
 
 
 @dataclass(frozen=True)
@@ -33,11 +92,40 @@ class Reading:
     innocent: tuple[tuple[int, int], ...] = ()
 
 
+class Readings:
+    """The latest readings by a keyed hash of what was read; a reading has no text in it.
+
+    Several steps of one call ask for the same short text: screening, its kind, its topic.
+    """
+
+    _MOST = 64
+    _LONGEST = 2_000  # characters; a longer text has too many statements to keep
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Reading] = {}
+        self._key = os.urandom(32)
+
+    def of(self, asked: Sequence[str], read: Callable[[], Reading]) -> Reading:
+        """Return the reading of these texts, or call `read`."""
+        if sum(map(len, asked)) > self._LONGEST:
+            return read()
+        encoded = (one.encode("utf-8", "surrogatepass") for one in asked)
+        told = b"".join(len(raw).to_bytes(4) + raw for raw in encoded)
+        key = hashlib.blake2b(told, key=self._key, digest_size=16).digest()
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = read()
+            for oldest in list(self._known)[: -self._MOST]:
+                self._known.pop(oldest, None)
+        return found
+
+
 class Reader:
     """Find statements and secrets in messages, and determine the relation of two texts."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._latest = Readings()
 
     def read(
         self, text: str, *, before: Sequence[str] = (), assistant: str = "", secret: float = SECRET
@@ -47,6 +135,12 @@ class Reader:
         `before` has up to three earlier messages of the person, latest first; `assistant` is the
         message that it answers. At most 2,048 tokens are read, the first 1,536 and the last 512.
         """
+        asked = (text, assistant, str(secret), *before[:3])
+        return self._latest.of(
+            asked, lambda: self._read(text, before=before, assistant=assistant, secret=secret)
+        )
+
+    def _read(self, text: str, *, before: Sequence[str], assistant: str, secret: float) -> Reading:
         found: list[Statement] = []
         hidden: list[Secret] = []
         plain: list[tuple[int, int]] = []

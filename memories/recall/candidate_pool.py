@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import orjson
@@ -13,13 +14,13 @@ from numpy.typing import NDArray
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Batch, Later, Sql
 from memories.indexing import milvus_sync
-from memories.indexing.embedder_choice import Identity
+from memories.indexing.search_index import Identity
 from memories.models import TargetKind
 from memories.recall import keyword_matches
 from memories.recall.keyword_matches import Words
-from memories.retrieval import dense, lexical
-from memories.retrieval.lexical import Corpus
+from memories.retrieval import signals
 from memories.retrieval.query import Query
+from memories.retrieval.signals import Corpus
 from memories.retrieval.stores.base import VectorStore
 from memories.retrieval.stores.pgvector import PgVectorStore
 from memories.retrieval.units import Unit
@@ -78,7 +79,7 @@ class Shelf:
     whole: bool = False
     neighbours: Callable[[Iterable[int]], set[int]] | None = None
     also: str = ""
-    towards: Towards = dense.towards_statements
+    towards: Towards = signals.towards_statements
 
     @property
     def source(self) -> str:
@@ -231,7 +232,7 @@ def _telling(words: Words, shelf: Shelf) -> Sequence[int]:
     found = list(words.places)
     if shelf.whole or len(found) <= shelf.nearest:
         return found
-    scores = lexical.bm25(words.counts, corpus=words.corpus)
+    scores = signals.bm25(words.counts, corpus=words.corpus)
     best = np.argsort(-scores, kind="stable")[: shelf.nearest]
     return [found[place] for place in best.tolist()]
 
@@ -341,3 +342,62 @@ def _raised(
         raised[memory] = max(-distance, raised.get(memory, -1.0))
         said_before.setdefault(memory, []).extend(sought.intersection(terms or ()))
     return raised, said_before
+
+
+class MemoryRow(NamedTuple):
+    pk: int
+    public_id: str
+    kind: str
+    content: str
+    summary: str
+    status: str
+    pinned: bool
+    standing: bool
+    importance: float
+    occurred_at: datetime | None
+    created_at: datetime
+    last_accessed_at: datetime | None
+    feedback: str
+
+
+class MessageRow(NamedTuple):
+    pk: int
+    public_id: str
+    content: str
+    number: int
+    speaker: str
+    created_at: datetime
+    conversation: str
+    secrets: list[int]
+
+
+class EpisodeRow(NamedTuple):
+    """An episode; `number` is the reply's number in the conversation."""
+
+    pk: int
+    public_id: str
+    said: str
+    reply: str
+    number: int
+    speaker: str
+    created_at: datetime
+    conversation: str
+    user_message: str
+    assistant_message: str
+    said_secrets: list[int]
+    reply_secrets: list[int]
+
+
+class SummaryRow(NamedTuple):
+    pk: int
+    public_id: str
+    text: str
+    created_at: datetime
+    conversation: str
+
+
+class NoteRow(NamedTuple):
+    pk: int
+    public_id: str
+    text: str
+    created_at: datetime

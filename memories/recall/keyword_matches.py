@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Batch, Later
 from memories.indexing import search_index
-from memories.indexing.embedder_choice import Identity
-from memories.indexing.search_index import active_space
-from memories.retrieval.lexical import Corpus, Counts
+from memories.indexing.search_index import Identity, active_space
+from memories.retrieval.signals import Corpus, Counts
 from memories.retrieval.stores.base import UnitVector
 from ops.models import User
 

@@ -12,12 +12,11 @@ from conversations.models import Conversation, Episode
 from memcenter.lib.database.statements import Batch
 from memories.models import Kind, Project
 from memories.recall import candidate_pool
-from memories.recall.candidate_pool import FoundRow, PreparedQuery
+from memories.recall.candidate_pool import FoundRow, MemoryRow, PreparedQuery
 from memories.recall.search import rank
 from memories.recall.searchable_texts import Filters, episode_shelf, memory_shelf
-from memories.recall.text_rows import MemoryRow
-from memories.retrieval import dense
-from memories.retrieval.scoring import Score, ScoreWeights, score
+from memories.retrieval import signals
+from memories.retrieval.evidence import Score, ScoreWeights, score
 from memories.retrieval.units import Ranked
 from ops.models import User
 
@@ -96,7 +95,7 @@ def recall(
         memory_shelf(user, filters=filters),
         nearest=_CONSIDERED,
         also=_ALWAYS,
-        towards=dense.towards_memories,
+        towards=signals.towards_memories,
     )
     [candidates] = candidate_pool.fill_all(prepared, [shelf], user=user, batch=batch)
     always = {pk for pk, row in candidates.rows.items() if _is_always_in(row)}

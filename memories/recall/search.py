@@ -11,16 +11,21 @@ from typing import Any, NamedTuple
 from conversations.models import ConversationKind
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Invalid
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.indexing import search_index
-from memories.indexing.embedder_choice import identity_of
+from memories.indexing.search_index import identity_of
 from memories.models import TraceKind
 from memories.recall import candidate_pool, traces
-from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.candidate_pool import (
+    EpisodeRow,
+    MemoryRow,
+    MessageRow,
+    PreparedQuery,
+    SummaryRow,
+)
 from memories.recall.searchable_texts import TYPES, Filters, shelves, turn_text
-from memories.recall.text_rows import EpisodeRow, MemoryRow, MessageRow, SummaryRow
 from memories.recall.traces import Hit, Stage
-from memories.retrieval import dense, hybrid
+from memories.retrieval import hybrid, signals
 from memories.retrieval.query import analyse
 from memories.retrieval.units import Ranked, Unit
 from memories.retrieval.weights import DEFAULT, of_prompts, scale_of
@@ -58,9 +63,9 @@ def prepare_query(text: str, *, speakers: Sequence[str] = ()) -> PreparedQuery:
 
     Secrets in it are masked first, so that neither an embedder nor a trace gets them.
     """
-    query = analyse(secret_masking.masked(text), speakers=speakers)
+    query = analyse(masking.masked(text), speakers=speakers)
     embedder = search_index.embedder()
-    vector = dense.query_vector(query, embedder=embedder)
+    vector = signals.query_vector(query, embedder=embedder)
     return PreparedQuery(query, vector, identity_of(embedder))
 
 
@@ -184,11 +189,11 @@ def _shown(unit: Unit, row: Any, turn: _Turn) -> str:
         return turn_text(*_masked([(row.said, row.said_secrets), (row.reply, row.reply_secrets)]))
     if isinstance(row, MessageRow):
         return _masked([(unit.text, row.secrets), *turn.halves])[0]
-    return secret_masking.masked(unit.text)
+    return masking.masked(unit.text)
 
 
 def _masked(texts: Sequence[_Half]) -> list[str]:
-    return secret_masking.masked_together(
+    return masking.masked_together(
         [text for text, _ in texts], places=[places for _, places in texts]
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,10 +12,17 @@ from django.db.models.expressions import RawSQL
 from conversations.models import Conversation, Message, Turn
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
-from memories.extraction import secret_masking
-from memories.models import Memory, MemoryStatus, Project, TargetKind
-from memories.recall.candidate_pool import Shelf
-from memories.recall.text_rows import EpisodeRow, MemoryRow, MessageRow, NoteRow, SummaryRow
+from memcenter.lib.text import tokens
+from memories.extraction import masking
+from memories.models import Fragment, Kind, Memory, MemoryStatus, MemoryVersion, Project, TargetKind
+from memories.recall.candidate_pool import (
+    EpisodeRow,
+    MemoryRow,
+    MessageRow,
+    NoteRow,
+    Shelf,
+    SummaryRow,
+)
 from memories.retrieval.units import Unit
 from ops.models import User, UserSettings
 
@@ -239,7 +246,7 @@ def episode_text(turn: Turn) -> str:
 
 def masked_turn(turn: Turn) -> tuple[str, str]:
     """Return the question and the reply, without secrets."""
-    said, reply = secret_masking.masked_together(
+    said, reply = masking.masked_together(
         [turn.user_message.content, turn.assistant_message.content],
         places=[turn.user_message.secrets, turn.assistant_message.secrets],
     )
@@ -256,7 +263,7 @@ def masked_message(message: Message) -> str:
         together.append(message.turn_as_question.assistant_message)
     if hasattr(message, "turn_as_reply"):
         together.append(message.turn_as_reply.user_message)
-    return secret_masking.masked_together(
+    return masking.masked_together(
         [one.content for one in together], places=[one.secrets for one in together]
     )[0]
 
@@ -330,3 +337,102 @@ def _within(eligible: Sql, filters: Filters, *, of_conversation: bool = False) -
     if filters.until is not None:
         eligible = eligible.also("r.created_at < %s", filters.until)
     return eligible
+
+
+MOST_EARLIER_TEXTS = (
+    5  # per memory; the oldest are kept, since they mostly say what the later ones omit
+)
+_FIRST = 1_000_000  # far above the piece numbers of a long text
+
+
+def keep_earlier_text(
+    memory: Memory, version: MemoryVersion, *, of: tuple[TargetKind, int]
+) -> bool:
+    """Make the memory findable by that version's text, with the vector and words of target `of`.
+
+    Returns whether the earlier text is new. Safe to repeat.
+    """
+    if not version.content:
+        return False
+    known = list(Fragment.objects.filter(memory=memory, version__isnull=False))
+    if len(known) >= MOST_EARLIER_TEXTS or any(one.version_id == version.pk for one in known):
+        return False
+    fragment = Fragment.objects.create(
+        user_id=memory.user_id,
+        memory=memory,
+        version=version,
+        number=max((one.number for one in known), default=_FIRST - 1) + 1,
+        text=version.content,
+        token_count=tokens.count(version.content),
+    )
+    kind, target = of
+    statements.rows(_COPY, [fragment.pk, memory.user_id, str(kind), target] * 2)
+    return True
+
+
+_COPY = """
+WITH words AS (
+    INSERT INTO memories_lexicalentry
+        (user_id, target_kind, target_id, conversation_id, terms, length)
+    SELECT user_id, 'fragment', %s, conversation_id, terms, length FROM memories_lexicalentry
+     WHERE user_id = %s AND target_kind = %s AND target_id = %s)
+INSERT INTO memories_vector
+    (space_id, user_id, target_kind, target_id, conversation_id, embedding)
+SELECT space_id, user_id, 'fragment', %s, conversation_id, embedding FROM memories_vector
+ WHERE user_id = %s AND target_kind = %s AND target_id = %s
+"""
+
+
+def share_earlier_texts(
+    learned: Sequence[Memory], *, user: User, successors: Collection[tuple[int, int]] = ()
+) -> None:
+    """Make memories of one turn and topic findable by the same earlier texts.
+
+    "I quit Acme and joined Initech" becomes two memories: the first names its subject, the second
+    says what holds now. `successors` has the keys of pairs of memories that belong together,
+    whatever their topics. Safe to repeat.
+    """
+    if len(learned) < 2:
+        return
+    for event in learned:
+        if event.kind == Kind.EVENT:
+            _keep_what_it_is_about(event, learned, user=user)
+    found = Fragment.objects.filter(
+        user=user, memory__in=learned, version__isnull=False
+    ).select_related("memory", "version")
+    for fragment in found.order_by("pk"):
+        for memory in learned:
+            alike = not set(memory.tags).isdisjoint(fragment.memory.tags)
+            alike = alike or (fragment.memory_id, memory.pk) in successors
+            if alike and memory.pk != fragment.memory_id and fragment.version is not None:
+                keep_earlier_text(memory, fragment.version, of=(TargetKind.FRAGMENT, fragment.pk))
+
+
+def _keep_what_it_is_about(event: Memory, learned: Sequence[Memory], *, user: User) -> None:
+    """Keep the text of the known memory on the event's topic that shares the most words with it."""
+    own = [user.pk, event.pk]
+    known = statements.rows(
+        _ABOUT, [*own, user.pk, [one.pk for one in learned], event.project_id, event.tags]
+    )
+    for target, version in known:
+        kept = MemoryVersion.objects.filter(pk=version).first()
+        if kept is not None:
+            keep_earlier_text(event, kept, of=(TargetKind.MEMORY, target))
+
+
+_ABOUT = """
+WITH event AS (SELECT terms FROM memories_lexicalentry
+                WHERE user_id = %s AND target_kind = 'memory' AND target_id = %s)
+SELECT m.id, v.id FROM event CROSS JOIN memories_memory m
+  JOIN memories_memoryversion v ON v.memory_id = m.id AND v.number = m.current_version
+  JOIN memories_lexicalentry e
+    ON e.user_id = m.user_id AND e.target_kind = 'memory' AND e.target_id = m.id
+  JOIN LATERAL (SELECT count(DISTINCT one) AS words FROM unnest(e.terms) AS one
+                 WHERE one = ANY(event.terms) AND length(one) > 1) AS shared ON shared.words > 0
+ WHERE m.user_id = %s AND m.status = 'active' AND m.kind <> 'event'
+   AND m.hidden_at IS NULL AND m.deleted_at IS NULL AND NOT m.id = ANY(%s::bigint[])
+   AND m.project_id IS NOT DISTINCT FROM %s::bigint
+   AND m.tags && %s::varchar[]
+ ORDER BY shared.words DESC, m.id DESC
+ LIMIT 1
+"""

@@ -13,7 +13,7 @@ from django.utils import timezone
 from conversations.models import Conversation, Message
 from memcenter.lib import afterwards, ids
 from memcenter.lib.database import statements
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.models import RecallTrace, TraceKind
 from ops.access import STILL_THERE, within
 from ops.models import User
@@ -106,7 +106,7 @@ class _Recalled:
 
 def _write(user: User, made: _Recalled) -> None:
     """Write without waiting for the disk: a machine crash may lose the last half second."""
-    asked = secret_masking.masked(made.query)
+    asked = masking.masked(made.query)
     noted = [
         {"name": one.name, "took_ms": round(one.took_ms, 2), "count": one.count}
         for one in made.stages

@@ -1,14 +1,16 @@
-"""The probability that a text is relevant to the question, judged independently of the others."""
+"""How likely a text is relevant to the question, and the score of a memory in a recall."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval import concepts, dates, lexical
-from memories.retrieval.lexical import Corpus, Counts
-from memories.retrieval.query import Query
+from memories.retrieval import signals
+from memories.retrieval.query import Query, matched_concepts, matches_date
+from memories.retrieval.signals import Corpus, Counts
 from memories.retrieval.units import Unit
 from memories.retrieval.weights import CosineScale, EvidenceWeights
 
@@ -50,9 +52,9 @@ def signs(
     concept = _spoken_of(query, units) if with_concepts else np.zeros(len(units))
     return Signs(
         dense=np.array(cosine, dtype=float),
-        matched=lexical.matched_share(counts, corpus=corpus),
-        rare=lexical.rare_match(counts, corpus=corpus, terms=query.unusual),
-        on_date=dates.matches(query.dates, [unit.at for unit in units]),
+        matched=signals.matched_share(counts, corpus=corpus),
+        rare=signals.rare_match(counts, corpus=corpus, terms=query.unusual),
+        on_date=matches_date(query.dates, [unit.at for unit in units]),
         concept=concept,
         personal=np.full(len(units), float(with_concepts and query.asks_of_oneself)),
         beside=(concept == 0) * float(with_concepts and bool(query.concepts)),
@@ -108,7 +110,7 @@ def _odds(
 
 
 def _spoken_of(query: Query, units: Sequence[Unit]) -> Floats:
-    shares = [concepts.matched(query.concepts, unit.terms) for unit in units]
+    shares = [matched_concepts(query.concepts, unit.terms) for unit in units]
     return np.array(shares, dtype=float)
 
 
@@ -116,3 +118,55 @@ def _length(counts: Counts) -> Floats:
     """Return the log word count above the usual memory's, within ±1; 0 if it is unknown."""
     above = np.log1p(counts.length) - _USUAL_LENGTH
     return np.where(counts.length > 0, np.clip(above, -1.0, 1.0), 0.0)
+
+
+_DAY = 86_400.0
+_DECAY_DAYS = 30.0
+# The effect of a rating on the score: praise makes up for slightly lower relevance, and a memory
+# rated very bad ranks below all others that fit the question equally well.
+_FEEDBACK = {"positive": 0.05, "negative": -0.1, "very_negative": -0.25}
+
+
+@dataclass(frozen=True)
+class ScoreWeights:
+    relevance: float = 0.6
+    recency: float = 0.2
+    importance: float = 0.2
+
+
+@dataclass(frozen=True)
+class Score:
+    """The weighted parts and the effect of a rating. `total` is their exact sum."""
+
+    relevance: float
+    recency: float
+    importance: float
+    feedback: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.relevance + self.recency + self.importance + self.feedback
+
+
+def recency(since: datetime, *, now: datetime) -> float:
+    """Return 1 for now, e**-1 after 30 days. `since` is the last access, or else the creation."""
+    days = max(0.0, (now - since).total_seconds() / _DAY)
+    return exp(-days / _DECAY_DAYS)
+
+
+def score(
+    relevance: float,
+    *,
+    since: datetime,
+    importance: float,
+    now: datetime,
+    weights: ScoreWeights | None = None,
+    feedback: str = "",
+) -> Score:
+    weights = weights or ScoreWeights()
+    return Score(
+        relevance=weights.relevance * relevance,
+        recency=weights.recency * recency(since, now=now),
+        importance=weights.importance * importance,
+        feedback=_FEEDBACK.get(feedback, 0.0),
+    )

@@ -1,14 +1,16 @@
 """Rank a pool of units by dense and lexical evidence together."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval import messages, statement_ranking
-from memories.retrieval.lexical import Corpus
+from memories.retrieval import messages
+from memories.retrieval.evidence import evidence, parts, signs
 from memories.retrieval.query import Query
-from memories.retrieval.units import Ranked, Unit
+from memories.retrieval.signals import Corpus, bm25, corpus_of, count_terms
+from memories.retrieval.units import Judged, Ranked, Unit
 from memories.retrieval.weights import COSINE_SCALES, DEFAULT, CosineScale, Weights
 
 Floats = NDArray[np.float64]
@@ -36,12 +38,13 @@ def rank(
     ranked: list[tuple[float, int, Ranked]] = []
     for kind, places in _grouped(units).items():
         members = [units[place] for place in places]
-        judged = (messages if kind else statement_ranking).relevance(
+        judged = (messages.relevance if kind else _relevance)(
             query, members, corpus=corpus, scale=scale, weights=weights
         )
-        best = [
+        order = np.argsort(-judged.relevance, kind="stable")[:limit]
+        best: list[int] = [
             row
-            for row in _best(judged.relevance, limit=limit)
+            for row in order.tolist()
             if judged.relevance[row] >= least or members[row].id in always
         ]
         if not best:
@@ -53,9 +56,9 @@ def rank(
             _rows(judged.parts, best, digits=9),
             strict=True,
         )
-        for row, relevance, features, parts in shown:
-            found = Ranked(members[row], relevance, features, parts)
-            ranked.append((-relevance, places[row], found))
+        for row, share, features, explained in shown:
+            found = Ranked(members[row], share, features, explained)
+            ranked.append((-share, places[row], found))
     ranked.sort(key=lambda each: each[:2])
     return [found for _, _, found in ranked[:limit]]
 
@@ -69,13 +72,30 @@ def _grouped(units: Sequence[Unit]) -> dict[str, list[int]]:
     return groups
 
 
-def _best(relevance: Floats, *, limit: int | None) -> list[int]:
-    best: list[int] = np.argsort(-relevance, kind="stable")[:limit].tolist()
-    return best
-
-
 def _rows(
     columns: Mapping[str, Floats], rows: Sequence[int], *, digits: int
 ) -> list[dict[str, float]]:
     table = np.stack([values[rows] for values in columns.values()], axis=1).round(digits)
     return [dict(zip(columns, row, strict=True)) for row in table.tolist()]
+
+
+def _relevance(
+    query: Query,
+    units: Sequence[Unit],
+    *,
+    corpus: Corpus | None,
+    scale: CosineScale,
+    weights: Weights,
+) -> Judged:
+    """Return the evidence for each statement, so that a floor means the same in every pool."""
+    counts = count_terms(
+        query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
+    )
+    statistics = corpus_of(counts, known=corpus)
+    found = signs(query, units, counts=counts, corpus=statistics, with_concepts=True)
+    features = {"lexical": bm25(counts, corpus=statistics), **asdict(found)}
+    return Judged(
+        evidence(query, found, scale=scale.of_statements, weights=weights.statement),
+        features,
+        parts(query, found, scale=scale.of_statements, weights=weights.statement),
+    )

@@ -7,12 +7,11 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval import fusion, lexical, rerank
+from memories.retrieval import rerank, signals
 from memories.retrieval.evidence import Signs, evidence, signs
-from memories.retrieval.fusion import scaled
-from memories.retrieval.lexical import Corpus, Counts
 from memories.retrieval.query import Query
 from memories.retrieval.rerank import SecondLook
+from memories.retrieval.signals import Corpus, Counts, scaled
 from memories.retrieval.units import Judged, Unit
 from memories.retrieval.weights import RECIPE, CosineScale, MessageWeights, Weights
 
@@ -137,10 +136,10 @@ def features_of(
 ) -> tuple[dict[str, Floats], Signs]:
     """Return the features that `MessageWeights` weighs, by name, and the signs."""
     around = _around(units)
-    counts = lexical.count_terms(
+    counts = signals.count_terms(
         query.terms, [unit.terms for unit in units], lengths=[unit.length for unit in units]
     )
-    statistics = lexical.corpus_of(counts, known=corpus)
+    statistics = signals.corpus_of(counts, known=corpus)
     found = signs(query, units, counts=counts, corpus=statistics)
     features = _said(found, counts=counts, around=around, corpus=statistics)
     features |= _manner(query, units, around=around)
@@ -150,9 +149,9 @@ def features_of(
 
 def _said(found: Signs, *, counts: Counts, around: _Around, corpus: Corpus) -> dict[str, Floats]:
     doubled = replace(corpus, average_length=2 * corpus.average_length)
-    with_previous = lexical.bm25(_with_previous(counts, around=around), corpus=doubled)
+    with_previous = signals.bm25(_with_previous(counts, around=around), corpus=doubled)
     return {
-        "lexical": scaled(lexical.bm25(counts, corpus=corpus)),
+        "lexical": scaled(signals.bm25(counts, corpus=corpus)),
         "lexical_previous": scaled(with_previous),
         "dense": scaled(found.dense),
         "dense_mix": scaled(_mixed(found.dense, around=around)),
@@ -170,7 +169,7 @@ def _session_words(counts: Counts, *, around: _Around) -> Floats:
     length = np.zeros(size)
     np.add.at(length, around.session, counts.length)
     sessions = Counts(counts.terms, frequency, length)
-    scores: Floats = lexical.bm25(sessions, corpus=lexical.corpus_of(sessions))[around.session]
+    scores: Floats = signals.bm25(sessions, corpus=signals.corpus_of(sessions))[around.session]
     return scores
 
 
@@ -179,7 +178,7 @@ def _manner(query: Query, units: Sequence[Unit], *, around: _Around) -> dict[str
     asks = np.array(["?" in unit.text or "？" in unit.text for unit in units], dtype=float)
     return {
         "named_speaker": _by_the_named(query, units),
-        "length": fusion.standardised(np.log1p(words)),
+        "length": signals.standardised(np.log1p(words)),
         "question": asks,
         "after_question": _at(asks, around.before),
         "tells_when": _tells_when(query, units),
@@ -193,7 +192,7 @@ def _pass_on(features: dict[str, Floats], *, around: _Around) -> None:
     total = _weighted(features, names=said, weights=RECIPE)
     features["neighbour"] = _at(total, around.before) + _at(total, around.after)
     total = total + _weighted(features, names=("neighbour", "named_speaker"), weights=RECIPE)
-    features["session"] = fusion.best_mean_of_group(total, groups=around.session)
+    features["session"] = signals.best_mean_of_group(total, groups=around.session)
 
 
 def _weighted(

@@ -51,7 +51,7 @@ class CosineScale:
     """The median cosines of an unrelated (0) and a related (1) pair of question and statement.
 
     `chinese` is added to both for a Chinese question. `towards_statements` is the scale of mapped
-    questions (`dense.towards_statements`), if it differs.
+    questions (`signals.towards_statements`), if it differs.
     """
 
     unrelated: float

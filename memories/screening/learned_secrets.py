@@ -12,24 +12,39 @@ from collections.abc import Callable, Iterable, Sequence
 from memories.reader import Reading, reader
 from memories.screening import linear, secret_search
 from memories.screening.secret_search import Span
+from memories.screening.stand_ins import is_stand_in, public_places, run_around
 
 CATEGORY = "password"
+# What has a number of its own, which no rule may call secret, either.
+_NUMBERED = (
+    "serial|s/n|chassis|frame|vin|pnr|pcn|ticket|batch|lot|sku|asset|docket|date code|order|invoice"
+    "|tracking|booking|reservation|reference|ref|isbn|commit|version|model|plate"
+)
+_NUMBERED_ZH = (
+    "订单|訂單|单号|單號|快递|运单|航班|车次|编号|編號|版本|车牌|型号|考号|学号|工号|序列|批号|货号"
+    "|车架|发动机|信用代码|读数"
+)
+_NUMBER_OF_A_THING = linear.compile(
+    rf"(?i)(?:\b(?:{_NUMBERED}|(?:case|claim) (?:number|no|id)|queue code)|{_NUMBERED_ZH}|工单)"
+    r"(?:[\s:：#=.]|\bis\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为){0,8}"
+    r"(?:\b(?:on|of|for) (?:the|my|our|his|her) [a-z]+(?: is|:) ?)?$"
+)
 # Numbers or names after these words aren't secret: the reader was trained on too few of them.
 _HARMLESS = linear.compile(
-    r"(?i)(?:\b(?:phone|mobile|cell|tel|telephone|fax|orders?|invoice|receipt|tracking|parcel|shipment"
-    r"|flight|train|bus|line|gate|room|ward|seat|booking|reservation|reference|ref|ticket|appointment"
-    r"|commit|bisect|hash|md5|sha-?\d*|etag|trace_?id|version|tag|release|port|ports|error|exit|transaction|process"
-    r"|isbn|page|chapter|model|plate|zip|alarm|postcode|extension|ext|press|tokens)"
-    r"|电话|電話|手机号?|手機|座机|订单|訂單|单号|單號|快递|运单|航班|车次|房间|房號|座位|预订|编号|編號"
-    r"|提交|版本|端口|错误|报错|车牌|邮编|型号|尾号|第)"
-    r"(?:[\s:：#=]|\bis\b|\bat\b|\bthere\b|\bno\b\.?|\bnumber\b|\bcode\b|号码?|號碼?|是|为|叫){0,8}$"
+    rf"(?i)(?:\b(?:{_NUMBERED}|phone|mobile|cell|tel|telephone|fax|orders|receipt|parcel|shipment"
+    r"|flight|train|bus|line|gate|room|ward|seat|appointment|bisect|hash|md5|sha-?\d*|etag|trace_?id"
+    r"|tag|release|port|ports|error|exit|transaction|process|page|chapter|zip|alarm|postcode|extension"
+    r"|ext|press|tokens|sn|case|claim|part|reg|contact)"
+    rf"|{_NUMBERED_ZH}|电话|電話|手机号?|手機|座机|房间|房號|座位|预订|提交|端口|错误|报错|邮编|尾号"
+    r"|第|考场|准考证|报名|住院|病历|挂号|设备|基金|股票|转账|网名|昵称)"
+    r"(?:[\s:：#=.]|\bis\b|\bat\b|\bthere\b|\bsays\b|\bno\b\.?|\bnumber\b|\bcode\b"
+    r"|号码?|號碼?|是|为|叫){0,8}$"
 )
 # Hashes, trace ids, long numbers: `finding` finds them itself if a label makes them secret.
 _NAMES_A_THING = linear.compile(
     r"(?i)^(?:[0-9a-f-]{7,}|\d[\d .-]{7,}|(?:\d{1,2}[ ,，]+){4,}\d{1,2}|1Z[0-9A-Z ]{10,}|KB\d{5,}"
     r"|第 ?\d+ ?\p{Han}?[:：]?|.*\b(?:0x[0-9a-f]+|[a-h][1-8])\b.*)$"
 )
-_EMAIL = linear.compile(r"[\w.+\-]+@[A-Za-z\d\-]+(?:\.[A-Za-z\d\-]+)*\.[A-Za-z]{2,}")
 _DATE = linear.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}")
 _FEWEST_DIGITS = 10  # a shorter number may well be a PIN
 _LONGEST = 240  # characters; a phrase of 24 words
@@ -56,10 +71,20 @@ def of_reading(text: str, reading: Reading, read: Callable[[str], Reading]) -> t
     """
     seen = [_whole(text, *_tight(text, one.start, one.end)) for one in reading.secrets]
     spans = [Span(*one, CATEGORY) for one in seen if _can_be_told(text, *one)]
-    told = [one for one in _not_masked(text, spans) if not _is_harmless(text, one)]
-    return secret_search.joined(
-        [*_not_innocent(text, reading), *_not_merely_unusual(text, told, read)]
-    )
+    public = public_places(text)
+    told = [
+        one
+        for one in _not_masked(text, spans)
+        if not _is_public(one, public) and not _is_harmless(text, one)
+    ]
+    searched = [one for one in _not_innocent(text, reading) if not _is_public(one, public)]
+    kept = secret_search.joined([*searched, *_not_merely_unusual(text, told, read)])
+    return secret_search.joined([*kept, *secret_search.again(text, kept)])
+
+
+def _is_public(span: Span, public: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether the span lies in a public place, but for a sign at either end."""
+    return any(start <= span.start + 1 and span.end - 1 <= end for start, end in public)
 
 
 def _not_merely_unusual(
@@ -99,7 +124,10 @@ def _not_innocent(text: str, reading: Reading) -> list[Span]:
         for one in found
         if one.category != CATEGORY
         or any(form.start < one.end and one.start < form.end for form in by_form)
-        or not any(start <= one.start and one.end <= end for start, end in reading.innocent)
+        or not (
+            any(start <= one.start and one.end <= end for start, end in reading.innocent)
+            or _NUMBER_OF_A_THING.search(text[max(0, one.start - _BEFORE) : one.start])
+        )
     ]
 
 
@@ -140,26 +168,14 @@ def _can_be_told(text: str, start: int, end: int) -> bool:
 
 
 def _is_harmless(text: str, span: Span) -> bool:
-    if _is_part_of_an_email(text, span):
+    if is_stand_in(text[span.start : span.end]):
         return True
-    start, end = span.start, span.end
-    while start > 0 and _is_of_a_name(text[start - 1]):
-        start -= 1
-    while end < len(text) and _is_of_a_name(text[end]):
-        end += 1
+    start, end = run_around(text, span.start, span.end, _is_of_a_name)
     word = text[start:end].strip()
     short = sum(map(str.isdigit, word)) < _FEWEST_DIGITS and not any(map(str.isalpha, word))
     names = not short and _NAMES_A_THING.search(word) is not None
     names = names or _DATE.fullmatch(word) is not None
     return names or _HARMLESS.search(text[max(0, start - _BEFORE) : start]) is not None
-
-
-def _is_part_of_an_email(text: str, span: Span) -> bool:
-    """Tell whether the span lies in an e-mail address without covering it: "pin for a@b.org"."""
-    return any(
-        start <= span.start and span.end <= end and end - start > span.end - span.start
-        for start, end in (match.span() for match in _EMAIL.finditer(text))
-    )
 
 
 def _is_of_a_name(sign: str) -> bool:

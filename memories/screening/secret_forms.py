@@ -16,7 +16,7 @@ from stdnum.cn import ric
 from stdnum.us import ssn
 
 from memories.screening import linear
-from memories.screening.labelled.values import is_key_by_itself, is_password_by_itself
+from memories.screening.labelled.tokens import is_key_by_itself, is_password_by_itself
 from memories.screening.linear import Pattern
 
 _P = linear.compiled("forms")

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memories.screening import linear
-from memories.screening.clause_secrets import clauses
-from memories.screening.home_addresses import homes
-from memories.screening.labelled.companions import COVER, companions
+from memories.screening.labelled import vocabulary
 from memories.screening.labelled.labelled_secrets import spelled_codes, told
-from memories.screening.labelled.unlabelled_secrets import nearby
-from memories.screening.numerals import spell_out
-from memories.screening.secret_forms import by_form, by_looks, by_words
-from memories.screening.spelling import Folded, close_up, fold
+from memories.screening.labelled.unlabelled_secrets import COVER, companions, nearby
+from memories.screening.linear import Pattern
+from memories.screening.secret_forms import Found, by_form, by_looks, by_words
+from memories.screening.spelling import Folded, close_up, fold, spell_out
+from memories.screening.stand_ins import is_in_masked, is_stand_in
 
 _COVERED = linear.compile(r"\[redacted\]|\[已隐去\]|[\x{e000}\x{e001}]+")
 _MOST_TIED = 40  # characters
@@ -78,11 +77,17 @@ def _search(text: str) -> tuple[Span, ...]:
         found += _in(plain, by_form)
     found += _in(plain, lambda _: spelled_codes(plain, text))
     covered = marks(text)
-    spans = joined(span for span in found if not is_covered(span, covered))
+    spans = joined(
+        span
+        for span in found
+        if not is_covered(span, covered)
+        and not is_stand_in(text[span.start : span.end])
+        and not is_in_masked(text, span.start, span.end)
+    )
     if not spans:
         return ()
     spans = joined(_to_its_end(text, span) for span in spans)
-    spans = joined([*spans, *_again(text, spans)])
+    spans = joined([*spans, *again(text, spans)])
     return joined([*spans, *_beside(text, spans)])
 
 
@@ -136,7 +141,7 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def _again(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
+def again(text: str, spans: tuple[Span, ...]) -> Iterator[Span]:
     """Yield further occurrences of the same secrets, even without a label."""
     categories = {text[span.start : span.end].strip(): span.category for span in spans}
     for said, category in categories.items():
@@ -150,3 +155,90 @@ def occurrences(said: str, text: str, category: str) -> Iterator[Span]:
     while start >= 0:
         yield Span(start, start + len(said), category)
         start = text.find(said, start + len(said))
+
+
+_P = linear.compiled("clauses")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """`pattern` finds the secret, group "s", in a text in which `about` matches anywhere."""
+
+    category: str
+    about: Pattern
+    pattern: Pattern
+
+
+_CLAUSES = tuple(
+    Clause(
+        row["category"],
+        linear.compile(f"(?i){row['about']}"),
+        linear.compile(f"(?i){row['pattern']}"),
+    )
+    for row in linear.rows("clauses")
+)
+
+_LABEL = _P["label"]
+_SPELLING = _P["spelling"]
+_RULES = _P["rules"]
+_LINE = linear.compile(r"[^\n]+")
+_LONGEST = 160
+
+
+def clauses(text: str) -> Iterator[Found]:
+    for clause in _CLAUSES:
+        if not clause.about.search(text):
+            continue
+        for match in clause.pattern.finditer(text):
+            said = match["s"]
+            if clause.category == "card" or said.isdigit() or _may_be_one(said):
+                yield Found(match.start(1), match.end(1), clause.category)
+    yield from _described(text)
+
+
+def _may_be_one(said: str) -> bool:
+    if "\u3400" <= said[0] <= "\u9fff":
+        return vocabulary.NO_VALUE_ZH.search(said) is None
+    first = said.split()[0].lower() if said.split() else ""
+    return first not in vocabulary.NO_VALUE and first not in vocabulary.FUNCTION_WORDS
+
+
+def _described(text: str) -> Iterator[Found]:
+    """Yield the rest of the line after a label, if the line describes how the secret is spelled."""
+    for line in _LINE.finditer(text):
+        said = line[0].rstrip()
+        if len(said) > _LONGEST or not _is_described(said):
+            continue
+        if label := _LABEL.search(said):
+            start = label.end()
+            while start < len(said) and said[start] in " :：=是为,，?？":
+                start += 1
+            if len(said) - start >= 4:
+                yield Found(line.start() + start, line.start() + len(said), "password")
+
+
+def _is_described(line: str) -> bool:
+    """Whether the line tells how a secret is spelled, rather than a rule for secrets."""
+    spelling = _SPELLING.search(line)
+    return spelling is not None and _RULES.search(line[: spelling.end()]) is None
+
+
+_NUMBERED = r"(?:\d{1,5}|[一二三四五六七八九十百]{1,4})"
+_HOME = linear.compile(
+    rf"[路街道巷弄里园苑村庭城府院区寓厦同镇湾](?P<s>{_NUMBERED}(?:号院|号楼|号|弄|栋|幢|座|期)"
+    rf"(?:[^，。；！？\s\d]{{0,6}}?{_NUMBERED}[A-Z]?(?:号楼|号院|栋|幢|座|单元|楼|层|门|号|室|房|"
+    rf"户)?){{1,4}})"
+)
+
+
+# The address of a shop or an office is allowed; a user's home address isn't.
+_OWN = linear.compile(r"住|家|地址|收货|寄到|送到我")
+
+
+def homes(text: str) -> Iterator[Found]:
+    if not _OWN.search(text):
+        return
+    for match in _HOME.finditer(text):
+        said = match["s"]
+        if any(word in said for word in "室房户元栋幢") or "号楼" in said:
+            yield Found(match.start(1), match.end(1), "address")

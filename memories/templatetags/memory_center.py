@@ -1,4 +1,5 @@
 import re
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django import template
@@ -13,7 +14,8 @@ from django.utils.translation import gettext as _
 from conversations.models import Conversation, Message
 from memcenter.lib.text import richtext
 from memcenter.lib.text.richtext import as_html
-from memories.pages.status_line import Standing, standing_for
+from memories.models import Kind, Memory, MemoryStatus
+from memories.pages.memory_list import Standing, standing_for
 
 register = template.Library()
 _MARK = re.compile(r" ?<!-- mem_\w+ -->")
@@ -122,3 +124,41 @@ def chat_url(conversation: Conversation, message: Message | None = None) -> str:
     """Return the URL of the conversation in the chat, at a message of it."""
     address = reverse("conversation", args=[conversation.public_id])
     return f"{address}#{message.public_id}" if message else address
+
+
+@dataclass(frozen=True)
+class KindCount:
+    kind: str
+    word: str
+    count: int
+    share: float
+
+
+@register.simple_tag(takes_context=True)
+def memory_states(context: Context, largest: float) -> list[tuple[str, int, float]]:
+    """Return the memories apart by what becomes of them: label, number, share of `largest`.
+
+    They agree with the status line and with the lists. Render it inside `as_user`.
+    """
+    request = context["request"]
+    totals = standing_for(request).totals
+    old = Memory.objects.filter(
+        user=request.user, status__in=(MemoryStatus.SUPERSEDED, MemoryStatus.ARCHIVED)
+    )
+    states = [
+        (_("Memories in use"), totals.memories),
+        (_("Memories waiting for your review"), totals.waiting),
+        (_("Memories replaced or archived"), old.count()),
+        (_("Memories in the recycle bin"), totals.binned),
+    ]
+    return [(label, count, count / max(largest, count)) for label, count in states if count]
+
+
+@register.simple_tag(takes_context=True)
+def memory_kinds(context: Context) -> list[KindCount]:
+    """Return the number of memories of each kind, largest first. Render it inside `as_user`."""
+    kinds = standing_for(context["request"]).survey.kinds
+    return [
+        KindCount(one.value, str(Kind(one.value).label), one.count, one.count / kinds[0].count)
+        for one in kinds
+    ]

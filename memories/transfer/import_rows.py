@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from memories.extraction.secret_masking import masked_values, screen
-from memories.files import line_index
+from memories.extraction.masking import masked_values, screen
+from memories.files import daily_notes, line_index, memory_files
 from memories.forgetting import tombstones
 from memories.learning import learnability
 from memories.models import Change, DailyNote, Memory, MemoryFile, MemoryVersion, Origin, Source
-from memories.transfer import recycling_decisions
+from memories.writing import portrait_phrases
 from memories.writing.memory_writes import content_hash
+from ops.forgetting import ledger
+from ops.forgetting.ledger import Decision, applies_decision
 from ops.models import User
-from ops.registry import Rows
-from ops.transfer.import_rows import Loading, by_columns
-from ops.transfer.personal_rows import RowsUnder
-from ops.transfer.portable_rows import OUR_ID, Unfit
+from ops.registry import Rows, RowsUnder
+from ops.transfer.portable_rows import OUR_ID, Loading, Unfit, by_columns
 
 MEMORY_OFF = gettext_noop("long-term memory is turned off")
 EMPTY = gettext_noop("the memory has no text")
@@ -84,6 +86,14 @@ class SourceRows(OfMemory):
 
 
 @dataclass(frozen=True)
+class PhraseRows(RowsUnder):
+    """Phrases of the portrait: none are imported, since they are written anew."""
+
+    def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
 class HitRows(RowsUnder):
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         row.target_public_id = loading.text_in(row.target_public_id)
@@ -105,7 +115,8 @@ class NoteRows(OfMemory):
         last: dict[Any, int] = loading.state.setdefault("last line", {})
         for row, key, other in zip(rows, found, taken, strict=True):
             if key is None and (other is not None or row.day in last):
-                last[row.day] = row.number = 1 + (last.get(row.day) or _last_line(row))
+                newest = last.get(row.day) or daily_notes.last_number(row.user_id, row.day)
+                last[row.day] = row.number = 1 + newest
         return found
 
 
@@ -150,11 +161,6 @@ def _screened(text: str) -> str:
     return screened.text
 
 
-def _last_line(row: DailyNote) -> int:
-    lines = DailyNote.everything.filter(user=row.user_id, day=row.day)
-    return int(lines.aggregate(last=Max("number"))["last"] or 0)
-
-
 def _rename_in(loading: Loading, model: Any) -> None:
     """Update the memory ids in a file's lines; index its free text like notes."""
     for row in model._base_manager.filter(pk__in=loading.added[model]).iterator(chunk_size=50):
@@ -169,7 +175,8 @@ def _rename_in(loading: Loading, model: Any) -> None:
 def _complete(loading: Loading) -> None:
     """Add the missing current versions and sources of imported memories."""
     ours = Memory.everything.filter(pk__in=loading.added[Memory])
-    recycling_decisions.record_return(ours)
+    record_return(ours)
+    portrait_phrases.request(user=loading.user)
     shown = MemoryVersion.everything.filter(
         memory=OuterRef("pk"), number=OuterRef("current_version")
     )
@@ -213,3 +220,36 @@ def _source(version: MemoryVersion, loading: Loading) -> Source:
         reference=loading.reference,
         created_at=timezone.now(),
     )
+
+
+@applies_decision("memory")
+def _memory(decision: Decision) -> bool:
+    """Move a memory deleted since the backup back to the bin, with its remaining days."""
+    if not decision.state["recycled"]:
+        return False
+    purge_at = decision.at + timedelta(days=settings.RECYCLE_DAYS)
+    rows = Memory.visible.filter(public_id=decision.target, deleted_at__isnull=True)
+    return bool(rows.update(deleted_at=decision.at, purge_at=purge_at, removal_asked_at=None))
+
+
+def record_return(rows: QuerySet[Memory]) -> None:
+    """Record that imported memories are in use whose ids were in the recycle bin once."""
+    binned = {one.target for one in ledger.latest_decisions() if one.kind == "memory"}
+    for public_id in rows.filter(public_id__in=binned, deleted_at=None).values_list(
+        "public_id", flat=True
+    ):
+        ledger.record_decision("memory", public_id, recycled=False)
+
+
+@applies_decision("file")
+def _file(decision: Decision) -> bool:
+    """Recycle a file again; keys are reused after a restore, so a later file is another one."""
+    user = User.objects.filter(subject=UUID(decision.state["subject"])).first()
+    if user is None or not decision.state["recycled"]:
+        return False
+    rows = MemoryFile.objects.filter(user=user, pk=int(decision.target))
+    file = rows.filter(created_at__lt=decision.at).first()
+    if file is None:
+        return False
+    memory_files.recycle_notes([file], user=user)
+    return True

@@ -17,15 +17,14 @@ from django.utils import timezone
 from memcenter.lib.text import segment
 from memories import language_steps
 from memories.extraction.wording import own_words
-from memories.extraction.wording.topics import TOPICS
+from memories.extraction.wording.languages import TOPICS
 from memories.models import Arbitration, Kind, Memory, MemoryStatus, MemoryVersion
-from memories.retrieval import dates
-from memories.writing import facet_cache
+from memories.retrieval.query import mentioned_dates
+from memories.writing import memory_writes
+from ops import audit_log, webhook_events
 from ops.accounts import users
-from ops.audit import audit_log
 from ops.models import User
-from ops.webhooks import webhook_events
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
 
 _READ = 500  # texts the learned reader reads per night; the next night continues
 _OF_PEOPLE = [name for topic in ("family", "people") for name in (topic, TOPICS[topic])]
@@ -92,7 +91,7 @@ def lone(user: User, *, now: datetime) -> list[Memory]:
 
 def _names_people_or_dates(memory: Memory) -> bool:
     text, language = memory.content, segment.language(memory.content)
-    if dates.mentioned(text):  # a birthday has no year
+    if mentioned_dates(text):  # a birthday has no year
         return True
     return own_words.names_people_or_dates(text, spoken_at=memory.created_at, language=language)
 
@@ -114,7 +113,7 @@ def apply(memories: Sequence[Memory], *, user: User) -> list[str]:
     )
     public_ids = [one.public_id for one in found]
     if found:
-        facet_cache.drop(user.pk)
+        memory_writes.drop_facets(user.pk)
         webhook_events.memories(Event.MEMORY_UPDATED, user_id=user.pk, ids=public_ids)
     for one in public_ids:
         audit_log.gather("memory.archived", subject=user.subject, target=one)

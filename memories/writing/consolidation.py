@@ -21,9 +21,9 @@ from django.utils import timezone
 
 from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
-from memories.extraction.arbitration.consolidation import Consolidator
+from memories.extraction.arbitration.pairs import Consolidator
 from memories.indexing import search_index
-from memories.learning import old_notes
+from memories.learning import single_texts
 from memories.models import (
     Change,
     Kind,
@@ -34,7 +34,8 @@ from memories.models import (
     TargetKind,
     Vector,
 )
-from memories.writing import archive, facet_cache, memory_writes
+from memories.models.memory import OF_PROJECTS
+from memories.writing import archive, memory_writes
 from memories.writing.memory_writes import Draft
 from ops.accounts import users
 from ops.models import Kind as OperationKind
@@ -70,7 +71,8 @@ class Made:
 def eligible(now: datetime) -> QuerySet[Memory]:
     """All users' memories that may be joined: old, rarely used, neither pinned nor in dispute.
 
-    Constraints always stay. A consolidated memory takes part again after `CONSOLIDATE_AGAIN_DAYS`.
+    Constraints and agents' pages always stay: a page is written anew as a whole, which finds it by
+    its subject. A consolidated memory takes part again after `CONSOLIDATE_AGAIN_DAYS`.
     """
     old = now - timedelta(days=settings.CONSOLIDATE_DAYS)
     older = now - timedelta(days=settings.CONSOLIDATE_AGAIN_DAYS)
@@ -87,7 +89,9 @@ def eligible(now: datetime) -> QuerySet[Memory]:
         conflicts_with__isnull=True,
         contested_by__isnull=True,
     ).exclude(
-        Q(kind__in=(Kind.CONSTRAINT, Kind.SKILL)) | Q(Exists(consolidated), created_at__gt=older)
+        Q(kind__in=(Kind.CONSTRAINT, Kind.SKILL))
+        | Q(kind__in=OF_PROJECTS, origin=Origin.AGENT)
+        | Q(Exists(consolidated), created_at__gt=older)
     )
 
 
@@ -133,7 +137,7 @@ def apply(proposals: Sequence[Proposal], *, user: User) -> list[Made]:
         return []
     made = [one for one in (_apply(proposal, user) for proposal in proposals) if one]
     if made:
-        facet_cache.drop(user.pk)
+        memory_writes.drop_facets(user.pk)
     return made
 
 
@@ -153,7 +157,7 @@ def request(*, user: User, dry_run: bool = False) -> Operation:
 def people_to_ask_for(now: datetime) -> list[User]:
     """Users with old notes, enough old memories or unused ones; must run as the system."""
     asked = (
-        old_notes.people_with_some(now),
+        single_texts.people_with_unread_notes(now),
         people_with_enough(now),
         archive.people_with_some(now),
     )

@@ -1,4 +1,4 @@
-"""What users do with their own memories: edit, pin, disable, tag, recycle, restore."""
+"""What users do with their own memories: edit, pin, disable, tag, rate, recycle, restore."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from conversations.models import Rating
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memories.extraction import secret_masking
-from memories.extraction.wording.topics import ANSWERS
+from memories.extraction import masking
+from memories.extraction.masking import masked
+from memories.extraction.wording.languages import ANSWERS
 from memories.models import Change, Memory, MemoryStatus, Origin
 from memories.writing import archive, direct_writes, memory_writes, verdicts
 from memories.writing.direct_writes import MAX_TAG, MAX_TAGS, MemoryInput, Prepared
 from memories.writing.memory_writes import SourceInput
-from ops.accounts import access_ledger
-from ops.audit import audit_log
+from ops import audit_log, webhook_events
+from ops.forgetting import ledger
 from ops.models import User
-from ops.webhooks import webhook_events
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
 
 _PLAIN = (
     "tags",
@@ -64,7 +65,7 @@ def prepare_edit(changes: Mapping[str, Any], *, memory: Memory, actor: Origin) -
     )
     rewritten = prepared.draft.content != memory.content
     masked = {
-        name: secret_masking.masked_values(value) if name in _TOLD else value
+        name: masking.masked_values(value) if name in _TOLD else value
         for name, value in changes.items()
     }
     return Edit(masked, prepared if rewritten else None)
@@ -189,7 +190,7 @@ def _recycle(user: User, memory: Memory) -> Memory:
         memory.purge_at = now + timedelta(days=settings.RECYCLE_DAYS)
         memory.removal_asked_at = None
         memory.save(update_fields=["deleted_at", "purge_at", "removal_asked_at", "updated_at"])
-        access_ledger.record("memory", memory.public_id, recycled=True)
+        ledger.record_decision("memory", memory.public_id, recycled=True)
         webhook_events.memories(Event.MEMORY_DELETED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
@@ -200,13 +201,13 @@ def _take_back(user: User, memory: Memory) -> Memory:
         return memory
     memory.deleted_at = memory.purge_at = None
     memory.save(update_fields=["deleted_at", "purge_at", "updated_at"])
-    access_ledger.record("memory", memory.public_id, recycled=False)
+    ledger.record_decision("memory", memory.public_id, recycled=False)
     webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
     return memory
 
 
 def _tag(user: User, memory: Memory, tag: str) -> Memory:
-    tag = secret_masking.masked(tag.strip())
+    tag = masking.masked(tag.strip())
     if not 1 <= len(tag) <= MAX_TAG:
         raise Invalid.field("tag", f"A tag has 1 to {MAX_TAG} characters.")
     tags = [*memory.tags, *([tag] if tag not in memory.tags else [])]
@@ -255,3 +256,51 @@ def _lock(user: User, memory: Memory, *, visible: bool = False) -> Memory:
     if found is None:
         raise NotFound("There is no such memory.")
     return found
+
+
+# The factor for the confidence. Praise removes a fifth of the doubt, as a repetition does.
+_LEFT = {Rating.NEGATIVE: 0.6, Rating.VERY_NEGATIVE: 0.3}
+_DOUBT_LEFT = 0.8
+
+
+def rate_memory(*, user: User, memory: Memory, rating: str | None, comment: str = "") -> Memory:
+    """Set, change or, with None, withdraw the user's rating of a memory.
+
+    The confidence follows the rating. A changed rating starts from the confidence before the first
+    rating, and withdrawing restores that confidence, unless something else changed it in the
+    meantime. The rank in a recall depends on the rating (`retrieval/scoring.py`). Raises
+    `NotFound`.
+    """
+    rows = Memory.visible.select_for_update(of=("self",)).select_related("user", "project")
+    found = rows.filter(user=user, pk=memory.pk).first()
+    if found is None:
+        raise NotFound("There is no such memory.")
+    before = _unrated(found)
+    found.feedback = rating or ""
+    found.feedback_reason = masked(comment) if rating else ""
+    found.confidence = rated(before, found.feedback)
+    found.confidence_unrated = before if rating else None
+    rated_fields = ["feedback", "feedback_reason", "confidence", "confidence_unrated"]
+    found.save(update_fields=rated_fields)
+    memory_writes.changed(found)
+    audit_log.record("memory.rated", subject=user.subject, target=found.public_id)
+    return found
+
+
+def asks_to_forget(rating: str | None) -> bool:
+    """Whether a memory with this rating is offered to be forgotten."""
+    return rating == Rating.VERY_NEGATIVE
+
+
+def rated(confidence: float, rating: str) -> float:
+    """Return the confidence after a rating."""
+    if rating == Rating.POSITIVE:
+        return 1.0 - (1.0 - confidence) * _DOUBT_LEFT
+    return confidence * _LEFT.get(Rating(rating), 1.0) if rating else confidence
+
+
+def _unrated(memory: Memory) -> float:
+    before = memory.confidence_unrated
+    if before is None or memory.confidence != rated(before, memory.feedback):
+        return memory.confidence
+    return before

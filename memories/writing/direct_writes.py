@@ -11,12 +11,13 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
+from memcenter.lib.database.statements import Batch
 from memcenter.lib.errors import Conflict, Invalid
 from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
 from memories import language_steps, projects
-from memories.extraction.bundled import Marks
-from memories.extraction.secret_masking import screen
+from memories.extraction.masking import screen
+from memories.extraction.wording.languages import ANSWERS
 from memories.indexing import search_index
 from memories.models import Kind, Memory, MemoryStatus, Origin, Project
 from memories.writing import memory_writes, model_revision, verdicts
@@ -52,6 +53,10 @@ class MemoryInput:
     app_id: str = ""
     run_id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names_project(self) -> bool:
+        return self.project_key is not None or self.project_name is not None
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,8 @@ def prepare(
         raise Invalid.field("content", "This looks like a secret, and secrets are not remembered.")
     vector, vectors, pieces = _embedded(screened.text)
     tags = tuple(dict.fromkeys(tag.strip() for tag in given.tags if tag.strip()))
-    marks = _marks_of(screened.text) if describes and not (tags and given.data) else None
+    extractor = language_steps.bundled_extractor()
+    marks = extractor.marks_of(screened.text, spoken_at=timezone.now())
     draft = Draft(
         content=screened.text,
         kind=memory_writes.check_kind(given.kind or Kind.FACT),
@@ -106,9 +112,9 @@ def prepare(
         importance=_WRITTEN_IMPORTANCE if given.importance is None else given.importance,
         confidence=_WRITTEN_CONFIDENCE if given.confidence is None else given.confidence,
         summary=given.summary,
-        tags=tags or (marks.tags if marks else ()),
-        standing=marks.says_how_to_answer if marks and not tags else None,
-        data=given.data or (marks.data if marks else {}),
+        tags=tags or (marks.tags if describes else ()),
+        standing=marks.says_how_to_answer or not ANSWERS.isdisjoint(tags),
+        data=given.data or (marks.data if describes else {}),
         origin=origin,
         occurred_at=given.occurred_at,
         valid_from=given.valid_from,
@@ -120,10 +126,6 @@ def prepare(
     )
     redacted = screened.text != given.content.strip()
     return Prepared(given, draft, vector, redacted)
-
-
-def _marks_of(text: str) -> Marks:
-    return language_steps.bundled_extractor().marks_of(text, spoken_at=timezone.now())
 
 
 def _embedded(text: str) -> tuple[Vectors, Vectors | None, list[str]]:
@@ -149,7 +151,14 @@ def remember(
     page never wait. `by_program` marks programs that the origin doesn't reveal. `source` is what
     the text rests on, if it isn't the call itself.
     """
-    own = check_on(user)
+    batch = Batch()
+    settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
+    known = None
+    if not prepared.given.names_project:
+        known = verdicts.ask_known(
+            batch, prepared.vector, user=user, content=prepared.draft.content, project=None
+        )
+    own = _checked(settings_of_user())
     draft = replace(prepared.draft, project=_project(prepared.given, user=user))
     by_program = by_program or draft.origin in (Origin.API, Origin.AGENT)
     waits = own.confirm_before_remembering and by_program
@@ -162,20 +171,33 @@ def remember(
         source=source,
         turn=source.turn,
         always_review=waits,
+        known=known() if known else None,
+        space=space(),
     )
     return Written(decided.memory, decided.result, prepared.redacted, decided)
 
 
-def store(prepared: Prepared, *, user: User) -> Memory:
-    """Write the memory without arbitration.
+def store(prepared: Sequence[Prepared], *, user: User) -> list[Memory]:
+    """Write memories without arbitration.
 
     Raises `Conflict` like `remember`, and likewise waits for confirmation where the user asks for
     it.
     """
-    own = check_on(user)
+    batch = Batch()
+    settings_of_user, space = users.hold_settings(user, batch), search_index.hold_space(batch)
+    own = _checked(settings_of_user())
     status = MemoryStatus.CANDIDATE if own.confirm_before_remembering else MemoryStatus.ACTIVE
-    source = SourceInput(origin=prepared.draft.origin)
-    return memory_writes.create(prepared.draft, user=user, source=source, status=status)
+    held = space()
+    return [
+        memory_writes.create(
+            one.draft,
+            user=user,
+            source=SourceInput(origin=one.draft.origin),
+            status=status,
+            space=held,
+        )
+        for one in prepared
+    ]
 
 
 def check_on(user: User) -> UserSettings:
@@ -183,8 +205,10 @@ def check_on(user: User) -> UserSettings:
 
     Raises `Conflict` while long-term memory is off or everything is being forgotten.
     """
-    users.check_still_here(user)
-    own = users.settings_held(user)
+    return _checked(users.hold_settings(user, Batch())())
+
+
+def _checked(own: UserSettings) -> UserSettings:
     if not own.longterm_enabled:
         raise Conflict("Long-term memory is switched off for this user.", code="memory_off")
     return own
@@ -212,7 +236,7 @@ def _check(given: MemoryInput, *, longest: int) -> None:
 
 
 def _project(given: MemoryInput, *, user: User) -> Project | None:
-    if given.project_key is None and given.project_name is None:
+    if not given.names_project:
         return None
     return projects.find_or_create(user=user, key=given.project_key, name=given.project_name)
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
+from redis.exceptions import RedisError
 
 from conversations.models import Message, Turn
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Batch
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.providers.base import Vectors
 from memories import language_steps
-from memories.extraction import secret_masking
-from memories.extraction.wording.topics import ANSWERS
+from memories.extraction import masking
+from memories.extraction.wording.languages import ANSWERS
 from memories.indexing import search_index
+from memories.indexing.search_index import HeldSpace
 from memories.models import (
+    Arbitration,
     Change,
     Kind,
     Memory,
@@ -30,11 +38,11 @@ from memories.models import (
     TargetKind,
     VersionInput,
 )
-from memories.recall import earlier_texts
-from ops.audit import audit_log
+from memories.recall import searchable_texts
+from memories.writing import portrait_phrases
+from ops import audit_log, webhook_events
 from ops.models import User
-from ops.webhooks import webhook_events
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
 
 MAX_TAG = 50  # characters
 
@@ -95,23 +103,53 @@ def create(
     conflicts_with: Memory | None = None,
     reason: str = "",
     inputs: Sequence[MemoryVersion] = (),
+    verdict: Arbitration | None = None,
+    space: HeldSpace | None = None,
 ) -> Memory:
-    """Create a memory with its first version, source, words and vectors.
+    """Create a memory with its first version, source, words and vectors, and log the `verdict`.
 
-    A memory consolidated from `inputs` gets their sources instead of a source of its own.
+    A memory consolidated from `inputs` gets their sources instead of a source of its own. `space`
+    is the space to write to, if the caller holds it already. The memory is returned with its
+    source as `selectors.memory_of` returns it.
     """
-    memory = Memory(
-        user=user,
+    memory = _new_memory(draft)
+    memory.user, memory.status, memory.conflicts_with = user, status, conflicts_with
+    change = Change.CONSOLIDATED if inputs else Change.CREATED
+    version = _new_version(memory, change=change, actor=draft.origin, reason=reason)
+    sources = [] if source is None else [_new_source(version, source)]
+    for made in sources:
+        made.memory = memory
+    rows: list[Model] = [memory, version, *sources]
+    if verdict is not None:
+        verdict.memory = memory
+        rows.append(verdict)
+    if draft.vectors is not None and not draft.pieces:
+        held = space or search_index.hold_space(Batch())()
+        memory.indexed_at = memory.created_at
+        rows += search_index.rows_of_new(memory, vector=draft.vectors[0], held=held)
+    statements.insert_together(rows)
+    for before in inputs:
+        _keep_inputs(before, version)
+    if draft.vectors is None or draft.pieces:
+        _index(memory, draft)
+    memory.shown_sources = sources
+    audit_log.gather("memory.created", subject=user.subject, target=memory.public_id)
+    webhook_events.gather(Event.MEMORY_CREATED, user_id=user.pk, memory_id=memory.public_id)
+    portrait_phrases.request_for(memory)
+    return memory
+
+
+def _new_memory(draft: Draft) -> Memory:
+    return Memory(
         project=draft.project,
         kind=draft.kind,
         content=draft.content,
-        summary=secret_masking.masked(draft.summary),
-        data=secret_masking.masked_values(draft.data),
+        summary=masking.masked(draft.summary),
+        data=masking.masked_values(draft.data),
         tags=_tags(draft),
         standing=_is_standing(draft),
         importance=draft.importance,
         confidence=draft.confidence,
-        status=status,
         origin=draft.origin,
         content_hash=content_hash(draft.content),
         occurred_at=draft.occurred_at,
@@ -120,21 +158,9 @@ def create(
         agent_id=draft.agent_id,
         app_id=draft.app_id,
         run_id=draft.run_id,
-        metadata=secret_masking.masked_values(draft.metadata),
-        conflicts_with=conflicts_with,
+        metadata=masking.masked_values(draft.metadata),
         created_at=timezone.now(),
     )
-    statements.insert([memory])
-    change = Change.CONSOLIDATED if inputs else Change.CREATED
-    version = _version(memory, change=change, actor=draft.origin, reason=reason)
-    if source is not None:
-        add_source(version, source=source)
-    for one in inputs:
-        _keep_inputs(one, version)
-    _index(memory, draft)
-    audit_log.gather("memory.created", subject=user.subject, target=memory.public_id)
-    webhook_events.memories(Event.MEMORY_CREATED, user_id=user.pk, ids=[memory.public_id])
-    return memory
 
 
 def rewrite(
@@ -156,9 +182,9 @@ def rewrite(
     """
     before = current_version(memory)
     if change == Change.REPLACED and before.content != draft.content:
-        earlier_texts.keep(memory, before, of=(TargetKind.MEMORY, memory.pk))
+        searchable_texts.keep_earlier_text(memory, before, of=(TargetKind.MEMORY, memory.pk))
     memory.content, memory.kind = draft.content, draft.kind
-    memory.summary = secret_masking.masked(draft.summary)
+    memory.summary = masking.masked(draft.summary)
     memory.content_hash = content_hash(draft.content)
     memory.importance = max(memory.importance, draft.importance)
     memory.confidence = _confidence_after(change, memory, draft)
@@ -166,7 +192,7 @@ def rewrite(
         memory.feedback, memory.feedback_reason, memory.confidence_unrated = "", "", None
     memory.tags = sorted({*(memory.tags if keep_tags else ()), *_tags(draft)})
     memory.standing = _is_standing(draft)
-    memory.data = {**memory.data, **secret_masking.masked_values(draft.data)}
+    memory.data = {**memory.data, **masking.masked_values(draft.data)}
     memory.occurred_at = draft.occurred_at or memory.occurred_at
     memory.current_version = _next_number(memory)
     memory.indexed_at = None
@@ -194,12 +220,13 @@ def _is_standing(draft: Draft) -> bool:
 
 
 def _tags(draft: Draft) -> list[str]:
-    return [secret_masking.masked(tag)[:MAX_TAG] for tag in draft.tags]
+    return [masking.masked(tag)[:MAX_TAG] for tag in draft.tags]
 
 
 def changed(memory: Memory) -> None:
-    """Notify event listeners that the memory changed."""
-    webhook_events.memories(Event.MEMORY_UPDATED, user_id=memory.user_id, ids=[memory.public_id])
+    """Notify event listeners that the memory changed, and have it worded anew."""
+    webhook_events.gather(Event.MEMORY_UPDATED, user_id=memory.user_id, memory_id=memory.public_id)
+    portrait_phrases.request_for(memory)
 
 
 def reinforce(memory: Memory, *, source: SourceInput) -> Memory:
@@ -267,21 +294,25 @@ def _index(memory: Memory, draft: Draft) -> None:
 
 
 def add_source(version: MemoryVersion, *, source: SourceInput) -> Source:
-    made = Source(
+    made = _new_source(version, source)
+    statements.insert([made])
+    return made
+
+
+def _new_source(version: MemoryVersion, source: SourceInput) -> Source:
+    return Source(
         user_id=version.user_id,
         memory_id=version.memory_id,
         version=version,
         origin=source.origin,
         turn=source.turn,
         message=source.message,
-        quote=secret_masking.masked(source.quote),
+        quote=masking.masked(source.quote),
         quote_start=source.quote_start,
         reference=source.reference,
-        comment=secret_masking.masked(source.comment),
+        comment=masking.masked(source.comment),
         created_at=timezone.now(),
     )
-    statements.insert([made])
-    return made
 
 
 def join_sources(memory: Memory, *, turn: Turn, others: Sequence[Turn]) -> None:
@@ -316,7 +347,17 @@ def check_kind(value: str) -> str:
 def _version(
     memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
 ) -> MemoryVersion:
-    made = MemoryVersion(
+    made = _new_version(
+        memory, change=change, actor=actor, reason=reason, candidate_text=candidate_text
+    )
+    statements.insert([made])
+    return made
+
+
+def _new_version(
+    memory: Memory, *, change: Change, actor: str, reason: str = "", candidate_text: str = ""
+) -> MemoryVersion:
+    return MemoryVersion(
         user_id=memory.user_id,
         memory=memory,
         number=memory.current_version,
@@ -329,8 +370,6 @@ def _version(
         reason=reason[:300],
         created_at=timezone.now(),
     )
-    statements.insert([made])
-    return made
 
 
 def _next_number(memory: Memory) -> int:
@@ -351,3 +390,25 @@ def _keep_inputs(before: MemoryVersion, after: MemoryVersion) -> None:
         source.version, source.memory_id = after, after.memory_id
         source._state.adding = True
         source.save(force_insert=True)
+
+
+logger = logging.getLogger(__name__)
+
+
+def facet_key(user_id: int) -> str:
+    return f"survey:{user_id}"
+
+
+def drop_facets(user_id: int) -> None:
+    """Drop the user's entry as soon as the current transaction is committed.
+
+    An unreachable Redis isn't an error: no outdated entry could be shown from it.
+    """
+    transaction.on_commit(lambda: _drop(user_id))
+
+
+def _drop(user_id: int) -> None:
+    try:
+        cache.delete(facet_key(user_id))
+    except RedisError:
+        logger.warning("The cache of user %s can't be reached.", user_id)

@@ -18,10 +18,9 @@ from memories.models import (
     Source,
     TargetKind,
 )
-from memories.recall import earlier_texts
-from ops.audit import audit_log
-from ops.webhooks import webhook_events
-from ops.webhooks.webhook_events import Event
+from memories.recall import searchable_texts
+from ops import audit_log, webhook_events
+from ops.webhook_events import Event
 
 # The relation that each verdict implies for two memories that both stay.
 _SAYS = {
@@ -138,7 +137,7 @@ def supersede(loser: Memory, *, by: Memory) -> None:
     """Replace the loser by the winner, also in the conflicts of others with the loser."""
     version = MemoryVersion.objects.filter(memory=loser, number=loser.current_version).first()
     if version is not None:
-        earlier_texts.keep(by, version, of=(TargetKind.MEMORY, loser.pk))
+        searchable_texts.keep_earlier_text(by, version, of=(TargetKind.MEMORY, loser.pk))
     loser.status, loser.superseded_by, loser.archived_at = MemoryStatus.SUPERSEDED, by, None
     loser.save(update_fields=["status", "superseded_by", "archived_at", "updated_at"])
     audit_log.gather("memory.superseded", subject=by.user.subject, target=loser.public_id)

@@ -13,8 +13,8 @@ from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus
 from memories.writing import curation, memory_writes, relations, verdicts
 from memories.writing.direct_writes import check_on
+from ops import audit_log
 from ops.accounts import users
-from ops.audit import audit_log
 from ops.models import User
 
 DECISIONS = ("accept", "reject", "keep_new", "keep_old", "keep_both")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Batch
 from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
 from memories.extraction.types import Known
@@ -24,7 +25,7 @@ _ALWAYS_MET = 5
 
 
 # "IS TRUE" keeps the planner to this user's rows: it looks each up in a hash of the eligible ids.
-_SIMILAR = """
+_SIMILAR = f"""
 WITH eligible AS MATERIALIZED (
     SELECT id FROM memories_memory
      WHERE user_id = %s AND (status = ANY(%s) OR (status = 'archived' AND archived_at IS NOT NULL))
@@ -32,7 +33,7 @@ WITH eligible AS MATERIALIZED (
        AND project_id IS NOT DISTINCT FROM %s::bigint),
 scored AS MATERIALIZED (
     SELECT v.target_id, -(v.embedding <#> %s::halfvec) AS cosine FROM memories_vector v
-     WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = 'memory'
+     WHERE v.user_id = %s AND v.space_id = {search_index.SPACE_OF} AND v.target_kind = 'memory'
        AND (v.target_id IN (SELECT id FROM eligible)) IS TRUE),
 nearest AS (
     SELECT target_id, cosine FROM scored ORDER BY cosine DESC, target_id LIMIT %s),
@@ -58,12 +59,12 @@ SELECT m.public_id, m.kind, m.content, s.cosine,
 """
 
 # Of any status and project, and in the bin too: a request to forget means every stored memory.
-_MEANT = """
+_MEANT = f"""
 WITH own AS MATERIALIZED (
     SELECT id FROM memories_memory WHERE user_id = %s AND hidden_at IS NULL),
 scored AS MATERIALIZED (
     SELECT v.target_id, -(v.embedding <#> %s::halfvec) AS cosine FROM memories_vector v
-     WHERE v.user_id = %s AND v.space_id = %s AND v.target_kind = 'memory'
+     WHERE v.user_id = %s AND v.space_id = {search_index.SPACE_OF} AND v.target_kind = 'memory'
        AND (v.target_id IN (SELECT id FROM own)) IS TRUE),
 near AS (
     SELECT target_id FROM scored WHERE cosine >= %s ORDER BY cosine DESC, target_id LIMIT %s),
@@ -127,7 +128,8 @@ def perhaps_meant(
     found = statements.rows(
         _MEANT,
         [
-            *(user.pk, search_index.written(vector), user.pk, search_index.space_id_of(vector)),
+            *(user.pk, search_index.written(vector), user.pk),
+            *search_index.embedder_values(vector),
             *(floor, _LOOKED_AT, user.pk, sorted(terms), _LOOKED_AT),
             *(user.pk, like, _LOOKED_AT),
         ],
@@ -166,23 +168,32 @@ def similar_to(
     in a name ("Lives in Leeds", "Lives in Hangzhou") are far apart. Being selected only means
     "perhaps the same subject"; no threshold tells a repetition from a contradiction.
     """
+    ask = ask_similar_to(Batch(), vector, user=user, content=content, project=project, limit=limit)
+    return ask()
+
+
+def ask_similar_to(
+    batch: Batch,
+    vector: Vectors,
+    *,
+    user: User,
+    content: str,
+    project: Project | None = None,
+    limit: int = 12,
+) -> Callable[[], list[Known]]:
+    """Like `similar_to`, in one round trip with what else the batch asks; call the result."""
     terms = sorted(set(segment.terms(content)))
     project_id = project.pk if project else None
-    found = statements.rows(
+    found = batch.add(
         _SIMILAR,
         [
-            *(user.pk, list(_MET), project_id, search_index.written(vector)),
-            *(
-                user.pk,
-                search_index.space_id_of(vector),
-                limit,
-                _ALWAYS_MET,
-                settings.SIMILARITY_GATE,
-            ),
+            *(user.pk, list(_MET), project_id, search_index.written(vector), user.pk),
+            *search_index.embedder_values(vector),
+            *(limit, _ALWAYS_MET, settings.SIMILARITY_GATE),
             *(user.pk, terms, _LOOKED_AT, terms, limit),
         ],
     )
-    return [_known(*values) for values in found]
+    return lambda: [_known(*values) for values in found.rows()]
 
 
 def _known(

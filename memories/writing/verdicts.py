@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from django.conf import settings
@@ -10,16 +10,19 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import Batch
 from memcenter.providers.base import Vectors
 from memories import language_steps
 from memories.extraction.types import Arbiter, Candidate, Decision, Known, Verdict
 from memories.indexing import search_index
+from memories.indexing.search_index import HeldSpace
 from memories.models import (
     Arbitration,
     Change,
     Memory,
     MemoryStatus,
     Origin,
+    Project,
 )
 from memories.writing import archive, memory_writes, model_revision, relations, similar_memories
 from memories.writing.memory_writes import Draft, SourceInput
@@ -73,8 +76,11 @@ def apply(
     turn: Turn | None = None,
     always_review: bool = False,
     merged: Draft | None = None,
+    space: HeldSpace | None = None,
 ) -> Decided:
     """Apply the decision. `merged` is the draft of a MERGE's combined text.
+
+    `space` is the space to write to, if the caller holds it already.
 
     If the target has changed or is gone, the verdict becomes ADD. A text that the user wrote is
     never overwritten by a text that was only overheard.
@@ -83,22 +89,34 @@ def apply(
     if target is not None and target.archived_at is not None and verdict != Verdict.KEEP_BOTH:
         archive.bring_back(target)  # it came up again, so it counts as used
         target.save(update_fields=["status", "archived_at", "last_accessed_at", "updated_at"])
+    log = _log(meeting, target=target, verdict=verdict, user=user, turn=turn)
     if verdict == Verdict.SKIP and target is not None:
         told = replace(source, quote=source.quote or draft.content)
         memory, result = memory_writes.reinforce(target, source=told), "skipped"
     elif verdict in (Verdict.REPLACE, Verdict.MERGE) and target is not None and not always_review:
         memory, result = _rewritten(verdict, target, draft, merged, source, meeting), "updated"
     else:
-        memory = _created(verdict, draft, target, user, source, always_review, _because(meeting))
+        memory = _created(log, draft, target, source, always_review, _because(meeting), space)
         _link(memory, target, verdict, meeting)
         result = "created"
-    _log(meeting, memory=memory, target=target, verdict=verdict, user=user, turn=turn)
+    if result != "created":
+        log.memory = memory
+        statements.insert([log])
     superseded: tuple[str, ...] = ()
     if verdict != Verdict.SKIP:
         decision = meeting.decision
         beside = [one for one in decision.beside if one.id not in decision.supports]
         superseded = relations.settle_beside(memory, beside, known=meeting.known)
     return Decided(memory, result, verdict, superseded)
+
+
+def ask_known(
+    batch: Batch, near: Vectors, *, user: User, content: str, project: Project | None
+) -> Callable[[], list[Known]]:
+    """Ask for what the text may bear on; `near` is the vector that it is compared by."""
+    return similar_memories.ask_similar_to(
+        batch, near, user=user, content=content[:_WORDS_OF], project=project
+    )
 
 
 def at_once(
@@ -110,15 +128,17 @@ def at_once(
     source: SourceInput,
     turn: Turn | None = None,
     always_review: bool = False,
+    known: Sequence[Known] | None = None,
+    space: HeldSpace | None = None,
 ) -> Decided:
     """Decide by the pair head and write in the caller's transaction; a model may revise it later.
 
-    `near` is the vector that the candidate is compared by.
+    `near` is the vector that the candidate is compared by; `known` are the similar memories, if
+    the caller asked for them already (`ask_known`).
     """
-    known = similar_memories.similar_to(
-        near, user=user, content=draft.content[:_WORDS_OF], project=draft.project
-    )
-    meeting = meet(candidate, known=known, arbiter=language_steps.bundled_arbiter())
+    if known is None:
+        known = ask_known(Batch(), near, user=user, content=draft.content, project=draft.project)()
+    meeting = meet(candidate, known=known, arbiter=language_steps.quick_arbiter())
     decided = apply(
         meeting,
         draft,
@@ -127,6 +147,7 @@ def at_once(
         turn=turn,
         always_review=always_review,
         merged=_merged_later(meeting, draft),
+        space=space,
     )
     model_revision.ask_later(decided.memory, verdict=decided.verdict)
     return decided
@@ -203,25 +224,27 @@ def _because(meeting: Meeting) -> str:
 
 
 def _created(
-    verdict: Verdict,
+    log: Arbitration,
     draft: Draft,
     target: Memory | None,
-    user: User,
     source: SourceInput,
     always_review: bool,
     reason: str,
+    space: HeldSpace | None,
 ) -> Memory:
-    contested = verdict == Verdict.REVIEW
-    overruled = verdict in (Verdict.REPLACE, Verdict.MERGE)
+    contested = log.verdict == Verdict.REVIEW
+    overruled = log.verdict in (Verdict.REPLACE, Verdict.MERGE)
     doubtful = draft.confidence < settings.CONFIDENCE_FLOOR
     waits = contested or doubtful or always_review
     return memory_writes.create(
         draft,
-        user=user,
+        user=log.user,
         source=source,
         status=MemoryStatus.CANDIDATE if waits else MemoryStatus.ACTIVE,
         conflicts_with=target if contested or (overruled and waits) else None,
         reason=reason,
+        verdict=log,
+        space=space,
     )
 
 
@@ -236,17 +259,16 @@ def _link(memory: Memory, target: Memory | None, verdict: Verdict, meeting: Meet
 def _log(
     meeting: Meeting,
     *,
-    memory: Memory,
     target: Memory | None,
     verdict: Verdict,
     user: User,
     turn: Turn | None,
-) -> None:
+) -> Arbitration:
+    """Return the log entry of the verdict; the caller names its memory and inserts it."""
     met = meeting.met
-    logged = Arbitration(
+    return Arbitration(
         user=user,
         turn=turn,
-        memory=memory,
         target=target,
         verdict=verdict,
         candidate_text=meeting.candidate.content,
@@ -255,7 +277,6 @@ def _log(
         decided_by=meeting.decided_by,
         reasons=[reason[:60] for reason in meeting.decision.reasons],
     )
-    statements.insert([logged])
 
 
 def saying(draft: Draft, *, content: str, kind: str | None = None) -> Draft:

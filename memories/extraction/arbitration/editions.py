@@ -1,8 +1,9 @@
-"""Recognise a newer edition of the same document, since agents write the same page repeatedly.
+"""Whether a text is a page written again.
 
-Sentences in both texts are counted by their letters (containment, as Broder defines it for near
-copies in "On the resemblance and containment of documents", 1997). A sufficiently specific title
-replaces that test if a page was rewritten.
+Agents write a whole page again when it changes, so the newer edition takes the older one's place.
+Two pages are editions of one if they have much of their text in common, or if they have the same
+subject and say the same of it with other values. The subject of a page is its title, or its label:
+the words before a colon, as in "Login: people sign in with a passkey".
 """
 
 from __future__ import annotations
@@ -12,22 +13,35 @@ from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import takewhile
 
 from memcenter.lib.text import segment
+from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
+from memories.extraction.corrections import numbers_of_series
 from memories.extraction.types import Verdict
+from memories.extraction.word_tables import compiled
 
-# Shares of letters, found by reading pairs of real project notes side by side.
 _NEARLY_ALL = 0.9
 _HALF = 0.5
 _SOME = 0.2
-# A title with this many content words names one subject; "Weekly notes" doesn't.
-_TELLING_TITLE = 3
+# A title with this many content words names one subject. A project's page needs fewer, since an
+# agent names its pages by their subjects.
+_TELLING_TITLE, _TELLING_TITLE_OF_PROJECT = 3, 2
 _ON_ONE_SUBJECT = 0.6
+_SUBJECTS_ALIKE = 0.6
 _LONGEST_TITLE = 120
+_LONGEST_LABEL = 40
+_MOST_WORDS_OF_LABEL = 4
 _MOST_WORDS = 200  # of a short page, which is compared word by word
 _SENTENCE = re.compile(r"(?<=[.!?。！？；;])\s+|\n+|(?<=[。！？；])")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s++(?P<title>.+)$")
+_LABEL = re.compile(
+    rf"^\s*(?P<label>\w[^\n:：.!?。！？,，;；]{{1,{_LONGEST_LABEL}}})(?::\s|：)\s*(?=\S)"
+)
+_ENDS_A_SENTENCE = re.compile(r"[.!?。！？；;]\s*$")
 _BARE = re.compile(r"[\W_]+")
+_STOP_WORDS = ENGLISH_STOP_WORDS | CHINESE_STOP_WORDS
+_SORT_OF_PAGE = compiled("page_titles")["sort"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,7 @@ NEWER = Finding(Verdict.REPLACE, "newer_edition")
 
 @dataclass(frozen=True)
 class Document:
-    """A text of several lines or sentences, prepared for comparison."""
+    """A page, prepared for comparison."""
 
     text: str
 
@@ -59,60 +73,151 @@ class Document:
     def title(self) -> str:
         """Return the heading, or a short first line with others below it; else empty."""
         first, _, rest = self.text.strip().partition("\n")
-        heading = _HEADING.match(first)
-        title = heading["title"].rstrip(" \t#") if heading else first.strip()
+        title = _heading(first) or first.strip()
         return title if rest.strip() and len(title) <= _LONGEST_TITLE else ""
 
     @cached_property
+    def label(self) -> str:
+        """Return the few words before a colon with which the text begins; else empty."""
+        found = _LABEL.match(self.text)
+        label = found["label"].strip() if found else ""
+        return label if len(_words(label)) <= _MOST_WORDS_OF_LABEL else ""
+
+    @cached_property
+    def name(self) -> str:
+        """Return the heading or the label, normalised."""
+        heading = _heading(self.text.strip().partition("\n")[0]) if self.title else ""
+        return " ".join(_words(heading or self.label))
+
+    @cached_property
+    def subject(self) -> str:
+        """Return the name, unless it names only a sort of page ("Weekly notes"), then nothing."""
+        telling = [word for word in self.name.split() if word not in _STOP_WORDS]
+        is_sort = all(word.isdigit() or _SORT_OF_PAGE.fullmatch(word) for word in telling)
+        return "" if is_sort else self.name
+
+    @cached_property
+    def body(self) -> str:
+        """Return the text behind the label, or below the title; all of it if it has neither."""
+        if self.label:
+            found = _LABEL.match(self.text)
+            return self.text[found.end() :] if found else self.text
+        return self.text.strip().partition("\n")[2] if self.title else self.text
+
+    @cached_property
+    def words(self) -> list[str]:
+        return _words(self.body)
+
+    @cached_property
     def pieces(self) -> Counter[str]:
-        """Return the sentences below the title without punctuation and spaces, with their
-        counts.
-        """
-        body = self.text.strip().partition("\n")[2] if self.title else self.text
-        return Counter(bare for one in _SENTENCE.split(body) if (bare := _bare(one)))
+        """Return the sentences of the body without punctuation and spaces, with their counts."""
+        return Counter(bare for one in _SENTENCE.split(self.body) if (bare := _bare(one)))
 
     @property
     def size(self) -> int:
         return sum(len(one) * count for one, count in self.pieces.items())
 
 
-def edition_of(new: Document, old: Document, *, similarity: float) -> Finding | None:
+def edition_of(
+    new: Document, old: Document, *, similarity: float, of_project: bool = False
+) -> Finding | None:
     """Return how the new document relates to the old one if they are editions of one, else None.
 
     `similarity` is their cosine. What an edition with the same title leaves out was removed on
     purpose; the old text stays as a version. A mere quotation adds nothing.
     """
+    if have_other_subjects(new, old):
+        return None
     both = new.pieces & old.pieces
     shared = sum(len(one) * count for one, count in both.items())
     of_new, of_old = shared / max(1, new.size), shared / max(1, old.size)
     titled = bool(_bare(new.title)) and _bare(new.title) == _bare(old.title)
+    titled = titled or (of_project and have_one_subject(new, old))
     if 0 < shared == new.size and (shared == old.size or not titled):
         return NOTHING_NEW
     if of_old >= _NEARLY_ALL or min(of_new, of_old) >= _HALF:
         return NEWER
-    if titled and (of_old >= _SOME or (_tells(new.title) and similarity >= _ON_ONE_SUBJECT)):
-        return NEWER
-    if titled and _are_worded_alike(new, old):
+    telling = _tells(new, of_project=of_project) and similarity >= _ON_ONE_SUBJECT
+    if titled and (of_old >= _SOME or telling or are_worded_alike(new, old)):
         return NEWER
     return None
 
 
-def _are_worded_alike(new: Document, old: Document) -> bool:
-    """Tell whether half of the words below the title are the same, in the same order."""
-    ours, theirs = (_words(one) for one in (new, old))
-    if max(len(ours), len(theirs)) > _MOST_WORDS:
+def have_one_subject(new: Document, old: Document) -> bool:
+    return bool(new.subject) and new.subject == old.subject
+
+
+def have_other_subjects(new: Document, old: Document) -> bool:
+    """Tell whether each names a subject, and the two aren't alike.
+
+    "Load test" and "Load test of the checkout" are alike; "Phase 1" and "Phase 2" aren't.
+    """
+    first, second = new.subject.split(), old.subject.split()
+    if not first or not second:
         return False
-    return SequenceMatcher(None, ours, theirs, autojunk=False).ratio() >= _HALF
+    if _numbers(first) != _numbers(second):
+        return True
+    if set(first) <= set(second) or set(second) <= set(first):
+        return False
+    return SequenceMatcher(None, first, second, autojunk=False).ratio() < _SUBJECTS_ALIKE
 
 
-def _words(document: Document) -> list[str]:
-    words = segment.words(document.text.strip().partition("\n")[2].casefold())
+def differ_in_one_value(new: Document, old: Document, *, telling: bool = False) -> bool:
+    """Tell whether two texts are the same but for one place, and name something before it.
+
+    "The checkout bears 30 orders a second" and "… bears 120 orders a second" differ in a value;
+    "the users endpoint …" and "the orders endpoint …", or week 12 and week 13, are two matters.
+    With `telling`, each text must have a content word in that place.
+    """
+    ours, theirs = new.words, old.words
+    before = sum(1 for _ in takewhile(_same, zip(ours, theirs, strict=False)))
+    left = min(len(ours), len(theirs)) - before
+    ends = zip(ours[::-1][:left], theirs[::-1][:left], strict=True)
+    after = sum(1 for _ in takewhile(_same, ends))
+    if ours == theirs or before + after < _HALF * max(len(ours), len(theirs)):
+        return False
+    values = (one[before : len(one) - after] for one in (ours, theirs))
+    if telling and not all(map(_say_something, values)):
+        return False
+    named = ours[:before]
+    if numbers_of_series(new.text) != numbers_of_series(old.text):
+        named = named[:-1]  # the noun that is counted
+    return _say_something(named)
+
+
+def _say_something(words: list[str]) -> bool:
+    return any(word not in _STOP_WORDS for word in words)
+
+
+def are_worded_alike(new: Document, old: Document) -> bool:
+    """Tell whether half of the words of the bodies are the same, in the same order."""
+    if max(len(new.words), len(old.words)) > _MOST_WORDS:
+        return False
+    return SequenceMatcher(None, new.words, old.words, autojunk=False).ratio() >= _HALF
+
+
+def _heading(line: str) -> str:
+    found = _HEADING.match(line)
+    return found["title"].rstrip(" \t#") if found else ""
+
+
+def _words(text: str) -> list[str]:
+    words = segment.words(segment.normalise(text))
     return [word for word in words if any(map(str.isalnum, word))]
+
+
+def _numbers(words: list[str]) -> list[str]:
+    return [word for word in words if any(map(str.isdigit, word))]
+
+
+def _same(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
 
 
 def _bare(text: str) -> str:
     return _BARE.sub("", segment.normalise(text))
 
 
-def _tells(title: str) -> bool:
-    return len(set(segment.terms(title))) >= _TELLING_TITLE
+def _tells(one: Document, *, of_project: bool) -> bool:
+    least = _TELLING_TITLE_OF_PROJECT if of_project and one.subject else _TELLING_TITLE
+    return len(set(segment.terms(one.subject or one.title))) >= least

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 from typing import Protocol
 
 from memcenter.lib.text import segment
@@ -29,6 +30,7 @@ class Relation(StrEnum):
     UNRELATED = "unrelated"  # both may hold
 
 
+LONGEST_MERGE = 400  # characters
 CONFLICTS = (Relation.NEWER, Relation.CONTRADICTS, Relation.ENDED)
 
 
@@ -131,6 +133,11 @@ _OFTEN = re.compile(
 )
 
 
+def denies(text: str) -> bool:
+    """Tell whether the text has a word of negation."""
+    return _DENIED.search(text) is not None
+
+
 def _doubtful(old: str, new: str, thresholds: Thresholds) -> Sequence[tuple[Relation, float]]:
     """Return the relations that are unlikely between two texts, with the share that they need.
 
@@ -138,7 +145,7 @@ def _doubtful(old: str, new: str, thresholds: Thresholds) -> Sequence[tuple[Rela
     how often it is done.
     """
     plain = [segment.normalise(text) for text in (old, new)]
-    denied = [bool(_DENIED.search(text)) for text in plain]
+    denied = [denies(text) for text in plain]
     if denied[0] != denied[1]:
         return [(one, thresholds.despite_denial) for one in (Relation.SAME, Relation.REFINES)]
     told = [(bool(_TASTE.search(text)), bool(_OFTEN.search(text))) for text in plain]
@@ -199,3 +206,84 @@ PERHAPS = 0.2  # below this it isn't meant
 def is_about(request: str, memory: str, *, reader: PairReader) -> float:
     """Return the probability that `request` means `memory`."""
     return 1.0 if fold(request) == fold(memory) else reader.about(request, memory)
+
+
+MOST_RESULTS = 3
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A statement made of several; `inputs` are their indexes."""
+
+    content: str
+    inputs: tuple[int, ...]
+
+
+class Consolidator(Protocol):
+    """Make fewer statements of a similar group, each from at least two of them.
+
+    An input belongs to at most one result; the others stay unchanged. Raises `ProviderError`.
+    """
+
+    name: str
+
+    def consolidate(self, texts: Sequence[str]) -> list[Joined]: ...
+
+
+class BundledConsolidator:
+    """Join by the pair head; statements that conflict or would be too long together stay apart."""
+
+    name = "bundled"
+
+    def __init__(self, reader: PairReader, *, thresholds: Thresholds = DEFAULT) -> None:
+        self._reader = reader
+        self._thresholds = thresholds
+
+    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+        """Join each text (oldest first) to the first group that it fits."""
+        related = self._relations(texts)
+        groups: list[list[int]] = []
+        for place, text in enumerate(texts):
+            if len(text) > LONGEST or not fold(text):
+                continue
+            for group in groups:
+                fits = all(related[one, place] not in CONFLICTS for one in group)
+                if fits and len(_text([*group, place], texts, related)) <= LONGEST_MERGE:
+                    group.append(place)
+                    break
+            else:
+                groups.append([place])
+        return [
+            Joined(_text(group, texts, related), tuple(group)) for group in groups if len(group) > 1
+        ]
+
+    def _relations(self, texts: Sequence[str]) -> dict[tuple[int, int], Relation]:
+        """Return the relation of each text to each text before it."""
+        places = [
+            (old, new)
+            for old, new in combinations(range(len(texts)), 2)
+            if max(len(texts[old]), len(texts[new])) <= LONGEST
+        ]
+        found = read(
+            self._reader,
+            [(texts[old], texts[new]) for old, new in places],
+            thresholds=self._thresholds,
+        )
+        return {place: one.relation for place, one in zip(places, found, strict=True)}
+
+
+def _text(
+    group: Sequence[int], texts: Sequence[str], related: dict[tuple[int, int], Relation]
+) -> str:
+    """Return the joined text; of two statements with the same meaning only the fuller one."""
+    left = list(group)
+    for old, new in combinations(group, 2):
+        if old not in left or new not in left:
+            continue
+        if related[old, new] is Relation.SAME:
+            left.remove(new)
+        elif related[old, new] is Relation.REFINES:
+            full = fuller(texts[old], texts[new])
+            if full is not None:
+                left.remove(old if full == texts[new] else new)
+    return join(texts[one] for one in left)

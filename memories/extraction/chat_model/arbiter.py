@@ -6,14 +6,17 @@ decides. If the answer isn't an offered verdict on an offered memory, the pair h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from memcenter.lib.errors import ProviderError
 from memcenter.lib.text import segment
 from memcenter.providers.base import TooLong
-from memories.extraction import secret_masking
+from memories.extraction import masking
+from memories.extraction.arbitration.pairs import MOST_RESULTS, Joined
 from memories.extraction.arbitration.verdicts import (
     SURE_ENOUGH,
     BundledArbiter,
@@ -23,10 +26,11 @@ from memories.extraction.arbitration.verdicts import (
     is_earlier,
     merge,
 )
-from memories.extraction.chat_model import answers, prompts
+from memories.extraction.chat_model import prompts, questions
 from memories.extraction.chat_model.questions import Asker
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from memories.extraction.wording.languages import language_of
+from memories.screening import secret_search
 
 _OFFERED = 8
 _LONGEST = 400  # characters shown of each
@@ -56,8 +60,8 @@ class ModelArbiter:
         if not offered:
             return ruled
         named, answer = self._answer(candidate, offered)
-        verdict = answers.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
-        target = named.get(answers.cleaned(answer.get("id")))
+        verdict = questions.one_of(answer.get("verdict"), among=prompts.VERDICTS, default="")
+        target = named.get(questions.cleaned(answer.get("id")))
         if not verdict or (target is None and verdict not in ("ADD", "KEEP_BOTH")):
             return replace(ruled, reasons=(*ruled.reasons, "model_unclear"))
         if target is None or verdict == "ADD":
@@ -93,7 +97,7 @@ class ModelArbiter:
 
 
 def _verdict(answer: str) -> dict[str, Any]:
-    return answers.fields(answer, name="verdict")
+    return questions.fields(answer, name="verdict")
 
 
 def _material(candidate: Candidate, named: dict[str, Known]) -> dict[str, Any]:
@@ -162,7 +166,7 @@ def _doubt(candidate: Candidate, target: Known) -> str:
 
 def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Decision:
     """Return the model's merged text if it says neither more nor less, else our own."""
-    text = answers.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
+    text = questions.cleaned(answer.get("content"))[: prompts.LONGEST_CONTENT]
     holds = _says_both(text, target.content, candidate.content)
     content = text if holds else merge(target.content, candidate.content)
     if content is None:
@@ -173,7 +177,7 @@ def _merged(candidate: Candidate, target: Known, answer: dict[str, Any]) -> Deci
     return Decision(
         Verdict.MERGE,
         target_id=target.id,
-        content=secret_masking.screen(content).text,
+        content=masking.screen(content).text,
         kind="constraint" if keeps_kind else candidate.kind,
         reasons=("model",) if holds else ("model", "joined"),
     )
@@ -196,3 +200,83 @@ def _for_review(candidate: Candidate, target_id: str | None, reason: str) -> Dec
     return Decision(
         Verdict.REVIEW, target_id=target_id, kind=candidate.kind, reasons=("model", reason)
     )
+
+
+_KEPT = 0.6  # of each memory's words must stand in what it was joined to
+_JOINING = 0.25  # of a result's words may be its own: "both", "as well as"
+_DENIES = re.compile(r"\b(?:not|never|no|without|dislikes?)\b|n['’]t\b|[不没别无]", re.IGNORECASE)
+
+
+class Ungrounded(ProviderError):
+    """The answer doesn't match its memories; asking again would give the same answer."""
+
+    def __init__(self) -> None:
+        super().__init__("The model's answer doesn't say what the memories say.", retryable=False)
+
+
+class ModelConsolidator:
+    """Memories get temporary names for each question (s1, s2 …)."""
+
+    name = "model"
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+
+    def consolidate(self, texts: Sequence[str]) -> list[Joined]:
+        names = {f"s{place + 1}": place for place in range(len(texts))}
+        shown = [
+            {"id": name, "content": masking.screen(texts[place]).text}
+            for name, place in names.items()
+        ]
+        language = segment.language(" ".join(texts))
+        prompt = prompts.consolidation({"memories": shown}, ids=list(names), language=language)
+        found = [_joined(item, names, texts) for item in self._asker.ask(prompt, read=_items)]
+        taken = [place for one in found for place in one.inputs]
+        if len(found) > MOST_RESULTS or len(taken) != len(set(taken)):
+            raise Ungrounded
+        return found
+
+
+def _items(answer: str) -> list[dict[str, Any]]:
+    """Return all items; raise if the answer was truncated or isn't a list."""
+    found = questions.fields(answer, name="joined")["joined"]
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise questions.Unreadable
+    return found
+
+
+def _joined(item: Mapping[str, Any], names: Mapping[str, int], texts: Sequence[str]) -> Joined:
+    said = item.get("from")
+    given = [questions.cleaned(one) for one in said] if isinstance(said, list) else []
+    places = sorted({names[one] for one in given if one in names})
+    content = questions.cleaned(item.get("content"))
+    known = all(one in names for one in given)
+    if not known or len(places) < 2 or not is_grounded(content, [texts[one] for one in places]):
+        raise Ungrounded
+    return Joined(content, tuple(places))
+
+
+def is_grounded(content: str, texts: Sequence[str], *, kept: float = _KEPT) -> bool:
+    """Tell whether it says all that the texts say, in their language, and nothing else.
+
+    `kept` is the share of each text's words that must stand in it.
+    """
+    if not content or len(content) > prompts.LONGEST_CONTENT or secret_search.find(content):
+        return False
+    words, each = set(segment.terms(content)), [set(segment.terms(text)) for text in texts]
+    theirs: set[str] = set().union(*each)
+    shared: set[str] = theirs.intersection(*each)
+    figures = {one for one in words | theirs if any(map(str.isdigit, one))}
+    return (
+        language_of(content) in {language_of(text) for text in texts}
+        and all(_says(words, side - shared, kept) for side in each)
+        and all(_says(words, side, kept) for side in each)
+        and len(words - theirs) <= _JOINING * len(words)
+        and not set(segment.unusual(content)) - theirs
+        and figures & words == figures & theirs
+        and bool(_DENIES.search(content)) == any(map(_DENIES.search, texts))
+    )
+
+
+def _says(words: set[str], side: set[str], kept: float) -> bool:
+    return len(words & side) >= kept * len(side)

@@ -9,14 +9,16 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from memcenter.lib.errors import ProviderError
-from memories.extraction.arbitration.consolidation import Consolidator, Joined
-from memories.extraction.joint_types import Gathered, Heard, JointReader
+from memories.extraction.arbitration.pairs import Consolidator, Joined
 from memories.extraction.types import (
     Arbiter,
     Candidate,
     Decision,
     Extraction,
     Extractor,
+    Gathered,
+    Heard,
+    JointReader,
     Known,
     Summarizer,
     TurnText,

@@ -22,10 +22,13 @@ KINDS = (
 VERDICTS = ("ADD", "REPLACE", "MERGE", "KEEP_BOTH", "SKIP", "REVIEW")
 MOST_CANDIDATES = 20
 LONGEST_CONTENT = 500
+LONGEST_PHRASE = 120
 LONGEST_TAG = 50
 MOST_TAGS = 8
 _TEXTS = Path(__file__).parent.parent / "data" / "prompts"
-_VERSIONS = {"extract": 3, "arbitrate": 2, "summarize": 1, "consolidate": 1, "joint": 1}
+_VERSIONS = {
+    "extract": 3, "arbitrate": 2, "summarize": 1, "consolidate": 1, "joint": 1, "phrase": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ def consolidation(material: Mapping[str, Any], *, ids: Sequence[str], language: 
 
 def joint_reading(material: Mapping[str, Any], *, language: str) -> Prompt:
     return _prompt("joint", language, material, schema=_JOINT_SCHEMA, most=1500)
+
+
+def phrasing(material: Mapping[str, Any], *, ids: Sequence[str], language: str) -> Prompt:
+    return _prompt("phrase", language, material, schema=_phrasing_schema(ids), most=1500)
 
 
 def _prompt(
@@ -134,3 +141,9 @@ def _consolidation_schema(ids: Sequence[str]) -> dict[str, Any]:
     given = {"type": "string", "enum": list(ids)}
     inputs = {"type": "array", "minItems": 2, "maxItems": len(ids), "items": given}
     return _list("joined", _object({"content": _CONTENT, "from": inputs}), most=3)
+
+
+def _phrasing_schema(ids: Sequence[str]) -> dict[str, Any]:
+    phrase = {"type": "string", "maxLength": LONGEST_PHRASE}
+    given = {"type": "string", "enum": list(ids)}
+    return _list("phrases", _object({"id": given, "phrase": phrase}), most=len(ids))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memories.extraction import accepted_claims, own_prompts, secret_masking
-from memories.extraction.chat_model import answers, prompts
-from memories.extraction.chat_model.quotations import Quotable, Quotation
-from memories.extraction.chat_model.support import days_named, is_supported
-from memories.extraction.types import Candidate, TurnText
-from memories.extraction.wording.languages import language_of
+import rjieba
+
+from memcenter.lib.text import segment
+from memories.extraction import commands, masking
+from memories.extraction.chat_model import prompts, questions
+from memories.extraction.types import Candidate, Said, TurnText
+from memories.extraction.word_tables import compiled
+from memories.extraction.wording.dates import dates_in
+from memories.extraction.wording.languages import language_of, tag_of, topic_named
 from memories.extraction.wording.own_words import data_of
-from memories.extraction.wording.topics import tag_of, topic_named
 
 _ACCEPTED = 0.1  # taken off what the assistant said and the person agreed to
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -36,8 +38,8 @@ class Spoken:
 
     @classmethod
     def of(cls, turn: TurnText, own: Quotable) -> Spoken:
-        taken = accepted_claims.accepted_claim(own.said.text, turn.before_assistant)
-        earlier = [secret_masking.cover(said.text) for said in turn.before]
+        taken = commands.accepted_claim(own.said.text, turn.before_assistant)
+        earlier = [masking.cover(said.text) for said in turn.before]
         texts = [own.mask, turn.user.speaker, taken.text if taken else "", *earlier]
         return cls(own, taken, "\n".join(texts), turn.user.spoken_at)
 
@@ -53,23 +55,23 @@ def proven(item: Mapping[str, Any], spoken: Spoken) -> Candidate | None:
 
     Returns None if its quotation wasn't said, or one of its numbers or names was mentioned nowhere.
     """
-    content = answers.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
-    traced = _traced(answers.cleaned(item.get("quote")), spoken)
+    content = questions.cleaned(item.get("content"))[: prompts.LONGEST_CONTENT]
+    traced = _traced(questions.cleaned(item.get("quote")), spoken)
     if traced is None:
         return None
     quotation, role = traced
     content = _in_their_language(content, quotation, spoken)
-    screened = secret_masking.screen(content)
-    if not content or screened.drop or secret_masking.says_nothing_but_secrets(screened.text):
+    screened = masking.screen(content)
+    if not content or screened.drop or masking.says_nothing_but_secrets(screened.text):
         return None
-    kind = answers.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
+    kind = questions.one_of(item.get("kind"), among=prompts.KINDS, default="fact")
     day = _day(item.get("date"), quotation, spoken=spoken)
     if not is_supported(screened.text, known=_known(quotation, day, spoken)):
         return None
     return Candidate(
         kind=kind,
         content=screened.text,
-        importance=answers.share(item.get("importance"), default=0.5),
+        importance=questions.share(item.get("importance"), default=0.5),
         confidence=_confidence(item, role=role),
         quote=quotation.text,
         quote_start=quotation.start,
@@ -88,11 +90,7 @@ def _traced(quote: str, spoken: Spoken) -> tuple[Quotation, str] | None:
     if found := own.find(quote):
         return found, own.role
     claim = spoken.accepted
-    if (
-        claim
-        and own_prompts.folded(quote)
-        and own_prompts.folded(quote) in own_prompts.folded(claim.text)
-    ):
+    if claim and masking.folded(quote) and masking.folded(quote) in masking.folded(claim.text):
         return claim, "assistant"
     return None
 
@@ -110,7 +108,7 @@ def _in_their_language(content: str, quotation: Quotation, spoken: Spoken) -> st
     fits = bool(_HAN.search(content)) if language == "zh" else not _HAN.search(content)
     if fits:
         return content
-    letters = len(own_prompts.folded(quotation.text))
+    letters = len(masking.folded(quotation.text))
     return quotation.text.strip() if letters >= _AS_SAID.get(language, _AS_SAID["en"]) else ""
 
 
@@ -119,14 +117,14 @@ def _day(value: object, quotation: Quotation, *, spoken: Spoken) -> date | None:
     if named := days_named(quotation.text, spoken_at=spoken.at):
         return named[0]
     try:
-        claimed = date.fromisoformat(answers.cleaned(value)[:10])
+        claimed = date.fromisoformat(questions.cleaned(value)[:10])
     except ValueError:
         return None
     return claimed if claimed.year in _YEARS and str(claimed.year) in spoken.said else None
 
 
 def _confidence(item: Mapping[str, Any], *, role: str) -> float:
-    confidence = answers.share(item.get("confidence"), default=0.7)
+    confidence = questions.share(item.get("confidence"), default=0.7)
     if role == "assistant":
         confidence -= _ACCEPTED
     return round(max(0.0, confidence), 2)
@@ -134,7 +132,7 @@ def _confidence(item: Mapping[str, Any], *, role: str) -> float:
 
 def _tags(value: object, *, language: str) -> tuple[str, ...]:
     """Return the topics among the model's tags."""
-    words = answers.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
+    words = questions.words(value, most=prompts.MOST_TAGS, longest=prompts.LONGEST_TAG)
     topics = dict.fromkeys(topic for word in words if (topic := topic_named(word)))
     return tuple(tag_of(topic, language=language) for topic in topics)
 
@@ -145,3 +143,165 @@ def _data(quotation: Quotation, day: date | None, spoken: Spoken) -> dict[str, A
     data = data_of(quotation.text, spoken_at=spoken.at, language=language)
     dated = not data.keys().isdisjoint(("date", "since", "until"))
     return data if dated or day is None else {**data, "date": day.isoformat()}
+
+
+_OMITTED = " […] "
+_COVERED = re.compile(f"{masking.COVER}+")
+_NOT_QUOTED = re.compile(
+    f"[{masking.SECRET}{masking.COVER}]+|{re.escape(masking.MARK_EN)}"
+    f"|{re.escape(masking.MARK_ZH)}|\\[?…\\]?|\\.\\.\\."
+)
+_CLAUSE = re.compile(rf"[^.!?。！？；;\n{masking.SECRET}{masking.COVER}]+")
+_FEWEST = 2  # letters of a quotation
+_ALIKE = 0.5  # of the statement's words must stand in the clause that it is traced to
+
+
+@dataclass(frozen=True)
+class Quotation:
+    text: str
+    start: int
+
+
+@dataclass(frozen=True)
+class Quotable:
+    """One person's message.
+
+    `mask` has the same length, with secrets and other people's text covered: covered text is
+    neither shown to a model nor quoted.
+    """
+
+    said: Said
+    role: str
+    mask: str
+
+    @classmethod
+    def own_words(
+        cls,
+        said: Said,
+        *,
+        role: str,
+        without: tuple[str, ...] = (),
+        not_lived: tuple[tuple[int, int], ...] = (),
+        secrets: tuple[tuple[int, int], ...] = (),
+    ) -> Quotable:
+        """Return the person's own words.
+
+        `without` has sentences that aren't statements, `not_lived` the spans of pasted texts, games
+        and the like, `secrets` the ones that the reader found.
+        """
+        text = masking.hide(masking.cover(said.text), secrets, sign=masking.SECRET)
+        places = [(said.text.find(one), len(one)) for one in without if one]
+        orders = [(at, at + size) for at, size in places if at >= 0]
+        mask = masking.hide(masking.cover_foreign(text), [*not_lived, *orders], sign=masking.COVER)
+        return cls(said, role, mask)
+
+    @property
+    def readable(self) -> str:
+        return _COVERED.sub(_OMITTED, masking.blanked(self.mask)).strip()
+
+    @property
+    def says_something(self) -> bool:
+        return any(sign.isalnum() for sign in self.mask)
+
+    def find(self, quote: str) -> Quotation | None:
+        """Return the exact place of the quotation, or one that differs in case, space and
+        punctuation.
+        """
+        parts = sorted(_NOT_QUOTED.split(masking.plain(quote)), key=len, reverse=True)
+        wanted = parts[0].strip()
+        if sum(sign.isalnum() for sign in wanted) < _FEWEST:
+            return None
+        at = self.mask.find(wanted)
+        return self._at(at, at + len(wanted)) if at >= 0 else self._find_loosely(wanted)
+
+    def nearest(self, content: str) -> Quotation | None:
+        """Return the clause with the most words of `content`, or None if nothing here says it."""
+        wanted = set(segment.terms(content))
+        scored = [
+            (len(wanted.intersection(segment.terms(clause[0]))), -clause.start(), clause)
+            for clause in _CLAUSE.finditer(self.mask)
+        ]
+        if not wanted or not scored:
+            return None
+        shared, _, clause = max(scored, key=lambda one: one[:2])
+        if shared < _ALIKE * len(wanted):
+            return None
+        lead = len(clause[0]) - len(clause[0].lstrip())
+        return self._at(clause.start() + lead, clause.start() + len(clause[0].rstrip()))
+
+    def _find_loosely(self, wanted: str) -> Quotation | None:
+        letters = list(_letters(self.mask))
+        text = "".join(letter for letter, _ in letters)
+        folded = "".join(letter for letter, _ in _letters(wanted))
+        at = text.find(folded)
+        return self._at(letters[at][1], letters[at + len(folded) - 1][1] + 1) if at >= 0 else None
+
+    def _at(self, start: int, end: int) -> Quotation:
+        return Quotation(self.said.text[start:end], start)
+
+
+def _letters(text: str) -> Iterator[tuple[str, int]]:
+    """Return letters, digits and covers, folded, each with its place; nothing matches across a
+    cover.
+    """
+    for place, sign in enumerate(text):
+        if sign.isalnum() or sign in (masking.SECRET, masking.COVER):
+            yield from ((letter, place) for letter in sign.casefold())
+
+
+_FIGURE = re.compile(r"\d+")
+_NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_NUMERALS = "一二三四五六七八九十"
+_CAPITAL = re.compile(r"(?<![\w.'’-])[A-Z][\w-]*")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9-]+")
+_NAMES = ("nr", "ns", "nt")
+_P = compiled("support")
+
+
+def is_supported(content: str, *, known: str) -> bool:
+    """Tell whether all numbers and names of `content`, and any of its words, occur in `known`."""
+    said = segment.normalise(known).casefold()
+    return (
+        figures(content) <= figures(known) | _spelled(known)
+        and not set(segment.terms(content)).isdisjoint(segment.terms(known))
+        and all(segment.normalise(name).casefold() in said for name in _names(content))
+    )
+
+
+def _names(content: str) -> Iterator[str]:
+    return _chinese(content) if language_of(content) == "zh" else _english(content)
+
+
+def _english(content: str) -> Iterator[str]:
+    for found in _CAPITAL.finditer(content):
+        begins = found.start() == 0 or content[: found.start()].rstrip()[-1:] in ".!?:"
+        if begins and not _P["of_whom"].match(content, found.end()):
+            continue
+        if not _P["calendar"].fullmatch(found[0]):
+            yield found[0]
+
+
+def _chinese(content: str) -> Iterator[str]:
+    yield from _LATIN.findall(content)
+    for word, tag in rjieba.tag(content):
+        if tag in _NAMES and len(word) > 1 and not word.isascii():
+            yield word
+
+
+def days_named(text: str, *, spoken_at: datetime) -> list[date]:
+    """Return the first and the last date that a text names."""
+    found = dates_in(text, spoken_at=spoken_at, language=language_of(text))
+    return [day for one in found for day in (one.first, one.last)]
+
+
+def figures(text: str) -> set[int]:
+    """Return the whole numbers in a text except those that nobody reads as numbers."""
+    return {int(one) for one in _FIGURE.findall(text) if len(one) < 20}
+
+
+def _spelled(text: str) -> set[int]:
+    """Return numbers written as words: "two" and 两 for 2."""
+    words = set(text.casefold().replace("两", "二").split())
+    signs = set(text.replace("两", "二"))
+    english = {value for value, word in enumerate(_NUMBERS, start=1) if word in words}
+    return english | {value for value, sign in enumerate(_NUMERALS, start=1) if sign in signs}

@@ -1,16 +1,18 @@
-"""Ask a model one question and account for its cost."""
+"""Ask a model one question, account for its cost, and parse its answer defensively."""
 
 from __future__ import annotations
 
+import json
+import math
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from memcenter.lib.errors import ProviderError
 from memcenter.lib.text import tokens
 from memcenter.providers.base import Completion, CompletionModel, ModelUse, NotAsked
-from memories.extraction.chat_model.answers import Kept, Unreadable
 from memories.extraction.chat_model.prompts import Prompt
 
 _Read = TypeVar("_Read")
@@ -96,3 +98,142 @@ def pieces(
 def _tokens(counted: int | None, texts: Iterable[str]) -> int:
     """Return the server's token count, or our own."""
     return sum(map(tokens.count, texts)) if counted is None else counted
+
+
+_Item = TypeVar("_Item")
+_DECODER = json.JSONDecoder()
+_STARTS = 100  # so many opening signs are tried
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ue000-\ue00f]")
+_SPACE = re.compile(r"\s+")
+
+
+class Unreadable(ProviderError):
+    """The answer holds nothing that was asked for; asking again may help."""
+
+    uses_up = True
+
+    def __init__(self) -> None:
+        super().__init__("The model's answer could not be read.", retryable=True)
+
+
+@dataclass(frozen=True)
+class Kept(Generic[_Item]):
+    """The usable items of an answer, and the number of unusable ones."""
+
+    items: Sequence[_Item]
+    dropped: int = 0
+
+
+def items(answer: str, *, name: str, most: int, shape: Mapping[str, type]) -> Kept[dict[str, Any]]:
+    """Return the objects of the list `name` that have the fields of `shape`, also of a truncated
+    list.
+
+    Raises `Unreadable` without a list, or if none of its items can be used, which doesn't mean
+    "nothing found".
+    """
+    found = _list_of(answer, name, most=most)
+    kept = [one for one in found if _has_shape(one, shape)]
+    if found and not kept:
+        raise Unreadable
+    return Kept(kept[:most], dropped=len(found) - len(kept))
+
+
+def _has_shape(item: object, shape: Mapping[str, type]) -> bool:
+    return isinstance(item, dict) and all(
+        isinstance(item.get(name), kind) for name, kind in shape.items()
+    )
+
+
+def _list_of(answer: str, name: str, *, most: int) -> list[Any]:
+    found = _object_with(answer, name)
+    if found is not None and isinstance(found[name], list):
+        return list(found[name])
+    opened = re.search(rf'"{name}"\s*:\s*\[|\A\s*(?:```\w*\s*)?\[', answer)
+    whole = list(_whole_objects(answer, opened.end(), most=most)) if opened else []
+    if not whole and not (opened and answer[opened.end() :].lstrip().startswith("]")):
+        raise Unreadable
+    return whole
+
+
+def fields(answer: str, *, name: str) -> dict[str, Any]:
+    """Return the object that has `name`. Raises `Unreadable`."""
+    found = _object_with(answer, name)
+    if found is None:
+        raise Unreadable
+    return found
+
+
+def text_of(answer: str, *, name: str) -> str:
+    """Return the text `name`; of a truncated one its beginning. Raises `Unreadable`."""
+    found = _object_with(answer, name)
+    if found is not None:
+        return cleaned(found[name])
+    opened = re.search(rf'"{name}"\s*:\s*"((?:[^"\\]|\\.)*)', answer, re.DOTALL)
+    if not opened:
+        raise Unreadable
+    try:
+        return cleaned(json.loads(f'"{opened[1]}"', strict=False))
+    except ValueError:
+        raise Unreadable from None
+
+
+def share(value: object, *, default: float) -> float:
+    """Clamp any value to a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return default
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return default if not isinstance(value, int) else float(value > 0)
+    return default if math.isnan(number) else min(1.0, max(0.0, number))
+
+
+def cleaned(value: object) -> str:
+    """Return one line of text that every store accepts; empty for anything else than text."""
+    if not isinstance(value, str):
+        return ""
+    return _SPACE.sub(" ", _CONTROL.sub("", value)).strip()
+
+
+def one_of(value: object, *, among: tuple[str, ...], default: str) -> str:
+    """Return the offered word that is meant, whatever its spelling."""
+    if not isinstance(value, str):
+        return default
+    meant = value.strip().replace(" ", "_").casefold()
+    return next((one for one in among if one.casefold() == meant), default)
+
+
+def words(value: object, *, most: int, longest: int) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    texts = dict.fromkeys(cleaned(one) for one in value[: 4 * most])
+    return tuple(one for one in texts if one and len(one) <= longest)[:most]
+
+
+def _object_with(answer: str, name: str) -> dict[str, Any] | None:
+    """Return the first complete object that has `name`, ignoring text around it."""
+    start = -1
+    for _ in range(_STARTS):
+        start = answer.find("{", start + 1)
+        if start < 0:
+            break
+        try:
+            found, _end = _DECODER.raw_decode(answer, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and name in found:
+            return found
+    return None
+
+
+def _whole_objects(answer: str, start: int, *, most: int) -> Iterator[dict[str, Any]]:
+    for _ in range(most):
+        start = answer.find("{", start)
+        if start < 0:
+            return
+        try:
+            found, start = _DECODER.raw_decode(answer, start)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(found, dict):
+            yield found

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 
 from memcenter.lib.text import segment, tokens
 from memcenter.providers.base import TooLong
-from memories.extraction import secret_masking
-from memories.extraction.chat_model import answers, prompts
-from memories.extraction.chat_model.answers import Unreadable
-from memories.extraction.chat_model.questions import Asker, pieces
+from memories.extraction import masking
+from memories.extraction.chat_model import prompts, questions
+from memories.extraction.chat_model.questions import Asker, Unreadable, pieces
 
 _PIECE = 3_000  # tokens of messages in one question
 _FEWEST_TOKENS = 200
@@ -77,7 +76,7 @@ class ModelSummarizer:
 
 
 def _summary(answer: str) -> str:
-    text = secret_masking.screen(answers.text_of(answer, name="summary")).text
+    text = masking.screen(questions.text_of(answer, name="summary")).text
     if not any(sign.isalnum() for sign in text):
         raise Unreadable
     return text
@@ -88,4 +87,4 @@ def _shown(text: str) -> str:
 
 
 def _blanked(text: str) -> str:
-    return secret_masking.blanked(secret_masking.cover(text))
+    return masking.blanked(masking.cover(text))

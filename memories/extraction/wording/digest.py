@@ -1,4 +1,4 @@
-"""Summarise a long text in a line or two and a few tags, using its own words."""
+"""Summarise a text in its own words: a line or two and tags for a page, a title for a message."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from memcenter.lib.text import segment
-from memcenter.lib.text.stopwords import CHINESE, ENGLISH
+from memcenter.lib.text import segment, shingles
+from memcenter.lib.text.segment import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS
 from memories.extraction.arbitration.editions import Document
+from memories.extraction.summary import says_something
+from memories.extraction.word_tables import compiled
 
 SUMMARY_CHARS = 300
 # A shorter text is its own summary.
@@ -94,5 +96,43 @@ def _tags(text: str, *, title: str) -> tuple[str, ...]:
 def _fits(word: str) -> bool:
     short = 2 if any("\u4e00" <= character <= "\u9fff" for character in word) else 3
     bare = word.casefold()
-    told = bare not in ENGLISH and bare not in CHINESE and any(map(str.isalpha, bare))
+    told = (
+        bare not in ENGLISH_STOP_WORDS
+        and bare not in CHINESE_STOP_WORDS
+        and any(map(str.isalpha, bare))
+    )
     return told and short <= len(word) <= _LONGEST_TAG
+
+
+LONGEST_HEADLINE = 60
+_READ_FOR_HEADLINE = 2_000
+_HEADLINE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_LEAD_INS = compiled("headline")
+
+
+def headline(text: str) -> str:
+    """Return the first sentence that says something, cut at a word; else the text itself.
+
+    The result is a part of the text, so that it is found when the text is forgotten.
+    """
+    sentences = [" ".join(one.split()) for one in _HEADLINE_END.split(text[:_READ_FOR_HEADLINE])]
+    telling = next((one for one in sentences if says_something(one)), "")
+    found = _without_lead(telling) or " ".join(text[:_READ_FOR_HEADLINE].split())
+    return _cut(found[:1].upper() + found[1:])
+
+
+def _without_lead(sentence: str) -> str:
+    for name in ("lead", "lead_zh"):
+        if match := _LEAD_INS[name].match(sentence):
+            rest = sentence[match.end() :].strip(" ,，:：")
+            stands_alone = says_something(rest) and (" " in rest or shingles.has_han(rest))
+            sentence = rest if stands_alone else sentence
+    return sentence.rstrip(".。!！;； ")
+
+
+def _cut(title: str) -> str:
+    if len(title) <= LONGEST_HEADLINE:
+        return title
+    start = title[:LONGEST_HEADLINE]
+    at = start.rfind(" ")
+    return f"{(start[:at] if at > LONGEST_HEADLINE // 2 else start).rstrip()}…"

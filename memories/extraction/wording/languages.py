@@ -1,4 +1,4 @@
-"""Detect which of the six languages a text is in, by its script and its commonest words."""
+"""Detect the language of a text, and name the topics that memories are tagged with."""
 
 import re
 
@@ -22,3 +22,20 @@ def language_of(text: str) -> str:
     words = [one.replace("’", "'").casefold() for one in _WORDS.findall(sample)]
     counts = {language: sum(word in common for word in words) for language, common in _SETS.items()}
     return max(counts, key=lambda language: (counts[language], language == "en"))
+
+
+TOPICS: dict[str, str] = table("topics")
+ANSWERS = frozenset(("answers", TOPICS["answers"]))  # the tags of how somebody wants to be answered
+
+
+_NAMES = {name: topic for topic, name in TOPICS.items()} | {topic: topic for topic in TOPICS}
+
+
+def topic_named(word: str) -> str:
+    """Return the topic of that name in either language; empty if there is none."""
+    return _NAMES.get(word.strip().casefold(), "")
+
+
+def tag_of(topic: str, *, language: str) -> str:
+    """Return the tag of a topic: Chinese for a Chinese memory, else English."""
+    return TOPICS[topic] if language == "zh" else topic

@@ -44,6 +44,7 @@ _EDGE = " \t\n\r,.;:!?~…–—，。、；：！？～"
 _GENDERS = {"several": "s", "f": "f", "m": "m", "either": "", "pet": "p"}
 _PRONOUNS = ("i", "he", "she", "it", "they", "we", "you", "ich", "er", "sie", "wir", "je", "yo")
 _NO_NAMES = frozenset(table("own_words")["no_names"].split("|"))
+_FORMERLY = table("own_words")["formerly"].split("|")
 
 
 def _start(found: linear.Match, group: str) -> int:
@@ -130,18 +131,21 @@ def _widened(
     cjk = language in ("zh", "ja")
     lead = message[floor:start]
     lead = _P["negates_nothing"].sub(lambda found: "□" * len(found[0]), lead) if cjk else lead
-    found = (_P["cjk_negated_before"] if cjk else _P["negated_before"]).search(lead)
-    if found and _belongs(found, message[start:end]):
-        start = floor + _start(found, "all")
+    negated_before = _P["cjk_negated_before"] if cjk else _P["negated_before"]
+    while found := negated_before.search(lead):
+        if _belongs(found, message[start:end]):
+            start -= len(lead) - _start(found, "all")
+            break
+        lead = lead[_end(found, "all") :]  # "or no not Ballarat": the second one may belong
     after = _P["negated_after"].search(message[end : end + 24])
     return start, end + (after.end() if after else 0)
 
 
 def _belongs(found: linear.Match, statement: str) -> bool:
     gap = found["gap"].lower().split()
-    if found["not"] and _P["starts_anew"].search(statement):
-        return False
     negation = (found["not"] or "").lower()
+    if negation and negation not in _FORMERLY and _P["starts_anew"].search(statement):
+        return False
     if negation == "no" and (gap or (found["all"].lower() == "no" and not found.start())):
         return False  # "no and he …" is an answer
     return not _P["not_this"].search(f"{found['all']}{found['gap']} ".lower())

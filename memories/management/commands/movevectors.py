@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from memories.indexing import milvus_move
-from ops.management.operating import do_here
+from memories.indexing import milvus_sync
+from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
@@ -20,8 +20,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        operation = milvus_move.request(afresh=options["afresh"], lost=options["lost"])
+        operation = milvus_sync.request_move(afresh=options["afresh"], lost=options["lost"])
         print(operation.public_id)
         if options["wait"]:
-            do_here(operation)
+            run_until_done(operation)
             print(f"{operation.result['moved']} vectors, searched in {operation.payload['to']}")

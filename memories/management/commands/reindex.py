@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib.errors import ProviderError
 from memories.indexing import reindexing
-from ops.management.operating import do_here
+from ops.queue.worker import run_until_done
 
 
 class Command(BaseCommand):
@@ -21,5 +21,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         print(operation.public_id)
         if options["wait"]:
-            do_here(operation)
+            run_until_done(operation)
             print(f"{operation.result['embedded']} texts embedded")

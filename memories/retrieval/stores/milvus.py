@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -12,9 +15,12 @@ import orjson
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memcenter.lib.errors import ProviderError
-from memcenter.providers.breaker import CircuitBreaker
+from memcenter.providers.openai_compatible import CircuitBreaker
 from memories.retrieval.stores.base import UnitVector, VectorStore
-from memories.retrieval.stores.milvus_server import MOST, MilvusServer
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+
 
 logger = logging.getLogger(__name__)
 _MORE = 2  # requested factor above the limit, since some ids may not be eligible
@@ -103,3 +109,216 @@ def _compared(
     values = [asked, *whose, ids, *whose, *eligible.values, limit]
     found = statements.rows(_COMPARED.format(eligible=eligible.text), values)
     return {target_id: -distance for target_id, distance in found}
+
+
+AT_ONCE = 500
+MOST = 16_384  # the most results that Milvus returns for a request
+_ID = 40  # "fragment:" and a bigint
+_NOT_LOADED = 101
+# Reconnect quickly after an outage; by default gRPC waits for up to two minutes.
+_SOON_AGAIN = {
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.min_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 1_000,
+    "grpc.use_local_subchannel_pool": 1,
+}
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A vector; `name` is the target's kind and number, as in `memory:12`."""
+
+    name: str
+    user_id: int
+    kind: str
+    vector: Sequence[float]
+
+
+def name_of(kind: str, target_id: int) -> str:
+    return f"{kind}:{target_id}"
+
+
+@dataclass(frozen=True)
+class MilvusServer:
+    """A server; all calls raise `ProviderError` (retryable) if it is unreachable or refuses.
+
+    `prefix` begins the names of our collections, so that several instances may share a server;
+    `timeout` is in seconds, per request.
+    """
+
+    uri: str
+    token: str
+    prefix: str
+    timeout: float
+
+    def spaces(self) -> set[int]:
+        """Return the ids of the spaces that have a collection."""
+        names = self._ask(lambda client: client.list_collections(timeout=self.timeout))
+        start = f"{self.prefix}_space_"
+        ours = (name.removeprefix(start) for name in names if name.startswith(start))
+        return {int(one) for one in ours if one.isdigit()}
+
+    def make(self, space_id: int, *, dimensions: int) -> None:
+        """Create the collection of a space, unless it exists. Reads see all earlier writes."""
+        if space_id in self.spaces():
+            return
+
+        def made(client: MilvusClient) -> None:
+            index = client.prepare_index_params()
+            index.add_index("embedding", index_type="AUTOINDEX", metric_type="IP")
+            client.create_collection(
+                self._name(space_id),
+                schema=_schema(client, dimensions),
+                index_params=index,
+                consistency_level="Strong",
+                timeout=self.timeout,
+            )
+
+        self._ask(made)
+
+    def drop(self, space_id: int) -> None:
+        name = self._name(space_id)
+        self._ask(lambda client: client.drop_collection(name, timeout=self.timeout))
+
+    def put(self, space_id: int, entities: Sequence[Entity]) -> None:
+        """Write entities, replacing the previous ones of these targets."""
+        rows = [
+            {"id": one.name, "user_id": one.user_id, "kind": one.kind, "embedding": one.vector}
+            for one in entities
+        ]
+        name = self._name(space_id)
+        self._ask(lambda client: client.upsert(name, rows, timeout=self.timeout), space_id)
+
+    def remove(self, space_id: int, names: Collection[str]) -> int:
+        """Delete entities; return how many of them existed."""
+        there = sorted(self.held(space_id, names))
+        name = self._name(space_id)
+        if there:
+            self._ask(lambda client: client.delete(name, ids=there, timeout=self.timeout), space_id)
+        return len(there)
+
+    def near(
+        self, vector: UnitVector, *, space_id: int, user_id: int, kind: str, limit: int
+    ) -> list[int]:
+        """Return the keys of the user's nearest targets of this kind, nearest first."""
+        asked = [[float(one) for one in vector]]
+        [found] = self._ask(
+            lambda client: client.search(
+                self._name(space_id),
+                asked,
+                filter=f'user_id == {int(user_id)} and kind == "{kind}"',
+                limit=limit,
+                output_fields=["id"],
+                search_params={"metric_type": "IP"},
+                timeout=self.timeout,
+            ),
+            space_id,
+        )
+        return [int(one["id"].partition(":")[2]) for one in found]
+
+    def held(self, space_id: int, names: Collection[str]) -> set[str]:
+        """Return the names that exist."""
+        every = sorted(names)
+        found: set[str] = set()
+        for start in range(0, len(every), AT_ONCE):
+            wanted = orjson.dumps(every[start : start + AT_ONCE]).decode()
+            found.update(self._query(space_id, f"id in {wanted}", limit=AT_ONCE))
+        return found
+
+    def some_of(self, space_id: int, user_id: int) -> set[str]:
+        """Return the names of up to 20 entities of a user."""
+        return set(self._query(space_id, f"user_id == {int(user_id)}", limit=20))
+
+    def everything(self, space_id: int, *, user_id: int | None) -> Iterator[list[str]]:
+        """Yield the names of all entities, of one user or of all users, in batches."""
+        condition = f"user_id == {int(user_id)}" if user_id is not None else 'id != ""'
+        parts = self._ask(
+            lambda client: client.query_iterator(
+                self._name(space_id),
+                batch_size=AT_ONCE,
+                filter=condition,
+                output_fields=["id"],
+                timeout=self.timeout,
+            ),
+            space_id,
+        )
+        while part := self._ask(lambda _: parts.next()):
+            yield [str(one["id"]) for one in part]
+        parts.close()
+
+    def _query(self, space_id: int, condition: str, *, limit: int) -> list[str]:
+        found = self._ask(
+            lambda client: client.query(
+                self._name(space_id),
+                filter=condition,
+                output_fields=["id"],
+                limit=limit,
+                timeout=self.timeout,
+            ),
+            space_id,
+        )
+        return [str(one["id"]) for one in found]
+
+    def _name(self, space_id: int) -> str:
+        return f"{self.prefix}_space_{int(space_id)}"
+
+    def _ask(self, asked: Callable[[MilvusClient], Any], space_id: int | None = None) -> Any:
+        """Run a request; with `space_id`, load a collection that the server lost on a restart."""
+        # Imported here: installations with vectors only in PostgreSQL don't need it.
+        try:
+            from grpc import RpcError
+            from pymilvus import MilvusException
+        except ImportError as error:
+            raise ProviderError("pymilvus is not installed.", retryable=True) from error
+        try:
+            try:
+                return asked(self._client())
+            except MilvusException as error:
+                if space_id is None or error.code != _NOT_LOADED:
+                    raise
+                self._client().load_collection(self._name(space_id), timeout=self.timeout)
+                return asked(self._client())
+        except (MilvusException, RpcError) as error:
+            # The error's message may quote the request.
+            text = f"Milvus can't be reached or refused ({type(error).__name__})."
+            raise ProviderError(text, retryable=True) from error
+
+    def _client(self) -> MilvusClient:
+        """Return the client of this process: a fork can't use its parent's connection."""
+        from pymilvus import MilvusClient
+
+        key = (os.getpid(), self.uri, self.token)
+        with _connecting:
+            if key not in _clients:
+                _log_as_we_do()
+                _clients[key] = MilvusClient(
+                    uri=self.uri,
+                    token=self.token,
+                    timeout=self.timeout,
+                    dedicated=True,
+                    grpc_options=_SOON_AGAIN,
+                )
+            return _clients[key]
+
+
+def _log_as_we_do() -> None:
+    """Silence pymilvus, which installs a log handler on import and logs requests."""
+    own = logging.getLogger("pymilvus")
+    own.handlers.clear()
+    own.setLevel(logging.CRITICAL)
+
+
+def _schema(client: MilvusClient, dimensions: int) -> Any:
+    from pymilvus import DataType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field("id", DataType.VARCHAR, max_length=_ID, is_primary=True)
+    # Each user's vectors are in one partition, so that a search skips the other users'.
+    schema.add_field("user_id", DataType.INT64, is_partition_key=True)
+    schema.add_field("kind", DataType.VARCHAR, max_length=10)
+    schema.add_field("embedding", DataType.FLOAT_VECTOR, dim=dimensions)
+    return schema
+
+
+_clients: dict[tuple[int, str, str], Any] = {}
+_connecting = threading.Lock()

@@ -1,16 +1,20 @@
-"""Vectors in PostgreSQL: the user's btree index and an exact scan, so that nothing is missed."""
+"""Vectors in PostgreSQL: an exact scan, and an approximate index for users with very many."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import orjson
+import psycopg
+from psycopg import sql
 
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
-from memories.retrieval.stores import own_index
 from memories.retrieval.stores.base import UnitVector
-from memories.retrieval.stores.own_index import OwnIndex
 
 # "IS TRUE" keeps the planner from making it a join: it looks each id up in a hash of the eligible
 # ids, however many it expects.
@@ -57,7 +61,7 @@ class PgVectorStore:
     ) -> Mapping[int, float]:
         asked = orjson.dumps(np.asarray(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
         own = OwnIndex(user_id, space_id)
-        if many and kind == "memory" and (size := own_index.dimensions(own)) is not None:
+        if many and kind == "memory" and (size := dimensions_of_index(own)) is not None:
             return _approximate(asked, own, size=size, eligible=eligible, limit=limit)
         values = [asked, user_id, space_id, kind, *eligible.values, limit]
         found = statements.rows(_EXACT.format(eligible=eligible.text), values, anew=many)
@@ -67,7 +71,7 @@ class PgVectorStore:
 def _approximate(
     asked: str, own: OwnIndex, *, size: int, eligible: Sql, limit: int
 ) -> Mapping[int, float]:
-    statements.rows(_PATIENT, [str(own_index.EF_SEARCH)])
+    statements.rows(_PATIENT, [str(EF_SEARCH)])
     text = _APPROXIMATE.format(
         size=size, user=own.user_id, space=own.space_id, eligible=eligible.text
     )
@@ -77,3 +81,106 @@ def _approximate(
 
 def _by_distance(row: tuple[Any, ...]) -> tuple[float, int]:
     return row[1], row[0]
+
+
+# The number of neighbours that a search tracks; docs/benchmarks.md has the recall.
+EF_SEARCH = 400
+_PREFIX = "vector_own_"
+
+
+@dataclass(frozen=True, order=True)
+class OwnIndex:
+    user_id: int
+    space_id: int
+
+    @property
+    def name(self) -> str:
+        return f"{_PREFIX}{self.user_id}_{self.space_id}"
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """The indexes that users should have, and those that exist; `broken` builds were aborted."""
+
+    wanted: frozenset[OwnIndex]
+    built: frozenset[OwnIndex]
+    broken: frozenset[OwnIndex]
+
+
+def dimensions_of_index(index: OwnIndex) -> int | None:
+    """Return the index's dimensions if it exists and is complete."""
+    found = statements.rows(
+        "SELECT s.dimensions FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+        "  JOIN memories_embeddingspace s ON s.id = %s"
+        " WHERE c.relname = %s AND i.indisvalid AND i.indisready",
+        [index.space_id, index.name],
+    )
+    return int(found[0][0]) if found else None
+
+
+def index_state(*, at_least: int) -> IndexState:
+    """Return the indexes: wanted from `at_least` memories on, and kept down to half as many."""
+    counted = statements.rows(
+        "SELECT v.user_id, v.space_id, count(*) FROM memories_vector v"
+        "  JOIN memories_embeddingspace s ON s.id = v.space_id AND s.active"
+        " WHERE v.target_kind = 'memory' GROUP BY 1, 2 HAVING count(*) >= %s",
+        [max(1, at_least // 2)],
+    )
+    there = statements.rows(
+        "SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+        " WHERE c.relname LIKE %s",
+        [_PREFIX.replace("_", r"\_") + "%"],
+    )
+    built = frozenset(_named(name) for name, valid in there if valid)
+    counts = {OwnIndex(user, space): count for user, space, count in counted}
+    wanted = frozenset(one for one, count in counts.items() if count >= at_least or one in built)
+    return IndexState(wanted, built, frozenset(_named(name) for name, valid in there if not valid))
+
+
+def list_indexes(user_id: int) -> list[OwnIndex]:
+    """Return this user's indexes, built or broken."""
+    start = f"{_PREFIX}{user_id}_"
+    found = statements.rows(
+        "SELECT relname FROM pg_class WHERE relkind = 'i' AND starts_with(relname, %s)", [start]
+    )
+    return [_named(name) for (name,) in found]
+
+
+def _named(name: str) -> OwnIndex:
+    user, space = name.removeprefix(_PREFIX).split("_")
+    return OwnIndex(int(user), int(space))
+
+
+@contextmanager
+def as_owner(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """Connect as the table's owner, who alone may create an index.
+
+    Autocommit, since the index is built outside a transaction so that writers don't wait for it.
+    """
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET maintenance_work_mem = '512MB'")
+        yield connection
+
+
+def build_index(connection: psycopg.Connection[Any], index: OwnIndex) -> None:
+    [size] = connection.execute(
+        "SELECT dimensions FROM memories_embeddingspace WHERE id = %s", [index.space_id]
+    ).fetchone() or [0]
+    connection.execute(
+        sql.SQL(
+            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON memories_vector"
+            " USING hnsw ((embedding::halfvec({size})) halfvec_ip_ops)"
+            " WITH (m = 16, ef_construction = 100)"
+            " WHERE user_id = {user} AND space_id = {space} AND target_kind = 'memory'"
+        ).format(
+            name=sql.Identifier(index.name),
+            size=sql.Literal(size),
+            user=sql.Literal(index.user_id),
+            space=sql.Literal(index.space_id),
+        )
+    )
+
+
+def drop_index(connection: psycopg.Connection[Any], index: OwnIndex) -> None:
+    name = sql.Identifier(index.name)
+    connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))

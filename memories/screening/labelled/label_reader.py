@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memories.screening.labelled import common_words
-from memories.screening.labelled.labels import LABELS, Cue, Label
-from memories.screening.labelled.tokens import Token, Tokens
-from memories.screening.labelled.values import Look, is_gibberish, is_made_up, is_odd
+from memories.screening.labelled import vocabulary
+from memories.screening.labelled.tokens import Look, Token, Tokens, is_gibberish, is_made_up, is_odd
 from memories.screening.labelled.vocabulary import (
     BACK,
     BACK_LINKS,
     COPULAS,
     DOORWAYS,
     FARTHEST,
+    LABELS,
     LINK_SIGNS,
     LONGEST_QUOTED,
     LOOSE_KEYS,
@@ -27,6 +26,8 @@ from memories.screening.labelled.vocabulary import (
     STOPS,
     WEAK,
     WORDS_COUNT,
+    Cue,
+    Label,
     is_alike,
     is_counted,
     is_link,
@@ -76,7 +77,7 @@ class Way:
         self.words += 1
         self.before = token.bare
         self.first = self.first or token.bare
-        if token.bare in common_words.NO_VALUE and self.direct:
+        if token.bare in vocabulary.NO_VALUE and self.direct:
             self.negative, self.linked = True, False
         self.direct = False
         if token.ends_sentence:
@@ -124,7 +125,7 @@ class LabelReader:
                 and token.look <= Look.WORD
                 and not token.is_program
                 and token.text[0] not in LINK_SIGNS
-                and token.bare not in common_words.LINKS
+                and token.bare not in vocabulary.LINKS
                 and token.bare not in ("to", "as")
             )
         return self._plain[number]
@@ -172,7 +173,7 @@ class LabelReader:
         is_last = self._ends_clause(number)
         if way.hit.cue in WORDS_COUNT and is_last:
             told = value_in(said) or (said if way.direct else "")
-            if told and common_words.is_han_phrase(told, by_sign=way.by_sign):
+            if told and vocabulary.is_han_phrase(told, by_sign=way.by_sign):
                 return Found(token.end - len(told), token.end, way.hit.label.category)
         if is_link(said):
             way.link()
@@ -199,14 +200,14 @@ class LabelReader:
             token = token.from_place(token.end - len(rest))
             if not rest:
                 return None
-        if token.bare in common_words.LINKS or (token.text in ("s", "s:") and way.words == 0):
+        if token.bare in vocabulary.LINKS or (token.text in ("s", "s:") and way.words == 0):
             way.link()
             way.words += 1
             return None
         if token.bare in ("to", "as") and self._is_changed(way):
             way.link()
             return None
-        if token.bare in common_words.BETWEEN and way.direct and not token.ends_sentence:
+        if token.bare in vocabulary.BETWEEN and way.direct and not token.ends_sentence:
             return None
         if self._may_be(number, token, way):
             return self._whole(number, token, way)
@@ -217,10 +218,10 @@ class LabelReader:
 
     def _is_changed(self, way: Way) -> bool:
         """Whether "to" leads to the new value: "changed to …", "set the password to …"."""
-        if way.before in common_words.CHANGES or way.words:
-            return way.before in common_words.CHANGES
+        if way.before in vocabulary.CHANGES or way.words:
+            return way.before in vocabulary.CHANGES
         led = (token.bare for _, token in self.tokens.before(way.hit.start, most=6))
-        return not common_words.CHANGES.isdisjoint(led)
+        return not vocabulary.CHANGES.isdisjoint(led)
 
     def _may_be(self, number: int, token: Token, way: Way) -> bool:
         """Whether this token is the secret, by its look and the words between it and the label."""
@@ -272,7 +273,7 @@ class LabelReader:
         return digits >= 4 and not is_year and way.words <= 5 and way.signs <= 2 and not way.crossed
 
     def _is_counted(self, number: int, token: Token, way: Way) -> bool:
-        if way.before in common_words.BEFORE_A_COUNT and not way.direct:
+        if way.before in vocabulary.BEFORE_A_COUNT and not way.direct:
             return True
         return is_counted(self.tokens, number)
 
@@ -290,7 +291,7 @@ class LabelReader:
         words = [one.core for one in self._clause_tokens(number, token)]
         if not way.direct and len(words) > 1:
             return False
-        return common_words.is_phrase(words, by_sign=way.by_sign)
+        return vocabulary.is_phrase(words, by_sign=way.by_sign)
 
     def _clause_tokens(self, number: int, first: Token) -> Iterator[Token]:
         """Yield the words up to the end of the clause."""
@@ -412,7 +413,7 @@ class LabelReader:
         if not COPULAS.intersection(between) and (between or hit.cue is not Cue.ACT):
             return False
         if seen == Look.DIGITS:
-            is_led = number and self.tokens.all[number - 1].bare in common_words.BEFORE_A_COUNT
+            is_led = number and self.tokens.all[number - 1].bare in vocabulary.BEFORE_A_COUNT
             return (
                 not is_led
                 and not self._is_counted(number, token, NO_WAY)
@@ -423,9 +424,7 @@ class LabelReader:
         is_told = (
             hit.cue is Cue.PASSWORD and between[-1:] in (["is"], ["was"]) and len(between) <= 5
         )
-        return (
-            seen == Look.WORD and is_first and is_told and common_words.may_come_first(token.core)
-        )
+        return seen == Look.WORD and is_first and is_told and vocabulary.may_come_first(token.core)
 
 
 NO_WAY = Way(Hit(0, 0, LABELS[0], ""))

@@ -6,11 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from memories.screening import linear
-from memories.screening.labelled import common_words
+from memories.screening.labelled import vocabulary
 from memories.screening.labelled.label_reader import NO_WAY, Hit, LabelReader, Way
-from memories.screening.labelled.labels import LABELS, Cue, Label
-from memories.screening.labelled.tokens import Token
-from memories.screening.labelled.values import Look, is_odd
+from memories.screening.labelled.tokens import Look, Token, is_odd
 from memories.screening.labelled.vocabulary import (
     ANSWER,
     BACK,
@@ -19,6 +17,7 @@ from memories.screening.labelled.vocabulary import (
     DOORS,
     FARTHEST,
     HAN_PHRASE,
+    LABELS,
     PAIRING,
     PAPER,
     PASS_WORDS,
@@ -29,6 +28,8 @@ from memories.screening.labelled.vocabulary import (
     THREE,
     TURNS,
     UNIT_ZH,
+    Cue,
+    Label,
     counts_as_phrase,
     is_a_figure_of_speech,
     is_an_answer,
@@ -149,7 +150,7 @@ class _Reader(LabelReader):
             is_dialled = token.core[-1] in "#*" or token.core[0] in "*#"
             before = self.tokens.all[number - 1] if number else None
             led = before.bare if before and before.start >= hit.end else ""
-            is_free = led not in common_words.BEFORE_A_COUNT and not self._is_counted(
+            is_free = led not in vocabulary.BEFORE_A_COUNT and not self._is_counted(
                 number, token, NO_WAY
             )
             enough = sum(map(str.isdigit, token.core)) >= 4

@@ -1,15 +1,50 @@
-"""The patterns and word lists for reading secrets near labels."""
+"""The labels that announce a secret, and the words and patterns around them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 
+from memcenter.lib.text.segment import ENGLISH_STOP_WORDS
 from memories.screening import linear
-from memories.screening.labelled import common_words
-from memories.screening.labelled.labels import Cue
-from memories.screening.labelled.tokens import Token, Tokens
-from memories.screening.labelled.values import Look
-from memories.screening.linear import Match
+from memories.screening.labelled.tokens import Look, Token, Tokens
+from memories.screening.linear import Match, Pattern
+
+
+class Cue(Enum):
+    """What a label announces, which decides what counts as the secret near it."""
+
+    PASSWORD = "password"  # words, numbers and codes
+    CODE = "code"  # numbers and codes of doors and devices; words only after "is"
+    KEY = "key"  # long strings of letters and digits
+    PHRASE = "phrase"  # many words
+    PATTERN = "pattern"  # a swipe over a grid, or turns of a dial
+    LOGIN = "login"  # a name and a password
+    SERVICE = "service"  # a site or an app: a password only if one clearly follows
+    LOOSE_CODE = "loose_code"  # "code" alone
+    ANSWER = "answer"  # of a security question
+    SENT = "sent"  # a code received in a message
+    PLACE = "place"  # only a place: a door, a device
+    ACT = "act"  # something is typed, pressed or opened
+    EVERYWHERE = "everywhere"  # the same for everything
+    CARD_CODE = "card_code"  # three or four digits
+    NUMBER = "number"  # of an identity paper
+    ACCOUNT = "account"  # of a bank
+
+
+@dataclass(frozen=True)
+class Label:
+    cue: Cue
+    category: str
+    pattern: Pattern
+
+
+LABELS: tuple[Label, ...] = tuple(
+    Label(Cue(row["cue"]), row["category"], linear.compile(f"(?i)(?:{row['pattern']})"))
+    for row in linear.rows("labels")
+)
+
 
 _WORDS = linear.sets("vocabulary")
 _P = linear.compiled("vocabulary")
@@ -51,8 +86,8 @@ def is_an_answer(match: Match) -> bool:
     if "答案" in lead or not lead.strip(' ,:："“').lower().endswith(links):
         return not said.startswith(ASKING_ZH)
     if "\u3400" <= said[0] <= "\u9fff":
-        return common_words.is_han_phrase(said[:12])
-    return common_words.is_phrase(said.split())
+        return is_han_phrase(said[:12])
+    return is_phrase(said.split())
 
 
 def is_counted(tokens: Tokens, number: int) -> bool:
@@ -63,7 +98,7 @@ def is_counted(tokens: Tokens, number: int) -> bool:
     after = following[0]
     if after.kind == "han":
         return UNIT_ZH.search(after.text) is not None
-    return after.bare in common_words.AFTER_A_COUNT
+    return after.bare in AFTER_A_COUNT
 
 
 NO_CODE = _P["no_code"]
@@ -122,9 +157,9 @@ def counts_as_phrase(said: str) -> bool:
         return len(words) >= 5 or len(words[0]) in (12, 15, 18, 21, 24)
     if len(words) < 3:
         return False
-    return common_words.is_phrase(words) or sum(
-        word.lower() in common_words.FUNCTION_WORDS for word in words
-    ) * 6 <= len(words)
+    return is_phrase(words) or sum(word.lower() in FUNCTION_WORDS for word in words) * 6 <= len(
+        words
+    )
 
 
 WORDS_COUNT = frozenset({Cue.PASSWORD, Cue.CODE, Cue.PHRASE, Cue.EVERYWHERE})
@@ -153,3 +188,55 @@ DIAL = _P["dial"]
 THREE = linear.compile(r"^[^\d\n]{0,24}?(?P<s>\d{3,4})(?:$|[^\d])")
 PAPER = _P["paper"]
 BANK = linear.compile(r"(?i)^[^\d\n。]{0,28}?(?P<s>[A-Z]{0,4}\d(?:[ \-]?\d){5,30})(?:$|[^\d])")
+
+
+_COMMON_WORDS = linear.sets("common_words")
+_COMMON = linear.compiled("common_words")
+
+LINKS = _COMMON_WORDS["links"]
+CHANGES = _COMMON_WORDS["changes"]
+BETWEEN = _COMMON_WORDS["between"]
+BEFORE_A_COUNT = _COMMON_WORDS["before_a_count"]
+AFTER_A_COUNT = _COMMON_WORDS["after_a_count"]
+NO_VALUE = _COMMON_WORDS["no_value"]
+_ADJECTIVE = _COMMON["adjective"]
+FUNCTION_WORDS = ENGLISH_STOP_WORDS | {
+    "without",
+    "because",
+    "since",
+    "every",
+    "also",
+    "whenever",
+    "anyway",
+}
+_PRONOUNS = _COMMON_WORDS["pronouns"]
+
+NO_VALUE_ZH = _COMMON["no_value_zh"]
+_ENDS_ZH = _COMMON["ends_zh"]
+
+
+def is_phrase(words: list[str], *, by_sign: bool = False) -> bool:
+    """Whether plain words right after "the password is" are the password and nothing else.
+
+    After a sign ("password: …") nearly everything is the password.
+    """
+    first = words[0].lower().strip("'\"")
+    if by_sign:
+        return first not in NO_VALUE and first not in FUNCTION_WORDS and len(first) >= 3
+    if first in NO_VALUE or first in FUNCTION_WORDS or _ADJECTIVE.search(first) or len(first) < 3:
+        return False
+    rest = [word.lower() for word in words[1:4]]
+    return not any(word in FUNCTION_WORDS for word in rest[:2]) or len(words) >= 12
+
+
+def may_come_first(word: str) -> bool:
+    """Whether the word can be the password in "<word> is my password"."""
+    bare = word.lower()
+    return bare not in _PRONOUNS and bare not in FUNCTION_WORDS and not bare.endswith("ing")
+
+
+def is_han_phrase(text: str, *, by_sign: bool = False) -> bool:
+    """Like `is_phrase`, for text after 密码是 or 密码：."""
+    if not 2 <= len(text) <= 12 or NO_VALUE_ZH.search(text):
+        return False
+    return by_sign or not _ENDS_ZH.search(text)

@@ -1,0 +1,99 @@
+"""Short phrases for the portrait, by a chat model that may shorten a statement and add nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from memcenter.lib.text import segment
+from memcenter.providers.base import TooLong
+from memories.extraction import masking
+from memories.extraction.arbitration import pairs
+from memories.extraction.arbitration.pairs import PairReader, Relation
+from memories.extraction.chat_model import prompts, questions
+from memories.extraction.chat_model.arbiter import is_grounded
+from memories.extraction.chat_model.questions import Asker, Kept
+from memories.extraction.word_tables import compiled, table
+
+_MOST = 100  # items of an answer that are read
+_KEPT = 0.75  # of a statement's words must stand in its phrase
+_MARKUP = re.compile(r"[<>\[\]{}|*_#`~\\^]|&#?\w{1,8};|://|www\.")
+_PEOPLE = table("own_words")
+_NOT_LOST = compiled(
+    "phrases",
+    relatives="|".join(_PEOPLE["relations"].values()),
+    cjk_relatives=_PEOPLE["cjk_relation"],
+)
+
+
+class ModelPhraser:
+    """Words statements; they get temporary names for each question (m1, m2 …)."""
+
+    name = "model"
+
+    def __init__(self, asker: Asker, *, reader: PairReader) -> None:
+        self._asker = asker
+        self._reader = reader
+
+    def word(self, statements: Sequence[str]) -> list[str]:
+        """Return the phrase of each statement; empty where its own words are better.
+
+        These are long statements, and those whose phrase is missing or fails a check. Raises
+        `ProviderError`.
+        """
+        short = [one for one in dict.fromkeys(statements) if len(one) <= pairs.LONGEST]
+        phrases = dict(zip(short, self._asked(short) if short else (), strict=True))
+        return [phrases.get(one, "") for one in statements]
+
+    def _asked(self, statements: Sequence[str]) -> list[str]:
+        named = {f"m{number}": one for number, one in enumerate(statements, start=1)}
+        shown = [
+            {"id": name, "content": masking.masked_by_reading(one)} for name, one in named.items()
+        ]
+        prompt = prompts.phrasing(
+            {"memories": shown}, ids=list(named), language=segment.language(" ".join(statements))
+        )
+        try:
+            found = self._asker.ask(prompt, read=partial(self._read, named)).items
+        except TooLong:
+            if len(statements) == 1:
+                return [""]
+            half = len(statements) // 2
+            return self._asked(statements[:half]) + self._asked(statements[half:])
+        phrases = dict(found)
+        return [phrases.get(name, "") for name in named]
+
+    def _read(self, named: Mapping[str, str], answer: str) -> Kept[tuple[str, str]]:
+        """Return the phrases that pass every check, by name; of a name given twice, none."""
+        read = questions.items(answer, name="phrases", most=_MOST, shape={"id": str, "phrase": str})
+        given = [(one["id"].strip(), questions.cleaned(one["phrase"])) for one in read.items]
+        names = [name for name, _ in given]
+        fit = [
+            (name, phrase)
+            for name, phrase in given
+            if name in named and names.count(name) == 1 and _fits(phrase, named[name])
+        ]
+        related = pairs.read(self._reader, [(named[name], phrase) for name, phrase in fit])
+        kept = [
+            one
+            for one, reading in zip(fit, related, strict=True)
+            if reading.relation in (Relation.SAME, Relation.REFINES)
+            or pairs.fold(one[1]) == pairs.fold(named[one[0]])
+        ]
+        return Kept(kept, read.dropped + len(given) - len(kept))
+
+
+def _fits(phrase: str, statement: str) -> bool:
+    """Tell whether it is a short form of the statement: nothing added, no condition or person lost.
+
+    The pair head is asked afterwards whether both say the same.
+    """
+    if len(phrase) > min(prompts.LONGEST_PHRASE, len(statement) + 1):
+        return False
+    if not set(_MARKUP.findall(phrase)) <= set(_MARKUP.findall(statement)):
+        return False
+    if masking.is_redacted(phrase) or masking.screen(phrase).refused:
+        return False
+    told = [pattern for pattern in _NOT_LOST.values() if pattern.search(statement)]
+    return all(one.search(phrase) for one in told) and is_grounded(phrase, [statement], kept=_KEPT)

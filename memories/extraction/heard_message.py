@@ -1,0 +1,127 @@
+"""A message as the reader hears it: what it orders, and what of it isn't the person's own life."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memories.extraction import masking
+from memories.extraction.commands import Command, is_asked_not_to, speaks_of_forgetting
+from memories.extraction.types import ForgetRequest, Said
+from memories.reader import Reading, Statement
+from memories.screening.secret_search import Span
+
+LIKELY = 0.6  # share of "worth keeping" from which a statement goes to the review
+FLAG = 0.5  # share from which a mark of the whole message holds
+_SURELY_FORGET = 0.9  # the mark "forget" of a message without a word of forgetting
+LIVED = ("asserted", "hedged", "asked")
+_FOREIGN = ("pasted", "transform")  # marks of a message with somebody's text in it
+_NOT_OWN = ("pasted", "transform", "role_begins", "role")  # marks of others' words and of games
+
+
+@dataclass(frozen=True)
+class HeardMessage:
+    """One person's message. `covered` has the same length as the text, without secrets and code."""
+
+    said: Said
+    role: str
+    before: tuple[str, ...]  # latest first
+    answers: str
+    reading: Reading
+    spans: tuple[Span, ...]
+    covered: str
+    commands: tuple[Command, ...]
+
+    def flag(self, name: str) -> bool:
+        return self.reading.flags[name] >= FLAG
+
+
+def is_withheld(message: HeardMessage) -> bool:
+    """Tell whether the person asked not to keep this message or its topic."""
+    asked = message.flag("dont_keep_this") or message.flag("dont_keep_topic")
+    return asked or is_asked_not_to(message.said.text)
+
+
+def foreign_parts(message: HeardMessage) -> list[tuple[int, int]]:
+    """Return the parts in which nothing is said by the person as themselves.
+
+    In a game that is the whole message, unless the game begins or ends with it.
+    """
+    turning = message.flag("role_begins") or message.flag("role_ends")
+    if message.flag("role") and not turning:
+        return [(0, len(message.said.text))]
+    if any(message.flag(name) for name in _FOREIGN):
+        return masking.foreign_parts(message.said.text)
+    return []
+
+
+def not_lived(message: HeardMessage) -> Iterator[tuple[int, int]]:
+    """Return the parts that aren't about anybody's real life; doubtful statements aren't among
+    them.
+
+    In a message with a foreign text or a game that is everything except the lived statements.
+    """
+    lived = [one for one in message.reading.statements if _is_lived(one)]
+    if not any(message.flag(name) for name in _NOT_OWN):
+        parts = [(s.start, s.end) for s in message.reading.statements if s not in lived]
+    else:
+        ends = [0, *(one.end for one in lived)]
+        starts = [*(one.start for one in lived), len(message.said.text)]
+        parts = list(zip(ends, starts, strict=True))
+    return ((start, end) for start, end in parts if start < end)
+
+
+def _is_lived(one: Statement) -> bool:
+    lived = sum(one.share("said", said) for said in LIVED)
+    return lived >= 0.5 or one.share("keep", "yes") >= LIKELY
+
+
+def orders_of(message: HeardMessage, verb: str) -> Iterator[Command]:
+    """Return explicit orders.
+
+    "Forget …" is obeyed whatever the reader says; "remember …" only if the reader recognised it
+    too.
+    """
+    if message.flag(verb) or (verb == "forget" and not any(map(message.flag, _NOT_OWN))):
+        yield from (one for one in message.commands if one.verb == verb and not one.wonders)
+
+
+def quotation(message: HeardMessage, start: int, end: int) -> tuple[str, int]:
+    """Return the longest part of the span without secrets or covered text, and its place."""
+    best, at = "", start
+    for part in re.finditer(f"[^{masking.COVER}{masking.SECRET}]+", message.covered[start:end]):
+        text = part[0].strip()
+        if len(text) > len(best):
+            best, at = text, start + part.start() + part[0].index(text)
+    return best, at
+
+
+def forget_requests(message: HeardMessage) -> Iterator[ForgetRequest]:
+    """Return the person's requests to forget: explicit orders, else those that the reader
+    recognises, else brief ones, which are only asked about.
+
+    "Don't save this, I was laid off" asks to keep nothing of this message: it is no request.
+    """
+    if message.flag("dont_keep_this") and not message.flag("forget"):
+        return
+    orders = list(orders_of(message, "forget"))
+    if any(not one.brief for one in orders):
+        yield from map(_request, orders)
+        return
+    if any(one.wonders or one.verb == "remember" for one in message.commands):
+        return  # "don't forget that …"
+    in_words = speaks_of_forgetting(message.covered)
+    whole = masking.blanked(message.covered).strip()[:400]
+    forget, before = (message.reading.flags[name] for name in ("forget", "dont_keep_before"))
+    if forget > before and forget >= (FLAG if in_words else _SURELY_FORGET):
+        yield ForgetRequest(whole, whole, in_words=in_words)
+    elif orders:
+        yield from map(_request, orders)
+    elif before >= FLAG:
+        yield ForgetRequest("", whole, in_words=in_words)
+
+
+def _request(order: Command) -> ForgetRequest:
+    what, sentence = map(masking.blanked, (order.what, order.sentence))
+    return ForgetRequest(what, sentence, in_words=not order.brief)

@@ -1,0 +1,341 @@
+"""The changes that an edited memory file asks for, given the last synced file and the memories.
+
+The text of the last sync decides who changed a line: an unchanged line asks for nothing, so an
+outdated file never undoes changes made elsewhere. If both sides changed, the file wins unless the
+memory is newer than the sync; then the user decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import Literal
+
+from memories.files.grammar import Document, Line, Role, Shown
+
+FEWEST_FOR_REVIEW = 5
+MOST_REMOVED = 5  # removals of more than one in so many lines go to review
+
+
+class Reason(StrEnum):
+    """Why the user is asked."""
+
+    NEWER = "newer"  # the memory was changed after the last sync
+    GONE = "gone"  # it was removed after the last sync, while its line was edited
+    LONG = "long"  # the line showed a summary, by which the content can't be edited
+    MANY = "many"  # so many lines were removed that it may be a mistake
+
+
+@dataclass(frozen=True)
+class Known(Shown):
+    """A current memory; `newer` if it was changed after the file's last sync."""
+
+    newer: bool = False
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A memory that takes the line's text or kind; None for the part that stays."""
+
+    id: str
+    content: str | None
+    kind: str | None
+
+
+@dataclass(frozen=True)
+class Created:
+    """A new statement, to be arbitrated. `place` is the position of its line among all lines.
+
+    `formerly` is the id that the line carries if no memory has that id any longer, as in an old
+    version of the file. `kind` is "" if such a line is in no section.
+    """
+
+    place: int
+    content: str
+    kind: str
+    formerly: str = ""
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """A decision for the user: the memory as it is, or the text of the file.
+
+    `content` is the line's text, None if the line was removed; `kind` is that of its section.
+    """
+
+    id: str
+    reason: Reason
+    content: str | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The requested changes; `removed` has the ids that go to the recycle bin.
+
+    `repeated` has the positions of lines that duplicate another line of the same memory.
+    """
+
+    edited: tuple[Edited, ...] = ()
+    created: tuple[Created, ...] = ()
+    removed: tuple[str, ...] = ()
+    disputed: tuple[Disputed, ...] = ()
+    repeated: tuple[int, ...] = ()
+
+
+def between(
+    synced: Document,
+    edited: Document,
+    *,
+    memories: Iterable[Known],
+    elsewhere: Collection[str] = (),
+) -> Changes:
+    """Compare the file with its last synced version (an empty document if there is none).
+
+    `memories` are the current ones; those without a line in either document are ignored. Lines of
+    `elsewhere`, the ids in the user's other files, were moved, not removed.
+    """
+    known = {memory.id: memory for memory in memories}
+    before = _by_id(synced, known)
+    after, created, repeated = _told_apart(edited, before, known)
+    judged = [_judge(line, before.get(id), known.get(id)) for id, line in after.items()]
+    removed, disputed = _removals(
+        [id for id in before if id not in after and id not in elsewhere], before, known
+    )
+    return Changes(
+        edited=tuple(one for one in judged if isinstance(one, Edited)),
+        created=tuple(sorted([*created, *_new(synced, edited)], key=lambda one: one.place)),
+        removed=removed,
+        disputed=(*(one for one in judged if isinstance(one, Disputed)), *disputed),
+        repeated=repeated,
+    )
+
+
+def _by_id(document: Document, known: dict[str, Known]) -> dict[str, Line]:
+    """Return the line of each memory; of several, the one that has the memory's text."""
+    lines: dict[str, Line] = {}
+    for _, line in document.statements:
+        if line.id and (line.id not in lines or _says(line, known.get(line.id))):
+            lines[line.id] = line
+    return lines
+
+
+def _told_apart(
+    edited: Document, before: dict[str, Line], known: dict[str, Known]
+) -> tuple[dict[str, Line], list[Created], tuple[int, ...]]:
+    """Return each memory's own line, new statements that carry an id, and mere repetitions.
+
+    A copied line with altered text is a new memory. The memory's own line is the one with the
+    memory's text, otherwise with the text of the last sync, otherwise the first.
+    """
+    own: dict[str, Line] = {}
+    created: list[Created] = []
+    repeated: list[int] = []
+    for id, lines in _copies(edited).items():
+        memory, was = known.get(id), before.get(id)
+        said = {""}
+        if memory is not None or was is not None:
+            place = min(lines, key=lambda one: _strangeness(lines[one], memory, was))
+            line = lines.pop(place)
+            said.add(line.text.strip())
+            if line.text.strip() or _says(line, memory):
+                own[id] = line
+        for place, line in lines.items():
+            if line.text.strip() in said:
+                repeated.append(place)
+            else:
+                said.add(line.text.strip())
+                created.append(Created(place, line.text.strip(), line.kind, formerly=id))
+    return own, created, tuple(sorted(repeated))
+
+
+def _copies(edited: Document) -> dict[str, dict[int, Line]]:
+    """Return the lines of each id by their positions."""
+    copies: dict[str, dict[int, Line]] = {}
+    for place, line in edited.statements:
+        if line.id:
+            copies.setdefault(line.id, {})[place] = line
+    return copies
+
+
+def _strangeness(line: Line, memory: Known | None, before: Line | None) -> int:
+    if _says(line, memory):
+        return 0
+    if before is not None and _same(line, before):
+        return 1
+    return 2 if line.text.strip() else 3
+
+
+def _judge(line: Line, before: Line | None, memory: Known | None) -> Edited | Disputed | None:
+    """Return the change that a line asks of its memory, or None."""
+    if before is not None and _same(line, before) and line.kind == before.kind:
+        return None
+    text, kind = line.text.strip(), line.kind
+    if memory is None:
+        return Disputed(line.id, Reason.GONE, text, kind)
+    says, moved = _says(line, memory), kind not in ("", memory.kind)
+    if says and not moved:
+        return None
+    if _changed_elsewhere(memory, before):
+        return Disputed(line.id, Reason.NEWER, text, kind)
+    if memory.long and not says:
+        return Disputed(line.id, Reason.LONG, text, kind)
+    return Edited(line.id, None if says else text, kind if moved else None)
+
+
+def _removals(
+    gone: list[str], before: dict[str, Line], known: dict[str, Known]
+) -> tuple[tuple[str, ...], tuple[Disputed, ...]]:
+    present = [id for id in gone if id in known]
+    standing = sum(id in known for id in before)
+    if len(present) >= FEWEST_FOR_REVIEW and len(present) * MOST_REMOVED > standing:
+        return (), tuple(Disputed(id, Reason.MANY) for id in present)
+    newer = [id for id in present if _changed_elsewhere(known[id], before[id])]
+    removed = tuple(id for id in present if id not in newer)
+    return removed, tuple(Disputed(id, Reason.NEWER) for id in newer)
+
+
+def _new(synced: Document, edited: Document) -> list[Created]:
+    """Return the new lines, except those that were already new in the last sync."""
+    left = Counter(_words(line) for _, line in synced.statements if line.role is Role.NEW)
+    found: list[Created] = []
+    for place, line in edited.statements:
+        if line.role is not Role.NEW:
+            continue
+        if left[_words(line)]:
+            left[_words(line)] -= 1
+        else:
+            found.append(Created(place, line.text, line.kind))
+    return found
+
+
+def _changed_elsewhere(memory: Known, before: Line | None) -> bool:
+    """Whether the memory changed in substance; a pin or a read is no conflict."""
+    if before is None:
+        return memory.newer
+    return memory.newer and not (_says(before, memory) and before.kind in ("", memory.kind))
+
+
+def _says(line: Line, memory: Known | None) -> bool:
+    return memory is not None and line.text.strip() == memory.text.strip()
+
+
+def _same(one: Line, other: Line) -> bool:
+    return one.text.strip() == other.text.strip()
+
+
+def _words(line: Line) -> tuple[str, str]:
+    return line.kind, line.text
+
+
+LineChange = Literal["same", "removed", "added", "skipped"]
+_AROUND = 1  # unchanged lines shown before and after a change
+
+
+@dataclass(frozen=True)
+class DiffLine:
+    """A line of a comparison; for `skipped` lines only their number (`count`)."""
+
+    change: LineChange
+    text: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class MergedLines:
+    """The result of a merge. Not `clean`: both edits changed the same place, and ours was taken."""
+
+    text: str
+    clean: bool
+
+
+def merge_lines(base: str, ours: str, theirs: str) -> MergedLines:
+    """Three-way merge by lines (diff3: Khanna, Kunal, Pierce 2007).
+
+    A place that only one side changed takes that side's lines; a place that both changed alike
+    takes them once; a place that both changed differently takes ours. Each line is a statement of
+    its own: if all three versions of a place have the same number of lines, each line is its own
+    place.
+    """
+    old = base.splitlines(keepends=True)
+    mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
+    lines: list[str] = []
+    clean = True
+    places = (one for chunk in _chunks(old, mine, other) for one in _places(*chunk))
+    for was, left, right in places:
+        if left == was:
+            lines += right
+            continue
+        clean = clean and right in (was, left)
+        lines += left
+    return MergedLines("".join(lines), clean)
+
+
+_Chunk = tuple[Sequence[str], Sequence[str], Sequence[str]]
+
+
+def _chunks(old: Sequence[str], mine: Sequence[str], other: Sequence[str]) -> Iterator[_Chunk]:
+    """Cut the three texts at the lines that all of them have kept."""
+    here, there = _kept(old, mine), _kept(old, other)
+    at = (0, 0, 0)
+    for place in [one for one in range(len(old)) if one in here and one in there]:
+        ends = (place, here[place], there[place])
+        yield _cut(old, mine, other, at, ends)
+        at = (place + 1, here[place] + 1, there[place] + 1)
+        line = old[place : place + 1]
+        yield line, line, line
+    yield _cut(old, mine, other, at, (len(old), len(mine), len(other)))
+
+
+def _cut(
+    old: Sequence[str],
+    mine: Sequence[str],
+    other: Sequence[str],
+    start: tuple[int, int, int],
+    end: tuple[int, int, int],
+) -> _Chunk:
+    return old[start[0] : end[0]], mine[start[1] : end[1]], other[start[2] : end[2]]
+
+
+def _places(was: Sequence[str], left: Sequence[str], right: Sequence[str]) -> Iterator[_Chunk]:
+    if not len(was) == len(left) == len(right):
+        yield was, left, right
+        return
+    for place in range(len(was)):
+        one = slice(place, place + 1)
+        yield was[one], left[one], right[one]
+
+
+def _kept(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+    """Map each line of the old text that is in the new one to its position there."""
+    blocks = SequenceMatcher(a=old, b=new, autojunk=False).get_matching_blocks()
+    return {one.a + n: one.b + n for one in blocks for n in range(one.size)}
+
+
+def compare_lines(old: str, new: str, *, most: int = 400) -> list[DiffLine]:
+    """Return the lines that differ between two texts, with a little context."""
+    before, after = old.splitlines(), new.splitlines()
+    found: list[DiffLine] = []
+    matcher = SequenceMatcher(a=before, b=after, autojunk=False)
+    for tag, start, end, start_new, end_new in matcher.get_opcodes():
+        if tag == "equal":
+            found += _around(before[start:end], first=not found, last=end == len(before))
+            continue
+        found += [DiffLine("removed", text) for text in before[start:end]]
+        found += [DiffLine("added", text) for text in after[start_new:end_new]]
+    if len(found) > most:
+        return [*found[:most], DiffLine("skipped", count=len(found) - most)]
+    return found
+
+
+def _around(lines: Sequence[str], *, first: bool, last: bool) -> list[DiffLine]:
+    head = 0 if first else _AROUND
+    tail = 0 if last else _AROUND
+    same = [DiffLine("same", text) for text in lines]
+    if len(lines) <= head + tail + 1:
+        return same
+    skipped = DiffLine("skipped", count=len(lines) - head - tail)
+    return [*same[:head], skipped, *same[len(lines) - tail :]]

@@ -1,0 +1,438 @@
+r"""The grammar of memory files: their lines, their paths, and rendering memories as a file.
+
+`## <kind>` opens a section; another heading of the first or second level ends it. `- <content>
+<!-- mem_… -->` is a memory; inside a section, `- <content>` is a new one. Anything else is free
+text. Every line is parsed alone: no unclosed mark can swallow the lines after it.
+
+Content is written verbatim, except for sequences that would break the line or hide its end: a
+newline is `\n`, another character at which editors break lines is `\u2028` and the like, `<!--` is
+`\<!--`. Backslashes are doubled only directly before a sequence that would otherwise be read as one
+of these.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+from types import MappingProxyType
+from typing import Literal
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "preference": "偏好",
+        "fact": "事实",
+        "constraint": "约束",
+        "task": "任务",
+        "pattern": "习惯",
+        "skill": "技能",
+        "event": "事件",
+        "requirement": "需求",
+        "plan": "计划",
+        "development": "开发",
+        "testing": "测试",
+        "insight": "心得",
+    }
+)
+"""Each kind and its Chinese word: a heading may be either."""
+
+_KIND_OF = {**{kind: kind for kind in KINDS}, **{word: kind for kind, word in KINDS.items()}}
+_BREAKS = "\x0b\x0c\r\x1c\x1d\x1e\x85\u2028\u2029"
+_CODES = "|".join(f"u{ord(one):04x}" for one in _BREAKS)
+# A run of backslashes is matched whole, from its start: hostile runs cost no more than others.
+_PLAIN = re.compile(rf"(?<!\\)(\\*+)(\n|n|<!--|[{_BREAKS}]|{_CODES})")
+_WRITTEN = re.compile(rf"(?<!\\)(\\++)(n|<!--|{_CODES})")
+_HEADING = re.compile(r"(##?)(?![^ \t])(.*)")
+_MEMORY = re.compile(r"^- (?P<text>.*?) ?(?<!\\)<!-- (?P<id>mem_[0-9a-z]+) -->")
+
+
+class Role(StrEnum):
+    """The role of a line."""
+
+    FREE = "free"
+    HEADING = "heading"  # opens the section of its kind; without a kind, ends the previous section
+    MEMORY = "memory"
+    NEW = "new"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line; `raw` is all of it, including its line ending.
+
+    `kind` is that of its section ("" outside of any); `text` and `id` are those of a memory, with
+    the text decoded.
+    """
+
+    raw: str
+    role: Role = Role.FREE
+    kind: str = ""
+    text: str = ""
+    id: str = ""
+
+    @property
+    def end(self) -> str:
+        """The line ending; empty at the end of some files."""
+        body = self.raw.removesuffix("\n")
+        return self.raw[len(body.removesuffix("\r")) :] if body != self.raw else ""
+
+
+def read(raw: str, *, kind: str) -> Line:
+    """Parse a line in the section of `kind` ("" outside of any)."""
+    body = raw.removeprefix("\ufeff").rstrip(" \t\r\n")
+    if body.startswith("- "):
+        return _read_statement(raw, body, kind=kind)
+    heading = _HEADING.fullmatch(body)
+    if heading is None:
+        return Line(raw, kind=kind)
+    second = heading[1] == "##"
+    return Line(raw, Role.HEADING, kind=_kind_of(heading[2]) if second else "")
+
+
+def memory_line(text: str, *, id: str, kind: str, end: str = "\n") -> Line:
+    """Return the line of a memory."""
+    return Line(f"- {written(text)} <!-- {id} -->{end}", Role.MEMORY, kind=kind, text=text, id=id)
+
+
+def heading_line(kind: str, *, chinese: bool = False, end: str = "\n") -> Line:
+    """Return the line that opens the section of a kind."""
+    word = KINDS[kind] if chinese else kind
+    return Line(f"## {word}{end}", Role.HEADING, kind=kind)
+
+
+def ended(line: Line, *, end: str) -> Line:
+    """Return the line with a line ending, so that another can follow it."""
+    return line if line.raw.endswith("\n") else replace(line, raw=line.raw + end)
+
+
+def written(content: str) -> str:
+    """Encode the content on one line. `plain` decodes it, whatever it contains."""
+
+    def escape(found: re.Match[str]) -> str:
+        slashes, what = found[1] * 2, found[2]
+        if what == "\n":
+            return slashes + "\\n"
+        if what in _BREAKS:
+            return f"{slashes}\\u{ord(what):04x}"
+        return slashes + "\\" + what if what == "<!--" else slashes + what
+
+    return _PLAIN.sub(escape, content)
+
+
+def plain(text: str) -> str:
+    """Decode a text that was `written`, or typed by hand."""
+
+    def unescape(found: re.Match[str]) -> str:
+        slashes, what = "\\" * (len(found[1]) // 2), found[2]
+        if len(found[1]) % 2 == 0:
+            return slashes + what
+        if what == "n":
+            return slashes + "\n"
+        return slashes + (what if what == "<!--" else chr(int(what[1:], 16)))
+
+    return _WRITTEN.sub(unescape, text)
+
+
+def _read_statement(raw: str, body: str, *, kind: str) -> Line:
+    found = _MEMORY.fullmatch(body)
+    if found is not None:
+        return Line(raw, Role.MEMORY, kind=kind, text=plain(found["text"]), id=found["id"])
+    text = plain(body.removeprefix("- ")).strip()
+    if not kind or not text:
+        return Line(raw, kind=kind)
+    return Line(raw, Role.NEW, kind=kind, text=text)
+
+
+def _kind_of(heading: str) -> str:
+    return _KIND_OF.get(heading.strip().lower(), "")
+
+
+@dataclass(frozen=True)
+class Document:
+    """The lines of a memory file, in order."""
+
+    lines: Sequence[Line] = ()
+
+    @property
+    def text(self) -> str:
+        """The file, byte for byte as it was read."""
+        return "".join(line.raw for line in self.lines)
+
+    @property
+    def statements(self) -> Iterator[tuple[int, Line]]:
+        """The lines of memories and new statements, each with its position among all lines."""
+        return (
+            (place, line)
+            for place, line in enumerate(self.lines)
+            if line.role in (Role.MEMORY, Role.NEW)
+        )
+
+    @property
+    def end(self) -> str:
+        """The line ending of this file: that of its first line."""
+        return (self.lines[0].end if self.lines else "") or "\n"
+
+
+def parse(text: str) -> Document:
+    """Parse any text; `parse(text).text == text`."""
+    lines: list[Line] = []
+    kind = ""
+    for raw in _lines(text):
+        line = read(raw, kind=kind)
+        kind = line.kind
+        lines.append(line)
+    return Document(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Split at newlines only: content or free text may contain other line breaks."""
+    parts = text.split("\n")
+    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+MEMORY, LEARNINGS = "MEMORY.md", "LEARNINGS.md"
+CURATED = (MEMORY, LEARNINGS)
+USER, SOUL, TOOLS = "USER.md", "SOUL.md", "TOOLS.md"
+LAYERS = (USER, SOUL, TOOLS)  # persona layers, in the order of the memory block
+ROOT = "/memories"
+LONGEST, LONGEST_NAME, DEEPEST = 200, 100, 8  # characters, characters, names
+_MOST_BYTES = 240  # per name: the limit of file systems, with room for a mark
+_ENCODED = re.compile(r"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
+_ODD = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+class BadPath(ValueError):
+    """Describes what is wrong with a path, in words for the caller."""
+
+
+def below_root(path: str) -> str:
+    """Return the path within `/memories`, "" for the folder itself. Raises `BadPath`.
+
+    Each file has a single name: repeated and trailing slashes are ignored, characters are composed
+    (NFC). Nothing is decoded, and percent-encoded separators and dots are refused.
+    """
+    if path != ROOT and not path.startswith(f"{ROOT}/"):
+        raise BadPath(f"Path must start with {ROOT}, got: {path}")
+    names = [name for name in path.removeprefix(ROOT).split("/") if name]
+    if "\\" in path or _ENCODED.search(path) or any(name in (".", "..") for name in names):
+        raise BadPath(f"Path {path} would escape {ROOT} directory")
+    inside = unicodedata.normalize("NFC", "/".join(names))
+    for name in inside.split("/") if inside else []:
+        _check(name)
+    if len(inside) > LONGEST or len(names) > DEEPEST:
+        raise BadPath(f"A path has at most {LONGEST} characters and {DEEPEST} names.")
+    return inside
+
+
+def _check(name: str) -> None:
+    if any(unicodedata.category(sign) in _ODD for sign in name):
+        raise BadPath("A path must not contain control characters or invisible ones.")
+    if name.startswith("."):
+        raise BadPath("A name in a path must not begin with a dot.")
+    if name != name.strip():
+        raise BadPath("A name in a path must not begin or end with a space.")
+    if len(name) > LONGEST_NAME or len(name.encode()) > _MOST_BYTES:
+        raise BadPath(f"A name in a path has at most {LONGEST_NAME} characters.")
+
+
+_LINE = re.compile(r"- (?P<time>[0-2]\d:[0-5]\d) (?P<said>.*)", re.DOTALL)
+_END = re.compile(r"(?<!\\)(?:\\\\)*+\] ")
+_CLOSING = re.compile(r"(?<!\\)(\\*+)(\]|\Z)")
+_CLOSED = re.compile(r"(?<!\\)(\\++)(\]|\Z)")
+
+
+@dataclass(frozen=True)
+class Noted:
+    """The content of a line; `time` is `HH:MM` in the user's time zone."""
+
+    time: str
+    text: str
+    source: str = ""
+
+
+def written_note_line(noted: Noted) -> str:
+    """Return the line without its line ending. `read` restores the note, whatever it contains."""
+    text = written(noted.text)
+    if noted.source:
+        return f"- {noted.time} [{_closable(written(noted.source))}] {text}"
+    slashes = len(text) - len(text.lstrip("\\"))
+    if text[slashes : slashes + 1] == "[":
+        text = "\\" * (2 * slashes + 1) + text[slashes:]
+    return f"- {noted.time} {text}"
+
+
+def read_note_line(line: str) -> Noted | None:
+    """Parse a line of a day's note; None if it isn't one."""
+    found = _LINE.fullmatch(line)
+    if found is None or not found["said"].strip():
+        return None
+    text = found["said"]
+    end = _END.search(text, 1) if text[0] == "[" else None
+    if end is not None and end.end() > 3 and text[end.end() :].strip():
+        source = _closed(text[1 : end.end() - 2])
+        return Noted(found["time"], plain(text[end.end() :]), plain(source))
+    slashes = len(text) - len(text.lstrip("\\"))
+    if slashes % 2 and text[slashes : slashes + 1] == "[":
+        text = text[(slashes + 1) // 2 :]
+    return Noted(found["time"], plain(text))
+
+
+def read_note_lines(text: str) -> Iterator[Noted]:
+    """Yield the lines of a day's note; its heading and other text are skipped."""
+    for line in text.split("\n"):
+        if noted := read_note_line(line.removesuffix("\r")):
+            yield noted
+
+
+def _closable(source: str) -> str:
+    def double(found: re.Match[str]) -> str:
+        return found[1] * 2 + ("\\]" if found[2] else "")
+
+    return _CLOSING.sub(double, source)
+
+
+def _closed(source: str) -> str:
+    def halve(found: re.Match[str]) -> str:
+        return "\\" * (len(found[1]) // 2) + found[2]
+
+    return _CLOSED.sub(halve, source)
+
+
+_NOTHING = Document()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A memory as a file shows it. `text` is the summary of a `long` memory, else its content."""
+
+    id: str
+    kind: str
+    text: str
+    long: bool = False
+
+
+def render(
+    memories: Iterable[Shown],
+    *,
+    keeping: Document = _NOTHING,
+    became: Mapping[int, str | None] | None = None,
+    chinese: bool = False,
+) -> str:
+    """Return the file that shows each of the memories once.
+
+    A line stays where it is in `keeping`. The line of a memory whose kind has changed moves to the
+    end of the new section; the line of a memory that isn't given is removed. Memories without a
+    line follow at the end of their section, in the order given; sections without a heading follow
+    at the end of the file, with Chinese names if asked. Free text stays as it is. New lines stay
+    too, unless `became` maps the line's position to its memory (None: the line is finished).
+    Rendering again with `keeping` set to the result gives the same bytes.
+    """
+    waiting = {memory.id: memory for memory in memories}
+    kept = _kept(keeping, waiting, became or {}, end=keeping.end)
+    sections: dict[str, list[Shown]] = {}
+    for memory in waiting.values():
+        sections.setdefault(memory.kind, []).append(memory)
+    lines = _with_added(kept, sections, end=keeping.end)
+    for kind in sorted(sections, key=list(KINDS).index):
+        lines += _section(kind, sections[kind], after=lines, chinese=chinese, end=keeping.end)
+    return Document(lines).text
+
+
+def _kept(
+    keeping: Document,
+    waiting: dict[str, Shown],
+    became: Mapping[int, str | None],
+    *,
+    end: str,
+) -> list[Line]:
+    """Return the lines that stay, and remove their memories from `waiting`."""
+    lines: list[Line] = []
+    for place, line in enumerate(keeping.lines):
+        id = became.get(place, line.id)
+        if id == "":
+            lines.append(line)
+            continue
+        memory = waiting.get(id) if id is not None else None
+        if memory is None or line.kind not in ("", memory.kind):
+            continue
+        del waiting[memory.id]
+        lines.append(_updated(line, memory, end=end))
+    return lines
+
+
+def _updated(line: Line, memory: Shown, *, end: str) -> Line:
+    if line.id == memory.id and line.text == memory.text:
+        return line
+    return memory_line(memory.text, id=memory.id, kind=line.kind, end=line.end or end)
+
+
+def _with_added(kept: list[Line], sections: dict[str, list[Shown]], *, end: str) -> list[Line]:
+    """Add the remaining memories to sections that have a heading, and drop these sections."""
+    places = _ends(kept)
+    lines: list[Line] = []
+    for place, line in enumerate(kept):
+        lines.append(line)
+        if line.kind in sections and places[line.kind] == place:
+            lines[-1] = ended(line, end=end)
+            lines += [Line(end, kind=line.kind)] if line.role is Role.HEADING else []
+            lines += _memories(sections.pop(line.kind), end=end)
+    return lines
+
+
+def _ends(lines: list[Line]) -> dict[str, int]:
+    """Return each section's line to append after: its last memory, otherwise its heading.
+
+    An empty line directly below the heading belongs to it; otherwise such lines would accumulate.
+    """
+    places: dict[str, int] = {}
+    for place, line in enumerate(lines):
+        below = place > 0 and lines[place - 1].role is Role.HEADING and not line.raw.strip()
+        if line.role is not Role.FREE or below:
+            places[line.kind] = place
+    return places
+
+
+def _section(
+    kind: str, memories: list[Shown], *, after: list[Line], chinese: bool, end: str
+) -> list[Line]:
+    if after:
+        after[-1] = ended(after[-1], end=end)
+    apart = [Line(end)] if after and after[-1].raw.strip() else []
+    head = [heading_line(kind, chinese=chinese, end=end), Line(end, kind=kind)]
+    return [*apart, *head, *_memories(memories, end=end)]
+
+
+def _memories(memories: list[Shown], *, end: str) -> list[Line]:
+    return [memory_line(one.text, id=one.id, kind=one.kind, end=end) for one in memories]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A `heading` with its text, consecutive `memories`, or `text` in Markdown."""
+
+    what: Literal["heading", "memories", "text"]
+    text: str = ""
+    kind: str = ""
+    lines: Sequence[Line] = ()
+
+
+def blocks_of(lines: Iterable[Line]) -> Iterator[Block]:
+    """Yield the blocks in order; empty lines between two blocks yield no block."""
+    for what, group in groupby(lines, key=_what):
+        found = list(group)
+        if what == "heading":
+            yield from (
+                Block("heading", one.raw.strip().lstrip("#").strip(), one.kind) for one in found
+            )
+        elif what == "memories":
+            yield Block("memories", kind=found[0].kind, lines=found)
+        elif text := "".join(one.raw for one in found).strip():
+            yield Block("text", text)
+
+
+def _what(line: Line) -> str:
+    if line.role is Role.HEADING:
+        return "heading"
+    return "memories" if line.role is Role.MEMORY else "text"

@@ -1,0 +1,385 @@
+"""Pages of memory files: list, view, edit, create, and their history."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext, pgettext
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from memcenter.lib.errors import ApplicationError, NotFound, Stale
+from memories.files import changes, daily_notes, file_contents, file_sync, grammar, memory_files
+from memories.files.file_edits import Done
+from memories.files.grammar import CURATED, LAYERS, BadPath, blocks_of, parse
+from memories.files.memory_files import Applied, Shown
+from memories.models import FileVersion, Kind
+from ops.models import User
+from ops.pages.base import own_transaction, person, personal_page
+
+_DAYS = 30  # on one page
+_LINES = 200  # of a file, on one page
+_SURFACE = "page"
+_KINDS = {str(kind.value): kind.label for kind in Kind}
+
+
+@require_safe
+@personal_page
+def memory_files_list(request: HttpRequest) -> HttpResponse:
+    user = person(request)
+    with own_transaction(request):
+        days, more = memory_files.days_of(user, before=_before(request), limit=_DAYS)
+        context = {
+            "curated": memory_files.curated_of(user),
+            "layers": memory_files.layers_of(user),
+            "own": memory_files.own_of(user),
+            "binned": memory_files.binned_of(user),
+            "days": days,
+            "older": f"?before={days[-1].day.isoformat()}" if more else "",
+            "line": NoteLine(),
+            "recycle_days": settings.RECYCLE_DAYS,
+        }
+        return render(request, "memories/file_list.html", context)
+
+
+@require_safe
+@personal_page
+def memory_file(request: HttpRequest, path: str) -> HttpResponse:
+    """Show the current file; memories in it link to their pages."""
+    with own_transaction(request):
+        file = _file(person(request), path)
+        lines = parse(file.text).lines
+        start = _number(request.GET.get("line")) or 0
+        shown = lines[start : start + _LINES]
+        text = "".join(line.raw for line in shown)
+        context = _about(file) | {
+            "noted": list(grammar.read_note_lines(text)) if file_contents.day_of(path) else [],
+            "blocks": list(blocks_of(shown)) if path in CURATED else None,
+            "text": text,
+            "kinds": _KINDS,
+            "next_line": start + _LINES if len(lines) > start + _LINES else 0,
+            "earlier": start > 0,
+        }
+        return render(request, "memories/file_page.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def memory_file_edit(request: HttpRequest, path: str) -> HttpResponse:
+    with own_transaction(request):
+        file = _file(person(request), path)
+    if file_contents.day_of(path):
+        return redirect("memory_file", path)
+    if request.method != "POST":
+        return _editor(request, file, FileText(initial={"content": file.text, "tag": file.etag}))
+    form = FileText(request.POST)
+    if not form.is_valid():
+        return _editor(request, file, form, status=422)
+    try:
+        applied = _saved(
+            request, path, form.cleaned_data["content"], form.cleaned_data["tag"] or None
+        )
+    except Stale:
+        return _conflict(request, path, form)
+    except ApplicationError as error:
+        form.refuse(error)
+        return _editor(request, file, form, status=422)
+    _say_what_became(request, applied.done)
+    return redirect("memory_file", path)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def memory_file_add(request: HttpRequest) -> HttpResponse:
+    form = NewFile(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        path = form.cleaned_data["path"]
+        try:
+            with own_transaction(request):
+                _check_free(request, path)
+            _saved(request, path, form.cleaned_data["content"], None, new=True)
+            return redirect("memory_file", path)
+        except ApplicationError as error:
+            form.refuse(error)
+    status = 422 if form.is_bound else 200
+    with own_transaction(request):
+        return render(request, "memories/file_add.html", {"form": form}, status=status)
+
+
+@require_POST
+@personal_page
+def memory_file_delete(request: HttpRequest, path: str) -> HttpResponse:
+    with own_transaction(request):
+        row = file_contents.row_of(person(request), path)
+        if row is None or not memory_files.is_own_note(path):
+            raise NotFound("There is no such file.")
+        memory_files.recycle_notes([row], user=person(request))
+    messages.success(request, _("Moved to the recycle bin. You can restore it on this page."))
+    return redirect("memory_files")
+
+
+@require_POST
+@personal_page
+def memory_file_take_back(request: HttpRequest, file_id: int) -> HttpResponse:
+    try:
+        with own_transaction(request):
+            file = memory_files.take_back_note(person(request), file_id=file_id)
+    except NotFound:
+        raise
+    except ApplicationError as error:
+        messages.error(request, error.message)
+        return redirect("memory_files")
+    messages.success(request, _("Restored."))
+    return redirect("memory_file", file.path)
+
+
+@require_POST
+@personal_page
+def memory_note_add(request: HttpRequest) -> HttpResponse:
+    """Add one line to today's note."""
+    try:
+        with own_transaction(request):
+            note = daily_notes.append(request.POST.get("text", ""), user=person(request)).note
+    except ApplicationError as error:
+        told = [text for texts in error.fields.values() for text in texts]
+        messages.error(request, _((told or [error.message])[0]))
+        return redirect("memory_files")
+    messages.success(request, _("Added to today’s note."))
+    return redirect("memory_file", daily_notes.path_of(note.on))
+
+
+def _saved(
+    request: HttpRequest, path: str, text: str, tag: str | None, *, new: bool = False
+) -> Applied:
+    """Save the file. Raises as `memory_files.prepare` and `apply`."""
+    user = person(request)
+    ready = memory_files.prepare(text, user=user, path=path, surface=_SURFACE, match=tag, new=new)
+    with own_transaction(request):
+        return file_sync.edit(ready, user=user)
+
+
+def _check_free(request: HttpRequest, path: str) -> None:
+    if file_contents.row_of(person(request), path) is not None:
+        raise ApplicationError(_("There is another file of this name."))
+    memory_files.check_room_for_note(person(request), path)
+
+
+def _file(user: User, path: str) -> Shown:
+    """Return the file, an empty one for an unwritten persona layer. Raises `NotFound`."""
+    if path in LAYERS and file_contents.row_of(user, path) is None:
+        return Shown(path, "", 0, timezone.now())
+    return memory_files.read(user, path)
+
+
+def _editor(
+    request: HttpRequest, file: Shown, form: FileText, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    with own_transaction(request):
+        context = _about(file) | {"form": form, **more}
+        return render(request, "memories/file_edit.html", context, status=status)
+
+
+def _conflict(request: HttpRequest, path: str, form: FileText) -> HttpResponse:
+    """Show both texts and a merged one after a concurrent edit."""
+    mine, tag = form.cleaned_data["content"], form.cleaned_data["tag"]
+    with own_transaction(request):
+        now = _file(person(request), path)
+        base = _state(request, path, tag)
+    merged = changes.merge_lines(base, mine, now.text) if base is not None else None
+    text = merged.text if merged else mine
+    shown = FileText(initial={"content": text, "tag": now.etag})
+    return _editor(
+        request,
+        now,
+        shown,
+        status=409,
+        conflict=True,
+        merged=bool(merged and merged.clean),
+        meanwhile=changes.compare_lines(base, now.text) if base is not None else None,
+        theirs=now.text,
+        mine=mine,
+    )
+
+
+def _state(request: HttpRequest, path: str, tag: str) -> str | None:
+    """Return the version that the edit started from, or None if it is gone."""
+    versions = FileVersion.objects.filter(user=person(request), file__path=path)
+    contents = versions.order_by("-number").values_list("content", flat=True)
+    return next((text for text in contents if file_contents.etag_of(text) == tag), None)
+
+
+def _about(file: Shown) -> dict[str, Any]:
+    day = file_contents.day_of(file.path)
+    return {
+        "file": file,
+        "day": day,
+        "is_curated": file.path in CURATED,
+        "is_own": memory_files.is_own_note(file.path),
+        "is_layer": file.path in LAYERS,
+        "page_url": reverse("memory_file", args=[file.path]),
+    }
+
+
+def _say_what_became(request: HttpRequest, done: Done) -> None:
+    new, changed = len(done.created), len(done.updated)
+    binned, waiting = len(done.recycled), len(done.to_review)
+    words = [
+        (new, ngettext("%(n)d new", "%(n)d new", new)),
+        (changed, ngettext("%(n)d changed", "%(n)d changed", changed)),
+        (binned, ngettext("%(n)d in the recycle bin", "%(n)d in the recycle bin", binned)),
+        (
+            waiting,
+            ngettext("%(n)d waiting for your review", "%(n)d waiting for your review", waiting),
+        ),
+    ]
+    told = _(", ").join(text % {"n": count} for count, text in words if count)
+    messages.success(request, _("Saved: %(what)s.") % {"what": told} if told else _("Saved."))
+
+
+def _before(request: HttpRequest) -> date | None:
+    try:
+        return date.fromisoformat(request.GET.get("before", ""))
+    except ValueError:
+        return None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 8 else None
+
+
+@require_safe
+@personal_page
+def memory_file_history(request: HttpRequest, path: str) -> HttpResponse:
+    """Show the versions, newest first, and the changes of the selected one."""
+    with own_transaction(request):
+        rows = memory_files.versions_of(person(request), path)
+        versions = list(rows.defer("content"))
+        if not versions:
+            raise NotFound("There is no such file.")
+        wanted = request.GET.get("version", "")
+        chosen = next((one for one in versions if str(one.number) == wanted), versions[0])
+        before = rows.filter(number__lt=chosen.number).first()
+        context = {
+            "path": path,
+            "page_url": reverse("memory_file", args=[path]),
+            "versions": [
+                {"number": one.number, "at": one.created_at, "who": _who(one.actor)}
+                for one in versions
+            ],
+            "newest": versions[0].number,
+            "chosen": chosen.number,
+            "lines": changes.compare_lines(before.content if before else "", chosen.content),
+        }
+        return render(request, "memories/file_history.html", context)
+
+
+@require_POST
+@personal_page
+def memory_file_restore(request: HttpRequest, path: str) -> HttpResponse:
+    """Restore an old version, as an ordinary edit."""
+    user, number = person(request), _number(request.POST.get("version"))
+    if number is None:
+        raise NotFound("There is no such version.")
+    with own_transaction(request):
+        old = memory_files.version_of(user, path, number)
+    try:
+        ready = memory_files.prepare(old.content, user=user, path=path, surface="page", match="*")
+        with own_transaction(request):
+            file_sync.edit(ready, user=user)
+    except ApplicationError as error:
+        messages.error(request, _(error.message))
+        return redirect("memory_file_history", path)
+    messages.success(
+        request, _("The earlier text is restored. What it replaced is in the history.")
+    )
+    return redirect("memory_file", path)
+
+
+def _who(actor: str) -> str:
+    words = {
+        "page": pgettext("who changed a file", "you, here"),
+        "api": pgettext("who changed a file", "a program"),
+        "mcp": pgettext("who changed a file", "an assistant"),
+        "tool": pgettext("who changed a file", "an assistant"),
+        "disk": pgettext("who changed a file", "in its copy"),
+    }
+    return words.get(actor, pgettext("who changed a file", "from your memories"))
+
+
+_SAID_BY_SERVICES = (
+    gettext_noop("A path must not contain control characters or invisible ones."),
+    gettext_noop("A name in a path must not begin with a dot."),
+    gettext_noop("A name in a path must not begin or end with a space."),
+    gettext_noop("The text must not contain NUL characters."),
+)
+
+
+class FileText(forms.Form):
+    """A whole file as its owner edits it; `tag` names the version that was edited."""
+
+    tag = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
+    content = forms.CharField(
+        label=gettext_lazy("The file"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(
+            attrs={"rows": 24, "dir": "auto", "spellcheck": "true", "class": "file-text"}
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        self.fields["content"].widget.attrs["maxlength"] = settings.MAX_FILE_BYTES
+
+    def clean_content(self) -> str:
+        """Normalise line endings: browsers submit CRLF, files here have LF."""
+        return str(self.cleaned_data["content"]).replace("\r\n", "\n")
+
+    def refuse(self, error: ApplicationError) -> None:
+        """Show a service's errors at the fields that they name."""
+        for name, texts in error.fields.items():
+            field = name if name in self.fields else "content"
+            self.add_error(field, [gettext(text) for text in texts])
+        if not error.fields:
+            self.add_error(None, gettext(error.message))
+
+
+class NewFile(FileText):
+    """A new note of the user's own, with its path."""
+
+    path = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=grammar.LONGEST,
+        help_text=gettext_lazy("For example “recipes/bread.md”. A slash makes a folder."),
+        widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
+        error_messages={"required": gettext_lazy("Give it a name.")},
+    )
+    field_order = ("path", "content")
+
+    def clean_path(self) -> str:
+        try:
+            path = grammar.below_root(f"{grammar.ROOT}/{self.cleaned_data['path'].strip()}")
+        except BadPath as problem:
+            raise forms.ValidationError(gettext(str(problem))) from problem
+        if not path or not memory_files.is_own_note(path):
+            raise forms.ValidationError(_("This name belongs to another kind of file."))
+        return path
+
+
+class NoteLine(forms.Form):
+    """A line for today's note."""
+
+    text = forms.CharField(
+        label=gettext_lazy("A line for today's note"),
+        max_length=settings.MAX_MEMORY_CHARS,
+        widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}),
+    )

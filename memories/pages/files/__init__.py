@@ -1,1 +1,0 @@
-"""Pages of memory files and their history."""

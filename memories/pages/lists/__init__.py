@@ -1,1 +1,0 @@
-"""The list of memories, its filters, counts and pages, and the recycle bin."""

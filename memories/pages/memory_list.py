@@ -1,0 +1,423 @@
+"""The long-term tab: its list, search and filters, the recycle bin, and refused statements.
+
+Counts (the status line, facets) come from a single query of at most a thousand rows. For users with
+more memories, aggregate queries are cached for two minutes, so that their pages cost no more than
+others'.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.postgres.expressions import ArraySubquery
+from django.core.cache import cache
+from django.db.models import Count, F, Func, OuterRef
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.defaultfilters import floatformat
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+from django.views.decorators.http import require_safe
+
+from memories import selectors
+from memories.models import Kind, Memory, MemoryStatus, Origin, Source
+from memories.pages import memory_rows, reason_words
+from memories.pages.memory_form import DAYS, SORT_WORDS, STATUS_WORDS, FilterForm
+from memories.pages.memory_rows import SIZE, Page, listed, page_by, rows_of
+from memories.recall import candidate_pool
+from memories.recall.candidate_pool import MemoryRow, PreparedQuery
+from memories.recall.search import prepare_query, rank
+from memories.recall.searchable_texts import shelf_of
+from memories.selectors import (
+    BIN,
+    IN_USE,
+    MemoryFilter,
+    Totals,
+    memories_of,
+    projects_of,
+    refusals_of,
+    totals_of,
+)
+from memories.writing import memory_writes
+from ops.models import User
+from ops.pages.base import (
+    here,
+    is_htmx,
+    own_settings,
+    own_transaction,
+    person,
+    personal_page,
+    target,
+)
+
+_FILTERS = ("kind", "project", "tag", "status", "origin", "days", "pinned")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The parameters of the URL."""
+
+    values: dict[str, Any]
+    after: str
+
+    @property
+    def query(self) -> str:
+        return str(self.values["q"]).strip()
+
+    @property
+    def filters(self) -> MemoryFilter:
+        days = self.values["days"]
+        return MemoryFilter(
+            query=self.query,
+            kinds=[self.values["kind"]] if self.values["kind"] else (),
+            tag=self.values["tag"],
+            status=self.values["status"],
+            project_key=self.values["project"],
+            origin=self.values["origin"],
+            pinned=True if self.values["pinned"] else None,
+            since=timezone.now() - timedelta(days=int(days)) if days else None,
+            archived=bool(self.query),
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.query) or bool(self.chosen)
+
+    @property
+    def chosen(self) -> int:
+        """Return how many filters are set."""
+        return sum(bool(self.values[name]) for name in _FILTERS)
+
+    def address(self, **changes: str) -> str:
+        values = {name: str(value) for name, value in self.values.items()} | changes
+        usual = ("", memory_rows.DEFAULT_SORT)
+        kept = urlencode({name: value for name, value in values.items() if value not in usual})
+        return reverse("memory_list") + (f"?{kept}" if kept else "")
+
+
+@require_safe
+@personal_page
+def memory_list(request: HttpRequest) -> HttpResponse:
+    asked = Asked(FilterForm(request.GET).values(), request.GET.get("after", ""))
+    prepared = prepare_query(asked.query) if asked.query else None
+    with own_transaction(request):
+        page, count = _page(request, asked, prepared)
+        part = _part(request, asked)
+        context = _shared(request, asked, page) | (
+            {} if part == "#rows" else _around(request, asked, count)
+        )
+        response = render(request, f"memories/memory_list.html{part}", context)
+    if part == "#found":
+        response["HX-Replace-Url"] = asked.address()
+    return response
+
+
+def _part(request: HttpRequest, asked: Asked) -> str:
+    """Return only the results while the user types, or only the next rows while they scroll."""
+    if target(request) == "found":
+        return "#found"
+    return "#rows" if asked.after and is_htmx(request) else ""
+
+
+def _page(
+    request: HttpRequest, asked: Asked, prepared: PreparedQuery | None
+) -> tuple[Page, int | None]:
+    """Return a page of memories and, for a search, the number of matches.
+
+    While memory is off nothing is recalled, so the search compares letters only.
+    """
+    user = person(request)
+    if prepared is not None and own_settings(request).longterm_enabled:
+        return search_page(prepared, user=user, filters=asked.filters, after=asked.after)
+    page = memory_rows.page_of(user, asked.filters, sort=asked.values["sort"], after=asked.after)
+    return page, None
+
+
+def _shared(request: HttpRequest, asked: Asked, page: Page) -> dict[str, Any]:
+    return {
+        "asked": asked,
+        "rows": rows_of(page.rows, back=here(request) if asked.after else asked.address()),
+        "next_url": asked.address(after=page.cursor) if page.cursor else "",
+    }
+
+
+def _around(request: HttpRequest, asked: Asked, found: int | None) -> dict[str, Any]:
+    """Return what surrounds the rows: filters, counts, links to other lists."""
+    user, survey = person(request), standing_for(request).survey
+    return {
+        "choices": choices_of(survey),
+        "known_tags": [one.value for one in survey.tags],
+        "bulk_actions": bulk_actions(),
+        "total": _total(asked, found, survey.totals, user=user),
+        "refused": refusals_of(user)[:100].count(),
+    }
+
+
+def _total(asked: Asked, found: int | None, totals: Totals, *, user: User) -> str:
+    """Return the total in words; a search counts only the best matches that it returns."""
+    if found is not None:
+        words = ngettext("%(count)s match, best first", "%(count)s matches, best first", found)
+        return words % {"count": found}
+    count = totals.memories
+    if asked.is_narrowed:
+        count = memory_rows.count_of(user, asked.filters, most=COUNTED)
+    if asked.is_narrowed and count > COUNTED:
+        return _("more than %(most)s memories") % {"most": floatformat(COUNTED, "0g")}
+    words = ngettext("%(shown)s memory", "%(shown)s memories", count)
+    return words % {"shown": floatformat(count, "0g")}
+
+
+MOST = 100
+
+
+def search_page(
+    prepared: PreparedQuery, *, user: User, filters: MemoryFilter, after: str = ""
+) -> tuple[Page, int]:
+    """Return a page of the best matches, best first, and their number, at most `MOST`.
+
+    Disabled and archived memories are included, since this is for managing memories. A memory that
+    contains the typed text matches even if the text isn't a whole word yet; the others must reach
+    the relevance floor, so that a search doesn't return everything. Records no trace.
+    """
+    eligible = memories_of(user, replace(filters, query="")).prefetch_related(None)
+    candidates = candidate_pool.fill(prepared, shelf_of(eligible), user=user)
+    literal = prepared.text.strip().casefold()
+    best: dict[int, str] = {}
+    for one in rank(prepared, candidates, limit=None):
+        row = candidates.rows[one.unit.id]
+        assert isinstance(row, MemoryRow)
+        contains = literal in row.content.casefold()
+        if contains or one.relevance >= settings.RELEVANCE_FLOOR:
+            found_by = {**one.components, "raw_relevance": one.relevance}
+            best[row.pk] = reason_words.why(found_by, asked=prepared.text, text=row.content)
+            if len(best) == MOST:
+                break
+    start = int(after) if after.isascii() and after.isdigit() else 0
+    end = start + SIZE
+    cursor = str(end) if end < len(best) else ""
+    rows = [replace(one, why=best[one.memory.pk]) for one in listed(user, [*best][start:end])]
+    return Page(rows, cursor), len(best)
+
+
+@require_safe
+@personal_page
+def memory_bin(request: HttpRequest) -> HttpResponse:
+    """List deleted memories by their erase date, earliest first."""
+    with own_transaction(request):
+        binned = selectors.memories_of(person(request), MemoryFilter(status=BIN))
+        rows, cursor = page_by(
+            binned.prefetch_related(None), "purge_at", descending=False, after=_after(request)
+        )
+        context = {
+            "memories": rows,
+            "next_url": _next("memory_bin", cursor),
+            "back": reverse("memory_bin"),
+            "recycle_days": settings.RECYCLE_DAYS,
+        }
+        return render(request, f"memories/memory_bin.html{_bin_part(request)}", context)
+
+
+@require_safe
+@personal_page
+def memory_refusals(request: HttpRequest) -> HttpResponse:
+    """List the sensitive statements that were refused: category and date, never the text."""
+    with own_transaction(request):
+        refusals = selectors.refusals_of(person(request))
+        refusals = refusals.select_related("turn__conversation", "turn__user_message")
+        rows, cursor = page_by(refusals, "created_at", descending=True, after=_after(request))
+        context = {"refusals": rows, "next_url": _next("memory_refusals", cursor)}
+        return render(request, f"memories/refusal_list.html{_bin_part(request)}", context)
+
+
+def _after(request: HttpRequest) -> str:
+    return request.GET.get("after", "")
+
+
+def _next(page: str, cursor: str) -> str:
+    return f"{reverse(page)}?after={cursor}" if cursor else ""
+
+
+def _bin_part(request: HttpRequest) -> str:
+    """Return only the next rows when the page is scrolled."""
+    return "#rows" if _after(request) and is_htmx(request) else ""
+
+
+COUNTED = 1_000
+_KEPT_SECONDS = 120
+_TAGS = 40
+_PROJECTS = 100
+
+
+@dataclass(frozen=True)
+class Facet:
+    value: str
+    count: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Survey:
+    totals: Totals
+    kinds: Sequence[Facet]
+    tags: Sequence[Facet]
+    projects: Sequence[Facet]
+    origins: Sequence[Facet]
+    pinned: int = 0
+
+
+class _Row(NamedTuple):
+    status: str
+    deleted_at: datetime | None
+    created_at: datetime
+    kind: str
+    origin: str
+    tags: list[str]
+    pinned: bool
+    removal_asked_at: datetime | None
+    project_key: str | None
+    project_name: str | None
+    conversations: list[int]
+
+
+def survey_of(user: User) -> Survey:
+    rows = _rows(user)
+    if len(rows) <= COUNTED:
+        return _from_rows(rows)
+    key = memory_writes.facet_key(user.pk)
+    kept = cache.get(key)
+    if not isinstance(kept, Survey):
+        kept = _counted(user)
+        cache.set(key, kept, _KEPT_SECONDS)
+    return kept
+
+
+def _rows(user: User) -> list[_Row]:
+    from_turns = Source.objects.filter(memory=OuterRef("pk"), turn__isnull=False)
+    conversations = ArraySubquery(from_turns.order_by().values("turn__conversation").distinct())
+    columns = ("status", "deleted_at", "created_at", "kind", "origin", "tags", "pinned")
+    rows = Memory.visible.filter(user=user).order_by()
+    wanted = rows.values_list(
+        *columns, "removal_asked_at", "project__key", "project__name", conversations
+    )
+    return [_Row._make(row) for row in wanted[: COUNTED + 1]]
+
+
+def _from_rows(rows: Sequence[_Row]) -> Survey:
+    present = [row for row in rows if row.deleted_at is None]
+    used = [row for row in present if row.status in IN_USE]
+    names = {row.project_key: row.project_name for row in used if row.project_key}
+    projects = _facets(row.project_key for row in used if row.project_key)
+    return Survey(
+        totals=Totals(
+            memories=len(used),
+            conversations=len({one for row in rows for one in row.conversations}),
+            waiting=sum(_waits(row) for row in present),
+            binned=len(rows) - len(present),
+            last_learned_at=max((row.created_at for row in present), default=None),
+        ),
+        kinds=_facets(row.kind for row in used),
+        tags=_facets(tag for row in used for tag in row.tags)[:_TAGS],
+        projects=[Facet(one.value, one.count, names[one.value] or "") for one in projects],
+        origins=_facets(row.origin for row in used),
+        pinned=sum(row.pinned for row in used),
+    )
+
+
+def _waits(row: _Row) -> bool:
+    return row.status == MemoryStatus.CANDIDATE or row.removal_asked_at is not None
+
+
+def _facets(values: Iterable[str]) -> list[Facet]:
+    counted = sorted(Counter(values).items(), key=lambda pair: (-pair[1], pair[0]))
+    return [Facet(value, count) for value, count in counted]
+
+
+def _counted(user: User) -> Survey:
+    return Survey(
+        totals=totals_of(user),
+        kinds=_by(user, "kind"),
+        tags=_by_tag(user),
+        projects=[
+            Facet(one.key, one.memory_count, one.name)  # type: ignore[attr-defined]
+            for one in projects_of(user)[:_PROJECTS]
+        ],
+        origins=_by(user, "origin"),
+        pinned=Memory.objects.filter(user=user, status__in=IN_USE, pinned=True).count(),
+    )
+
+
+def _by(user: User, column: str) -> list[Facet]:
+    rows = Memory.objects.filter(user=user, status__in=IN_USE).values(column)
+    counted = rows.annotate(n=Count("pk")).order_by("-n", column)
+    return [Facet(row[column], row["n"]) for row in counted]
+
+
+def _by_tag(user: User) -> list[Facet]:
+    rows = Memory.objects.filter(user=user, status__in=IN_USE).exclude(tags=[])
+    each = Func(F("tags"), function="unnest")
+    each.set_returning = True
+    counted = rows.annotate(tag=each).values("tag").annotate(n=Count("pk")).order_by("-n", "tag")
+    return [Facet(row["tag"], row["n"]) for row in counted[:_TAGS]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: str
+    words: str
+    count: int | None = None
+
+
+def choices_of(survey: Survey) -> dict[str, Sequence[Choice]]:
+    """Return only options that match something, each with its count."""
+    return {
+        "kind": [Choice(one.value, str(Kind(one.value).label), one.count) for one in survey.kinds],
+        "project": [Choice(one.value, one.name or one.value, one.count) for one in survey.projects],
+        "tag": [Choice(one.value, one.value, one.count) for one in survey.tags],
+        "status": [Choice(value, str(words)) for value, words in STATUS_WORDS if value],
+        "origin": [
+            Choice(one.value, str(Origin(one.value).label), one.count) for one in survey.origins
+        ],
+        "days": [Choice(value, str(words)) for value, words in DAYS if value],
+        "sort": [Choice(value, str(words)) for value, words in SORT_WORDS.items()],
+    }
+
+
+def bulk_actions() -> list[tuple[str, str, str]]:
+    """Return the actions for selected memories, with icon and label."""
+    return [
+        ("disable", "disable", _("Disable")),
+        ("enable", "enable", _("Enable")),
+        ("pin", "pin", pgettext("verb", "Pin")),
+    ]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The status line at the head of the Memory Center: is memory on, and how much is there?"""
+
+    name: str
+    is_on: bool
+    survey: Survey
+
+    @property
+    def totals(self) -> Totals:
+        return self.survey.totals
+
+
+def standing_for(request: HttpRequest) -> Standing:
+    """Return the signed-in user's status, read once per request: header and page both show it."""
+    standing: Standing | None = getattr(request, "memory_standing", None)
+    if standing is None:
+        user = cast(User, request.user)
+        is_on = own_settings(request).longterm_enabled
+        standing = Standing(user.shown_name, is_on, survey_of(user))
+        request.memory_standing = standing  # type: ignore[attr-defined]
+    return standing

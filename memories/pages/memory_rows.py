@@ -1,0 +1,316 @@
+"""Memories as rows of a list: a page of them by cursor, and each with its source and actions.
+
+The cost of a page doesn't grow with the number of memories.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from conversations.models import Conversation
+from memories.models import Memory, MemoryStatus, Source
+from memories.selectors import IN_USE, MemoryFilter, memories_of
+from ops.models import User
+from ops.pages.base import here, person, target
+
+AnyRow = TypeVar("AnyRow", bound=Model)
+SIZE = 20
+DEFAULT_SORT = "changed"
+# Pinned memories come first. The column, and whether the order is descending; the primary key
+# breaks ties.
+SORTS = {
+    "changed": ("updated_at", True),
+    "new": ("created_at", True),
+    "old": ("created_at", False),
+    "used": ("access_count", True),
+    "important": ("importance", True),
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A listed memory with the newest of its sources; `why` explains a search hit."""
+
+    memory: Memory
+    source: Source | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page; `cursor` leads to the next page and is empty at the end."""
+
+    rows: Sequence[Listed]
+    cursor: str = ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a page ends: in the pinned part of the list or below it."""
+
+    key: Any
+    pk: int
+    pinned: bool = False
+
+
+def page_of(
+    user: User, filters: MemoryFilter, *, sort: str = DEFAULT_SORT, after: str = ""
+) -> Page:
+    """Return the next `SIZE` memories after a cursor; an invalid cursor starts over."""
+    column, descending = SORTS.get(sort, SORTS[DEFAULT_SORT])
+    place = _decode(after, column)
+    places: list[_Place] = []
+    if place is None or place.pinned:
+        pinned = memories_of(user, replace(filters, archived=False)).filter(pinned=True)
+        places = _places(pinned, column, descending=descending, place=place)
+        place = None
+    if len(places) <= SIZE and not filters.pinned:
+        places += _unpinned(user, filters, column, descending=descending, place=place)
+    cursor = _encode(places[SIZE - 1]) if len(places) > SIZE else ""
+    return Page(listed(user, [one.pk for one in places[:SIZE]]), cursor)
+
+
+def _unpinned(
+    user: User, filters: MemoryFilter, column: str, *, descending: bool, place: _Place | None
+) -> list[_Place]:
+    """Return the next places below the pinned part.
+
+    One query per status: the index then returns each in order, and nothing has to be sorted.
+    """
+    places: list[_Place] = []
+    for status in [filters.status] if filters.status else IN_USE:
+        rows = memories_of(user, replace(filters, status=status)).filter(pinned=False)
+        places += _places(rows, column, descending=descending, place=place)
+    return sorted(places, key=lambda one: (one.key, one.pk), reverse=descending)
+
+
+def _places(
+    rows: QuerySet[Memory], column: str, *, descending: bool, place: _Place | None
+) -> list[_Place]:
+    rows = rows.prefetch_related(None)
+    if place is not None:
+        rows = rows.filter(_beyond(place, column, descending=descending))
+    order = (f"-{column}", "-pk") if descending else (column, "pk")
+    keys = rows.order_by(*order).values_list(column, "pk", "pinned")[: SIZE + 1]
+    return [_Place(*one) for one in keys]
+
+
+def page_by(
+    rows: QuerySet[AnyRow, Any], column: str, *, descending: bool, after: str
+) -> tuple[list[AnyRow], str]:
+    """Return the next `SIZE` rows in the order of a column, and the cursor of the next page."""
+    place = _decode(after, column)
+    if place is not None:
+        rows = rows.filter(_beyond(place, column, descending=descending))
+    order = (f"-{column}", "-pk") if descending else (column, "pk")
+    found = list(rows.order_by(*order)[: SIZE + 1])
+    if len(found) <= SIZE:
+        return found, ""
+    last = found[SIZE - 1]
+    return found[:SIZE], _encode(_Place(getattr(last, column), last.pk))
+
+
+def listed(user: User, pks: Sequence[int]) -> list[Listed]:
+    """Return these memories in this order, using two queries."""
+    rows = Memory.visible.filter(user=user).select_related("project").in_bulk(list(pks))
+    sources = {one.memory_id: one for one in _newest_sources(user, pks)}
+    return [Listed(rows[pk], sources.get(pk)) for pk in pks if pk in rows]
+
+
+def _newest_sources(user: User, pks: Sequence[int]) -> QuerySet[Source]:
+    return (
+        Source.objects.filter(user=user, memory__in=pks)
+        .select_related("turn__conversation", "turn__user_message", "message")
+        .order_by("memory_id", "-pk")
+        .distinct("memory_id")
+    )
+
+
+def count_of(user: User, filters: MemoryFilter, *, most: int) -> int:
+    """Return the number of memories, counted up to one above `most`."""
+    return memories_of(user, filters).prefetch_related(None).order_by()[: most + 1].count()
+
+
+def _beyond(place: _Place, column: str, *, descending: bool) -> Q:
+    """Select rows past this place. The first condition lets the index start there."""
+    near, far = ("lte", "lt") if descending else ("gte", "gt")
+    return Q(**{f"{column}__{near}": place.key}) & (
+        Q(**{f"{column}__{far}": place.key}) | Q(**{column: place.key, f"pk__{far}": place.pk})
+    )
+
+
+def _encode(place: _Place) -> str:
+    key = place.key.isoformat() if isinstance(place.key, datetime) else place.key
+    words = json.dumps([key, place.pk, place.pinned])
+    return base64.urlsafe_b64encode(words.encode()).decode().rstrip("=")
+
+
+def _decode(cursor: str, column: str) -> _Place | None:
+    try:
+        key, pk, *pinned = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        key = parse_datetime(key) if column.endswith("_at") else float(key)
+        return _Place(key, int(pk), pinned == [True]) if key is not None else None
+    except (ValueError, TypeError, OverflowError, binascii.Error):
+        return None
+
+
+@dataclass(frozen=True)
+class Row:
+    memory: Memory
+    source: Source | None
+    menu: Sequence[dict[str, Any]]
+    url: str
+    why: str = ""
+    column: str = "updated_at"  # the date to show is the date that the list is sorted by
+
+    @property
+    def conversation(self) -> Conversation | None:
+        return self.source.turn.conversation if self.source and self.source.turn else None
+
+    @property
+    def said_at(self) -> datetime | None:
+        message = self.source.message if self.source else None
+        return message.created_at if message else None
+
+    @property
+    def at(self) -> datetime:
+        when: datetime = getattr(self.memory, self.column)
+        return when
+
+    @property
+    def is_changed(self) -> bool:
+        """Tell whether the date shown is that of a change on a later day."""
+        return localdate(self.at) > localdate(self.memory.created_at)
+
+    @property
+    def is_off(self) -> bool:
+        return self.memory.status != MemoryStatus.ACTIVE
+
+
+def rows_of(page: Sequence[Listed], *, back: str) -> list[Row]:
+    """Return the rows. `back` is the page that they stand on and that their forms return to."""
+    sort = parse_qs(urlsplit(back).query).get("sort", [""])[-1]
+    column = "created_at" if sort in ("new", "old") else "updated_at"
+    return [
+        Row(
+            one.memory,
+            one.source,
+            menu_of(one.memory, back=back),
+            reverse("memory_page", args=[one.memory.public_id]),
+            one.why,
+            column,
+        )
+        for one in page
+    ]
+
+
+def is_row(request: HttpRequest) -> bool:
+    """Tell whether htmx will replace a single row of the list."""
+    return target(request).startswith("row-")
+
+
+def row_again(request: HttpRequest, memory: Memory) -> HttpResponse:
+    """Return the current row with a message, or its place if the memory left the list."""
+    return rows_again(request, [memory.public_id], oob=False)
+
+
+def is_in_place(request: HttpRequest) -> bool:
+    """Tell whether htmx will replace rows wherever they stand, and add the messages."""
+    return target(request) == "toasts"
+
+
+def rows_again(request: HttpRequest, ids: Sequence[str], *, oob: bool = True) -> HttpResponse:
+    """Return the rows as they are now. One that left the list keeps its place for an undo."""
+    memories = Memory.visible.filter(user=person(request), public_id__in=list(ids))
+    present = memories.filter(deleted_at=None).order_by("pk").values_list("pk", flat=True)
+    rows = rows_of(listed(person(request), list(present)), back=here(request))
+    left = set(ids) - {row.memory.public_id for row in rows}
+    context = {"rows": rows, "left": sorted(left), "oob": oob}
+    return render(request, "memories/includes/rows_changed.html", context)
+
+
+def row_in_bin(request: HttpRequest, memory: Memory) -> HttpResponse:
+    """Return the row of a memory that was deleted meanwhile: it asks whether to restore it."""
+    return render(request, "memories/includes/row_in_bin.html", {"memory": memory})
+
+
+def menu_of(memory: Memory, *, back: str) -> list[dict[str, Any]]:
+    """Return what a row's menu offers."""
+    edit, inline = act(memory, "edit", back=back), act(memory, "edit")
+    return [
+        {"label": _("Edit"), "icon": "edit", "href": edit, "hx_here": inline},
+        *_uses(memory),
+        {"label": _("Delete"), "icon": "trash", "action": act(memory, "delete"), "rule": True},
+        _forget(memory, back=back),
+    ]
+
+
+def page_menu_of(memory: Memory) -> list[dict[str, Any]]:
+    """Return what the menu of a memory's page offers beside its main action."""
+    page = reverse("memory_page", args=[memory.public_id])
+    forget = _forget(memory, back=page) | {"help": _("erased with everything derived from it")}
+    if memory.deleted_at is not None:
+        return [forget]
+    items = _uses(memory, back=page)
+    if memory.archived_at is not None:
+        items = [{"label": _("Edit"), "icon": "edit", "href": act(memory, "edit", back=page)}]
+    delete = act(memory, "delete", back=reverse("memory_list"))
+    help_text = _("moves to the recycle bin; you can undo it")
+    items += [
+        {"label": _("Delete"), "icon": "trash", "action": delete, "rule": True, "help": help_text}
+    ]
+    return [*items, forget]
+
+
+def _uses(memory: Memory, *, back: str = "") -> list[dict[str, Any]]:
+    """Return what decides whether and how answers use the memory."""
+    if memory.status in (MemoryStatus.ACTIVE, MemoryStatus.DISABLED):
+        return [_pin(memory, back=back), _switch(memory, back=back)]
+    if memory.archived_at is not None:
+        enable = act(memory, "enable", back=back)
+        return [{"label": _("Use it again"), "icon": "restore", "action": enable}]
+    return []
+
+
+def _forget(memory: Memory, *, back: str) -> dict[str, Any]:
+    forget = act(memory, "forget", back=back)
+    links = {"href": forget, "hx_get": forget}
+    return {"label": _("Forget now…"), "icon": "forget", "danger": True, **links}
+
+
+def act(memory: Memory, name: str, *, back: str = "") -> str:
+    address = reverse(f"memory_{name}", args=[memory.public_id])
+    return f"{address}?{urlencode({'next': back})}" if back else address
+
+
+def _pin(memory: Memory, *, back: str) -> dict[str, Any]:
+    if memory.pinned:
+        return {"label": _("Unpin"), "icon": "pin-off", "action": act(memory, "unpin", back=back)}
+    label = pgettext("verb", "Pin")
+    help_text = _("always used, and first in the list")
+    pin = act(memory, "pin", back=back)
+    return {"label": label, "icon": "pin", "action": pin, "help": help_text if back else ""}
+
+
+def _switch(memory: Memory, *, back: str) -> dict[str, Any]:
+    if memory.status == MemoryStatus.DISABLED:
+        return {"label": _("Enable"), "icon": "enable", "action": act(memory, "enable", back=back)}
+    help_text = _("kept, but not used") if back else ""
+    disable = act(memory, "disable", back=back)
+    return {"label": _("Disable"), "icon": "disable", "action": disable, "help": help_text}

@@ -1,0 +1,26 @@
+"""What I learned this week: seven days, and the weeks before."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from memories.week import week_of
+from ops.pages.base import own_settings, own_transaction, person, personal_page
+
+
+@require_safe
+@personal_page
+def memory_week(request: HttpRequest) -> HttpResponse:
+    """Show the seven days that end with `last`; if it is no day, those that end today."""
+    try:
+        last = date.fromisoformat(request.GET.get("last", ""))
+    except ValueError:
+        last = None
+    with own_transaction(request):
+        week = week_of(person(request), last=last)
+        context = {"week": week, "is_on": own_settings(request).longterm_enabled}
+        return render(request, "memories/week.html", context)

@@ -1,0 +1,59 @@
+"""Recognise what stands where a secret would be: placeholders, masked values, public keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memories.screening import linear
+
+_MOST_SHOWN = 10  # letters and digits beside a mask: a card shows its first six and last four
+_FEWEST_MASKED = 3
+_P = linear.compiled("stand_ins")
+_PUBLIC = linear.compiled("public")
+
+
+def is_stand_in(text: str) -> bool:
+    """Tell whether a text in the place of a secret reveals none."""
+    bare = text.strip(" \t\n\"'`“”‘’「」,;，。；")
+    return bool(bare) and (
+        _is_masked(bare) or any(pattern.fullmatch(bare) for pattern in _P.values())
+    )
+
+
+def public_places(text: str) -> list[tuple[int, int]]:
+    """Return where public keys, fingerprints, addresses, error codes and lines of code stand."""
+    return [match.span() for pattern in _PUBLIC.values() for match in pattern.finditer(text)]
+
+
+def is_in_masked(text: str, start: int, end: int) -> bool:
+    """Tell whether `text[start:end]` is the shown part of a masked value: `622848******8148`."""
+    return _is_masked(text[slice(*run_around(text, start, end, _is_of_a_value))])
+
+
+def run_around(text: str, start: int, end: int, belongs: Callable[[str], bool]) -> tuple[int, int]:
+    """Extend `text[start:end]` on both sides as long as the next sign belongs to it."""
+    while start > 0 and belongs(text[start - 1]):
+        start -= 1
+    while end < len(text) and belongs(text[end]):
+        end += 1
+    return start, end
+
+
+def _is_of_a_value(sign: str) -> bool:
+    return sign in "*•●×" or (sign.isascii() and sign.isalnum())
+
+
+def _is_masked(text: str) -> bool:
+    """Tell whether a run of stars, dots or x hides the value: `****2207`, `xxxx-xxxx-xxxx-3318`."""
+    signs = sum(text.count(sign) for sign in "*•●×")
+    crosses = sum(map(len, _runs_of_x(text)))
+    shown = sum(map(str.isalnum, text)) - crosses
+    if signs >= _FEWEST_MASKED:
+        return shown <= _MOST_SHOWN
+    return crosses >= 2 * _FEWEST_MASKED and shown <= crosses
+
+
+def _runs_of_x(text: str) -> list[str]:
+    """Return the runs of at least two x that aren't part of a word."""
+    runs = "".join(sign if sign in "xX" else " " for sign in text).split()
+    return [run for run in runs if len(run) > 1]

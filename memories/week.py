@@ -1,0 +1,163 @@
+"""What was learned, changed, ended and forgotten in seven days of a person's own time zone.
+
+Like the portrait it is read from the memories each time and stored nowhere. Memories that are not
+in use any more show nothing; of what was forgotten there is only the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+    Window,
+)
+from django.db.models.functions import Coalesce, RowNumber
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from memories.models import Change, Memory, MemoryStatus, MemoryVersion, Tombstone
+from ops.accounts import users
+from ops.models import User
+
+DAYS = 7
+SHOWN = 40  # of a section
+TITLES: Mapping[str, str | Promise] = {
+    "learned": pgettext_lazy("this week", "Learned"),
+    "changed": _("Changed"),
+    "ended": _("No longer the case"),
+}
+_FIRST_YEAR = 2000
+
+
+@dataclass(frozen=True)
+class Section:
+    """The newest memories to which one thing happened, each with the time `at`; `count` of all."""
+
+    key: str
+    count: int
+    memories: Sequence[Any]
+
+    @property
+    def title(self) -> str:
+        return str(TITLES[self.key])
+
+    @property
+    def rest(self) -> int:
+        return self.count - len(self.memories)
+
+
+@dataclass(frozen=True)
+class Week:
+    """Seven days. `sections` holds those with memories. `earlier` and `later` are the last days of
+    the weeks beside it, or None where nothing was known yet, and in the future.
+    """
+
+    first: date
+    last: date
+    sections: Sequence[Section]
+    forgotten: int
+    earlier: date | None
+    later: date | None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sections and not self.forgotten
+
+
+def week_of(user: User, *, last: date | None = None) -> Week:
+    """Return the seven days that end with `last`, by default today; a later day counts as today.
+
+    Empty while long-term memory is off.
+    """
+    own = users.settings_of(user)
+    zone = ZoneInfo(own.timezone)
+    today = timezone.now().astimezone(zone).date()
+    last = min(max(last or today, date(_FIRST_YEAR, 1, 1)), today)
+    first = last - timedelta(days=DAYS - 1)
+    begins = datetime.combine(first, time(), zone)
+    ends = datetime.combine(last + timedelta(days=1), time(), zone)
+    is_on = own.longterm_enabled
+    later = min(last + timedelta(days=DAYS), today)
+    return Week(
+        first=first,
+        last=last,
+        sections=_sections(user, begins, ends) if is_on else [],
+        forgotten=_forgotten(user, begins, ends) if is_on else 0,
+        earlier=first - timedelta(days=1) if is_on and _is_known(user, before=begins) else None,
+        later=later if later > last else None,
+    )
+
+
+def _sections(user: User, begins: datetime, ends: datetime) -> list[Section]:
+    """Return the sections in one statement; each memory is in one of them."""
+    newest = [F("at").desc(), F("pk").desc()]
+    rows = _what_happened(user, begins, ends).annotate(
+        count=Window(Count("pk"), partition_by=[F("part")]),
+        place=Window(RowNumber(), partition_by=[F("part")], order_by=newest),
+    )
+    found: dict[str, list[Any]] = {key: [] for key in TITLES}
+    for memory in rows.filter(place__lte=SHOWN).order_by("place"):
+        found[memory.part].append(memory)
+    return [Section(key, shown[0].count, shown) for key, shown in found.items() if shown]
+
+
+def _what_happened(user: User, begins: datetime, ends: datetime) -> QuerySet[Any]:
+    """Return memories in use with `part`, the section of each, and `at`, when it happened.
+
+    What consolidation joined is changed, not learned.
+    """
+    versions = MemoryVersion.objects.filter(user=user)
+    written = versions.filter(_within("created_at", begins, ends), erased_at=None)
+    changed_at = written.filter(memory=OuterRef("pk")).order_by("-number").values("created_at")
+    joined = versions.filter(memory=OuterRef("pk"), number=1, change=Change.CONSOLIDATED)
+    is_ended = _within("valid_until", begins, min(ends, timezone.now()))
+    is_new = _within("created_at", begins, ends)
+    rows = Memory.objects.filter(
+        is_ended | is_new | Q(pk__in=written.values("memory")),
+        user=user,
+        status=MemoryStatus.ACTIVE,
+        removal_asked_at=None,
+    )
+    part = Case(
+        When(is_ended, then=Value("ended")),
+        When(is_new & ~Exists(joined), then=Value("learned")),
+        default=Value("changed"),
+    )
+    at = Case(
+        When(part="ended", then=F("valid_until")),
+        When(part="learned", then=F("created_at")),
+        default=Coalesce(Subquery(changed_at[:1]), "created_at"),
+    )
+    return rows.annotate(part=part).annotate(at=at)
+
+
+def _within(column: str, begins: datetime, ends: datetime) -> Q:
+    return Q(**{f"{column}__gte": begins, f"{column}__lt": ends})
+
+
+def _forgotten(user: User, begins: datetime, ends: datetime) -> int:
+    """Count forgotten memories; those that were derived again are still there."""
+    left = Tombstone.objects.filter(_within("forgotten_at", begins, ends), user=user)
+    here = Memory.visible.filter(user=user).values("public_id")
+    gone = left.exclude(memory_public_id="").exclude(memory_public_id__in=here)
+    return gone.values("memory_public_id").distinct().count()
+
+
+def _is_known(user: User, *, before: datetime) -> bool:
+    return Memory.objects.filter(user=user, created_at__lt=before).exists()

@@ -1,0 +1,92 @@
+"""The phrases of the portrait: a chat model words its memories after they were learned.
+
+Each phrase belongs to one version of a memory and is erased with it. A memory that changed has
+another current version, so its own words show until the next run. Without a chat model nothing is
+enqueued or asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from memories import language_steps
+from memories.models import Memory, MemoryStatus, MemoryVersion, PortraitPhrase
+from memories.portrait import most_telling
+from ops.access import as_user
+from ops.accounts import users
+from ops.models import Kind, Priority, User
+from ops.queue import outbox
+from ops.queue.run import Run
+
+DELAY = timedelta(minutes=2)  # what is learned together is worded together
+_AT_ONCE = 20  # memories of one question, stored together
+
+
+def request_for(memory: Memory) -> None:
+    """Have a new or changed memory worded, unless it is about a project."""
+    if settings.LANGUAGE_METHOD == "model" and memory.project_id is None:
+        request(user=memory.user)
+
+
+def request(*, user: User) -> None:
+    """Have what isn't worded yet worded after `DELAY`, unless that is enqueued already."""
+    if settings.LANGUAGE_METHOD != "model":
+        return
+    outbox.enqueue(
+        Kind.WORD_PORTRAIT,
+        subject=user.subject,
+        payload={},
+        priority=Priority.BULK,
+        dedupe_key=f"word_portrait:{user.subject}",
+        serial_key=str(user.subject),
+        run_after=timezone.now() + DELAY,
+    )
+
+
+def write(run: Run, *, user: User) -> int:
+    """Word the memories of the portrait that have no phrase yet; return how many got one.
+
+    Raises `ProviderError`; the phrases stored by then stay.
+    """
+    phraser = language_steps.phraser()
+    if phraser is None:
+        return 0
+    with as_user(user):
+        waiting = _unworded(user)
+    count = 0
+    for start in range(0, len(waiting), _AT_ONCE):
+        batch = waiting[start : start + _AT_ONCE]
+        phrases = phraser.word([memory.content for memory in batch])
+        with run.applying(user):
+            count += _store(batch, phrases, user=user)
+    return count
+
+
+def _unworded(user: User) -> list[Memory]:
+    if user.hidden_at is not None or not users.settings_of(user).longterm_enabled:
+        return []
+    return [one for one in most_telling(user) if one.wording is None]  # type: ignore[attr-defined]
+
+
+def _store(memories: Sequence[Memory], phrases: Sequence[str], *, user: User) -> int:
+    """Store the phrases of memories that are in use with the text that was read."""
+    current = User.objects.get(pk=user.pk)
+    if current.hidden_at is not None or not users.settings_held(user).longterm_enabled:
+        return 0
+    said = {one.pk: (one.content, phrase) for one, phrase in zip(memories, phrases, strict=True)}
+    in_use = Memory.objects.filter(user=user, pk__in=said, status=MemoryStatus.ACTIVE)
+    versions = MemoryVersion.objects.filter(
+        user=user, memory__in=in_use, number=F("memory__current_version"), phrase=None
+    )
+    rows = [
+        PortraitPhrase(user=user, version=one, text=said[one.memory_id][1])
+        for one in versions
+        if one.content == said[one.memory_id][0]
+    ]
+    PortraitPhrase.objects.bulk_create(rows)
+    return sum(bool(row.text) for row in rows)
