@@ -7,8 +7,7 @@ class ConversationsConfig(AppConfig):
     def ready(self) -> None:
         # These modules register themselves.
         import conversations.forgetting.operations
-        import conversations.forgetting.reapplied_forgets
-        import conversations.importing.operations
-        import conversations.operations
-        import conversations.transfer.readable_pages
-        import conversations.transfer.user_data  # noqa: F401
+        import conversations.importing.file_import
+        import conversations.recording.episodes
+        import conversations.recording.summaries
+        import conversations.transfer  # noqa: F401

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from memcenter.lib import ids
-from memcenter.lib.database.rows import VisibleManager, one_of
+from memcenter.lib.database.schema import VisibleManager, one_of
 
 
 class ConversationKind(models.TextChoices):

@@ -58,15 +58,15 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
 
 def window_of(user: User, conversation: Conversation) -> Window:
     """Return `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens at most, the newest always."""
-    newest = statements.rows(
-        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
-        " WHERE m.user_id = %s AND m.conversation_id = %s AND m.completed AND m.hidden_at IS NULL"
-        " ORDER BY m.number DESC LIMIT %s",
+    newest = _read(
+        Message,
+        "user_id = %s AND conversation_id = %s AND completed AND hidden_at IS NULL"
+        " ORDER BY number DESC LIMIT %s",
         [user.pk, conversation.pk, settings.WINDOW_MESSAGES],
     )
     taken: list[Message] = []
     total = 0
-    for message in (statements.instance(Message, values) for values in newest):
+    for message in newest:
         if taken and total + message.token_count > settings.WINDOW_TOKENS:
             break
         taken.append(message)
@@ -105,35 +105,35 @@ def compacted_before(user: User, conversation: Conversation) -> str:
 
 
 def conversation_by(user: User, pk: int) -> Conversation | None:
-    found = statements.rows(
-        f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
-        " WHERE c.id = %s AND c.user_id = %s AND c.hidden_at IS NULL",
-        [pk, user.pk],
-    )
-    return statements.instance(Conversation, found[0]) if found else None
+    where = "id = %s AND user_id = %s AND hidden_at IS NULL"
+    return next(iter(_read(Conversation, where, [pk, user.pk])), None)
 
 
 def completed_between(
     user: User, conversation: Conversation, *, after: int, before: int, most: int
 ) -> list[Message]:
     """Return the completed messages with numbers between the two, oldest first."""
-    found = statements.rows(
-        f"SELECT {statements.columns(Message, 'm')} FROM conversations_message m"
-        " WHERE m.conversation_id = %s AND m.user_id = %s AND m.completed AND m.hidden_at IS NULL"
-        " AND m.number > %s AND m.number < %s ORDER BY m.number LIMIT %s",
+    return _read(
+        Message,
+        "conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL"
+        " AND number > %s AND number < %s ORDER BY number LIMIT %s",
         [conversation.pk, user.pk, after, before, most],
     )
-    return [statements.instance(Message, values) for values in found]
 
 
 def summary_of(user: User, conversation: Conversation) -> Summary | None:
-    found = statements.rows(
-        f"SELECT {statements.columns(Summary, 's')} FROM conversations_summary s"
-        " WHERE s.user_id = %s AND s.conversation_id = %s AND s.hidden_at IS NULL"
-        " ORDER BY s.version DESC LIMIT 1",
-        [user.pk, conversation.pk],
-    )
-    return statements.instance(Summary, found[0]) if found else None
+    where = "user_id = %s AND conversation_id = %s AND hidden_at IS NULL"
+    found = _read(Summary, f"{where} ORDER BY version DESC LIMIT 1", [user.pk, conversation.pk])
+    return found[0] if found else None
+
+
+def _read(
+    model: type[statements.Row], where: str, values: Sequence[object]
+) -> list[statements.Row]:
+    """Read rows by one statement; the ORM would take longer than the database does."""
+    columns, table = statements.columns(model, "m"), model._meta.db_table
+    found = statements.rows(f"SELECT {columns} FROM {table} m WHERE {where}", values)
+    return [statements.instance(model, one) for one in found]
 
 
 def summaries_of(user: User, conversation: Conversation) -> QuerySet[Summary]:

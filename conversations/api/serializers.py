@@ -1,19 +1,20 @@
-"""Inputs, and the shapes of the answers for the OpenAPI schema; `rendering.py` builds them."""
+"""Inputs, and the shapes of the answers for the OpenAPI schema."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.block.assembly import SECTIONS
+from conversations.importing.formats.file_rows import Format
 from conversations.models import ConversationKind, Rating, Role
 from conversations.recording.conversation_names import check_external_id
 from memcenter.lib.errors import Invalid
-from memcenter.rest.description.schema import Accepted
-from memcenter.rest.requests.fields import (
+from memcenter.rest.fields import (
     Flag,
     Moment,
     OneOf,
@@ -24,7 +25,9 @@ from memcenter.rest.requests.fields import (
     Texts,
     Whole,
 )
+from memcenter.rest.openapi import Accepted
 from memories.models import Kind
+from ops.transfer.exports import FORMATS
 
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
@@ -359,3 +362,26 @@ class Episode(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     user_message = serializers.CharField()
     assistant_message = serializers.CharField()
+
+
+FILE: dict[Any, Any] = {
+    (200, "application/json"): OpenApiTypes.OBJECT,
+    (200, "application/zip"): OpenApiTypes.BINARY,
+}
+
+
+class ExportInput(Personal):
+    conversation_id = Text(required=False, max_length=200)
+    format = OneOf(choices=FORMATS, default="json")
+
+
+class ImportInput(Personal):
+    file = serializers.FileField(allow_empty_file=True)
+    format = OneOf(choices=[one.value for one in Format], required=False)
+
+
+class Started(serializers.Serializer[Any]):
+    """The operation tells how far it is; the one of an import carries a `report` in the end."""
+
+    status = serializers.ChoiceField(choices=("accepted",))
+    op_id = serializers.CharField()

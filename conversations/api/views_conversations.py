@@ -1,23 +1,41 @@
-"""Conversations."""
+"""Conversations, their turns and messages, and ratings.
+
+`POST /turns` is the only write that a chat backend needs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from rest_framework.response import Response
 
 from conversations import selectors
-from conversations.api import forget_or_clear, rendering, serializers
-from conversations.api.conversation_names import thread_for_writing, thread_of
-from conversations.api.views_turns import unless_temporary
-from conversations.recording import conversation_names, temporary
-from conversations.recording.temporary import TemporaryConversation
+from conversations.api import serializers, threads
+from conversations.api.threads import (
+    Thread,
+    message_of,
+    thread_for_writing,
+    thread_of,
+    unless_temporary,
+)
+from conversations.models import Conversation, Message, Role
+from conversations.recording import conversation_names, temporary, turns
+from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
+from conversations.recording.turns import MessageInput
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.description.schema import Accepted, page_of
 from memcenter.rest.endpoint import EMPTY, PRETEND, Call, endpoint
-from memcenter.rest.pagination import NEWEST
-from memcenter.rest.requests.fields import Personal
-from memcenter.rest.requests.idempotency import UnstoredResponse
+from memcenter.rest.fields import Personal
+from memcenter.rest.idempotency import UnstoredResponse
+from memcenter.rest.openapi import Accepted, page_of
+from memcenter.rest.pagination import NEWEST, Order, listed
+from memories import selectors as memory_selectors
+from memories.writing.curation import asks_to_forget, rate_memory
+from ops.models import User
+
+_SPOKEN = Order("number", descending=False)
 
 
 class ConversationsView(MemcenterView):
@@ -30,7 +48,7 @@ class ConversationsView(MemcenterView):
     )
     def get(self, call: Call) -> Response:
         rows = selectors.conversations_of(call.user, query=call.data.get("query", ""))
-        show = partial(rendering.conversation, user=call.user)
+        show = partial(_shown_conversation, user=call.user)
         return Response(call.page.of(rows, order=NEWEST, show=show))
 
     @endpoint(
@@ -43,28 +61,20 @@ class ConversationsView(MemcenterView):
         data = call.data
         reference, brief = data.get("conversation_id"), bool(data.get("temporary"))
         fields = {"title": data.get("title", ""), "kind": data.get("kind")}
-        if brief and reference is None:
-            made = temporary.create(user=call.user, external_id=None, **fields)
-            return UnstoredResponse(rendering.conversation(made, user=call.user), status=201)
-        if reference is None:
-            row = conversation_names.create(user=call.user, external_id=None, **fields)
-            return Response(rendering.conversation(row, user=call.user), status=201)
-        return self._named(call, reference, brief=brief)
+        if reference is not None:
+            return self._named(call, reference, brief=brief)
+        create = temporary.create if brief else conversation_names.create
+        made: Thread = create(user=call.user, external_id=None, **fields)
+        return threads.as_kept(made, _shown_conversation(made, user=call.user), status=201)
 
     def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
         """Return the conversation with the client's id if it exists already."""
         thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
         title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
         if title and is_new:
-            if isinstance(thread, TemporaryConversation):
-                thread = temporary.rename(thread, title=title)
-            else:
-                thread = conversation_names.rename(user=call.user, conversation=thread, title=title)
-        answer = rendering.conversation(thread, user=call.user)
-        status = 201 if is_new else 200
-        if isinstance(thread, TemporaryConversation):
-            return UnstoredResponse(answer, status=status)
-        return Response(answer, status=status)
+            thread = threads.rename(call, thread, title=title)
+        answer = _shown_conversation(thread, user=call.user)
+        return threads.as_kept(thread, answer, status=201 if is_new else 200)
 
 
 class ConversationView(MemcenterView):
@@ -76,7 +86,7 @@ class ConversationView(MemcenterView):
     )
     def get(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
-        return Response(rendering.conversation(thread, user=call.user))
+        return Response(_shown_conversation(thread, user=call.user))
 
     @endpoint(
         summary="Rename a conversation",
@@ -87,12 +97,8 @@ class ConversationView(MemcenterView):
     def patch(self, call: Call, conversation_id: str) -> Response:
         thread = thread_of(call, conversation_id)
         if "title" in call.data:
-            title = call.data["title"]
-            if isinstance(thread, TemporaryConversation):
-                thread = temporary.rename(thread, title=title)
-                return UnstoredResponse(rendering.conversation(thread, user=call.user))
-            thread = conversation_names.rename(user=call.user, conversation=thread, title=title)
-        return Response(rendering.conversation(thread, user=call.user))
+            thread = threads.rename(call, thread, title=call.data["title"])
+        return threads.as_kept(thread, _shown_conversation(thread, user=call.user))
 
     @endpoint(
         summary="Forget a conversation and what was learned only from it",
@@ -102,4 +108,204 @@ class ConversationView(MemcenterView):
         unknown_user=PRETEND,
     )
     def delete(self, call: Call, conversation_id: str) -> Response:
-        return forget_or_clear.forget(call, conversation_id)
+        return threads.forget(call, conversation_id)
+
+
+class TurnsView(MemcenterView):
+    @endpoint(
+        summary="Record a completed turn",
+        takes=serializers.TurnInput,
+        answers={200: serializers.Recorded, 201: serializers.Recorded},
+        unknown_user=unless_temporary,
+        adds=True,
+    )
+    def post(self, call: Call) -> Response:
+        data = call.data
+        thread = thread_for_writing(
+            call,
+            data["conversation_id"],
+            kind=data.get("conversation_kind"),
+            brief=bool(data.get("temporary")),
+        )
+        said = _utterance(data, "user_message", Role.USER)
+        reply = _utterance(data, "assistant_message", Role.ASSISTANT)
+        if isinstance(thread, TemporaryConversation):
+            return _record_temporary(thread, said, reply)
+        recorded = turns.record_turn(
+            user=call.user,
+            conversation=thread,
+            user_message=said,
+            assistant_message=reply,
+            project_key=data.get("project_key") or "",
+            tools=data.get("tools", ()),
+            occurred_at=data.get("occurred_at"),
+        )
+        answer = {
+            "conversation_id": recorded.conversation.public_id,
+            "user_message_id": recorded.user_message.public_id,
+            "assistant_message_id": recorded.assistant_message.public_id,
+            "op_ids": [operation.public_id for operation in recorded.operations],
+        }
+        return Response(answer, status=200 if recorded.repeated else 201)
+
+
+def _utterance(data: Mapping[str, Any], field: str, role: Role) -> MessageInput:
+    given = data[field]
+    return MessageInput(
+        content=given["content"],
+        role=role,
+        external_id=data.get(f"{field}_id"),
+        created_at=given.get("created_at") or data.get("occurred_at"),
+        speaker=given.get("speaker", ""),
+    )
+
+
+def _record_temporary(
+    thread: TemporaryConversation, said: MessageInput, reply: MessageInput
+) -> Response:
+    reply = replace(reply, created_at=reply.created_at or said.created_at)
+    messages, repeated = temporary.append(thread, messages=(said, reply))
+    answer = {
+        "conversation_id": thread.public_id,
+        "user_message_id": messages[0].public_id,
+        "assistant_message_id": messages[1].public_id,
+        "op_ids": [],
+    }
+    return UnstoredResponse(answer, status=200 if repeated else 201)
+
+
+class ConversationMessagesView(MemcenterView):
+    @endpoint(
+        summary="List the messages of a conversation, oldest first",
+        takes=Personal,
+        answers={200: page_of(serializers.Message)},
+        paged=True,
+        unknown_user=PRETEND,
+    )
+    def get(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_of(call, conversation_id)
+        if isinstance(thread, TemporaryConversation):
+            rows = temporary.read(thread)
+            return Response(listed([_shown_message(one, thread, in_window=True) for one in rows]))
+        window = _window_ids(call, thread)
+        said = selectors.messages_of(call.user, thread).select_related("feedback")
+
+        def show(row: Message) -> dict[str, Any]:
+            return _shown_message(row, thread, in_window=row.pk in window)
+
+        return Response(call.page.of(said, order=_SPOKEN, show=show))
+
+    @endpoint(
+        summary="Record one message",
+        takes=serializers.MessageInputShape,
+        answers={200: serializers.Message, 201: serializers.Message},
+        unknown_user=unless_temporary,
+        adds=True,
+    )
+    def post(self, call: Call, conversation_id: str) -> Response:
+        thread = thread_for_writing(call, conversation_id, kind=None, brief=False)
+        data = call.data
+        message = MessageInput(
+            content=data["content"],
+            role=data["role"],
+            external_id=data.get("message_id"),
+            created_at=data.get("created_at"),
+            speaker=data.get("speaker", ""),
+            completed=data.get("completed", True),
+        )
+        if isinstance(thread, TemporaryConversation):
+            said, repeated = temporary.append(thread, messages=(message,))
+            answer = _shown_message(said[0], thread, in_window=True)
+            return UnstoredResponse(answer, status=200 if repeated else 201)
+        recorded = turns.record_message(user=call.user, conversation=thread, message=message)
+        inside = recorded.message.pk in _window_ids(call, thread)
+        answer = _shown_message(recorded.message, thread, in_window=inside)
+        return Response(answer, status=200 if recorded.repeated else 201)
+
+
+class MessageView(MemcenterView):
+    @endpoint(
+        summary="One message",
+        takes=serializers.OneMessage,
+        answers={200: serializers.Message},
+    )
+    def get(self, call: Call, message_id: str) -> Response:
+        row = message_of(call, message_id)
+        inside = row.pk in _window_ids(call, row.conversation)
+        return Response(_shown_message(row, row.conversation, in_window=inside))
+
+    @endpoint(
+        summary="Forget a message and everything that rests on its turn",
+        takes=serializers.MessageRemoval,
+        answers={202: Accepted},
+        strict=True,
+    )
+    def delete(self, call: Call, message_id: str) -> Response:
+        return threads.forget_message(call, message_id)
+
+
+def _window_ids(call: Call, thread: Conversation) -> set[int]:
+    return {one.pk for one in selectors.window_of(call.user, thread).messages}
+
+
+class FeedbackView(MemcenterView):
+    @endpoint(
+        summary="Say what you think of a message or memory; a rating of null takes it back",
+        takes=serializers.FeedbackInput,
+        answers={200: serializers.RatedThing},
+    )
+    def post(self, call: Call) -> Response:
+        data = call.data
+        rating, comment = data["rating"], data.get("comment", "")
+        if "message_id" in data:
+            public_id = data["message_id"]
+            message = message_of(call, public_id)
+            turns.rate_message(user=call.user, message=message, rating=rating, comment=comment)
+            what = {"scope": "message", "message_id": message.public_id, "cascade": True}
+        else:
+            public_id = data["memory_id"]
+            memory = memory_selectors.memory_of(call.user, public_id)
+            rate_memory(user=call.user, memory=memory, rating=rating, comment=comment)
+            what = {"scope": "memory", "memory_id": memory.public_id}
+        if call.user.external_id is not None:
+            what["user_id"] = call.user.external_id
+        shown = comment if rating is not None else ""
+        forget = what if asks_to_forget(rating) else None
+        return Response({"id": public_id, "rating": rating, "comment": shown, "forget": forget})
+
+
+# Rows as plain dicts, because serializers are too slow on hot paths.
+
+
+def _shown_conversation(row: Conversation | TemporaryConversation, *, user: User) -> dict[str, Any]:
+    return {
+        "id": row.public_id,
+        "external_id": row.external_id,
+        "user_id": user.external_id,
+        "title": row.title,
+        "kind": row.kind,
+        "temporary": isinstance(row, TemporaryConversation),
+        "message_count": row.message_count,
+        "last_message_at": row.last_message_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
+
+
+def _shown_message(
+    row: Message | TemporaryMessage, thread: Thread, *, in_window: bool
+) -> dict[str, Any]:
+    rated = getattr(row, "feedback", None)  # the reverse side raises where there is none
+    return {
+        "id": row.public_id,
+        "external_id": row.external_id,
+        "conversation_id": thread.public_id,
+        "role": row.role,
+        "speaker": row.speaker,
+        "content": row.content,
+        "completed": row.completed,
+        "created_at": row.created_at,
+        "token_count": row.token_count,
+        "in_window": in_window,
+        "feedback": {"rating": rated.rating, "comment": rated.comment} if rated else None,
+    }

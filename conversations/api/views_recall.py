@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 from rest_framework.response import Response
 
 from conversations import selectors
-from conversations.api import rendering, serializers
-from conversations.api.conversation_names import Thread, kept, thread_of
-from conversations.api.views_turns import unless_temporary
-from conversations.block import context, temporary_context
+from conversations.api import serializers
+from conversations.api.threads import Thread, kept, thread_of, unless_temporary
+from conversations.block import context
 from conversations.block.context import Context, Wanted
-from conversations.models import Conversation
-from conversations.recording.temporary import TemporaryConversation
+from conversations.models import Conversation, Episode, Message, Summary
 from memcenter.lib import ids
 from memcenter.lib.errors import NotFound
+from memcenter.rest import people
 from memcenter.rest.base import MemcenterView
-from memcenter.rest.description.schema import page_of
 from memcenter.rest.endpoint import EMPTY, Call, endpoint
+from memcenter.rest.openapi import page_of
 from memcenter.rest.pagination import NEWEST, listed
-from memcenter.rest.requests import people
 from memories import projects
+from memories.extraction import masking
 from memories.indexing import search_index
 from memories.models import Project
 from memories.recall import recall, search
 from memories.recall.candidate_pool import PreparedQuery
+from memories.recall.searchable_texts import masked_turn
 from memories.writing import memory_writes
 from ops.accounts import users
 
 
-def _prepare_message(call: Call) -> PreparedQuery:
-    return _prepared(call, call.data["message"])
-
-
-def _prepared(call: Call, text: str) -> PreparedQuery:
+def _prepared(call: Call, field: str) -> PreparedQuery:
     """Analyse the question; names in it weigh more if a speaker has that name."""
+    text = call.data[field]
     if call.user.pk is None:
         return search.prepare_query(text)
     return search.prepare_query(text, speakers=sorted(call.read_with_key(selectors.speakers_of)))
@@ -45,7 +45,7 @@ class ContextView(MemcenterView):
         takes=serializers.ContextInput,
         answers={200: serializers.Context},
         unknown_user=unless_temporary,
-        prepare=_prepare_message,
+        prepare=lambda call: _prepared(call, "message"),
         prepares_within=search_index.is_here,
         with_person=selectors.SPEAKERS,
         idempotent=False,
@@ -53,15 +53,13 @@ class ContextView(MemcenterView):
         afterwards=True,
     )
     def post(self, call: Call) -> Response:
-        thread, wanted = _thread(call), _wanted(call)
-        if isinstance(thread, TemporaryConversation):
-            found = temporary_context.build(
-                call.ready, user=call.user, conversation=thread, wanted=wanted
-            )
-        else:
-            found = context.build(
-                call.ready, user=call.user, conversation=thread, wanted=wanted, own=call.own
-            )
+        found = context.build(
+            call.ready,
+            user=call.user,
+            conversation=_thread(call),
+            wanted=_wanted(call),
+            own=call.own,
+        )
         return Response(_shown(found))
 
 
@@ -142,11 +140,7 @@ class SummaryView(MemcenterView):
             raise NotFound("This conversation has no summary yet.")
         ends = (row.from_number, row.through_number)
         bounds = selectors.messages_of(call.user, thread).filter(number__in=ends)
-        return Response(rendering.summary(row, bounds=list(bounds)))
-
-
-def _prepare_episodes(call: Call) -> PreparedQuery | None:
-    return _prepared(call, call.data["query"]) if "query" in call.data else None
+        return Response(_shown_summary(row, bounds=list(bounds)))
 
 
 class EpisodesView(MemcenterView):
@@ -155,7 +149,7 @@ class EpisodesView(MemcenterView):
         takes=serializers.EpisodeQuery,
         answers={200: page_of(serializers.Episode)},
         paged=True,
-        prepare=_prepare_episodes,
+        prepare=lambda call: _prepared(call, "query") if "query" in call.data else None,
         prepares_within=search_index.is_here,
         with_person=selectors.SPEAKERS,
         unknown_user=EMPTY,
@@ -168,9 +162,7 @@ class EpisodesView(MemcenterView):
             return Response(listed(_alike(call, thread)))
         rows = selectors.episodes_of(call.user, thread)
         return Response(
-            call.page.of(
-                rows, order=NEWEST, show=lambda row: rendering.episode(row, similarity=None)
-            )
+            call.page.of(rows, order=NEWEST, show=lambda row: _shown_episode(row, similarity=None))
         )
 
 
@@ -180,4 +172,30 @@ def _alike(call: Call, thread: Conversation) -> list[dict[str, object]]:
     found = recall.recall_episodes(
         call.ready, user=call.user, conversation=thread, limit=call.page.limit, floor=0.0
     )
-    return [rendering.episode(one.episode, similarity=one.similarity) for one in found]
+    return [_shown_episode(one.episode, similarity=one.similarity) for one in found]
+
+
+def _shown_summary(row: Summary, *, bounds: Collection[Message]) -> dict[str, Any]:
+    ids = {one.number: one.public_id for one in bounds}
+    return {
+        "text": masking.masked(row.text),
+        "version": row.version,
+        "covered_message_count": row.covered_message_count,
+        "covered_from_message_id": ids.get(row.from_number),
+        "covered_through_message_id": ids.get(row.through_number),
+        "updated_at": row.created_at,
+    }
+
+
+def _shown_episode(row: Episode, *, similarity: float | None) -> dict[str, Any]:
+    turn = row.turn
+    said, reply = masked_turn(turn)
+    return {
+        "id": row.public_id,
+        "user_message_id": turn.user_message.public_id,
+        "assistant_message_id": turn.assistant_message.public_id,
+        "similarity": similarity,
+        "created_at": row.created_at,
+        "user_message": said,
+        "assistant_message": reply,
+    }

@@ -1,4 +1,4 @@
 """The memory block of a prompt: recall, selection by budget, and the words around it.
 
-`context` reads the database; `assembly`, `prompt_words` and `control_tokens` take plain values.
+`context` reads the database; `assembly` and `control_tokens` take plain values.
 """

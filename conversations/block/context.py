@@ -1,4 +1,4 @@
-"""Build the memory block of a prompt: recall for one message, assemble, record a trace."""
+"""Build the memory block of a prompt, also for a temporary conversation or as a preview."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from conversations import selectors
 from conversations.block import assembly
 from conversations.block.assembly import BlockItem, Limits, Recalled
 from conversations.models import Conversation, ConversationKind, Summary
+from conversations.recording import temporary
+from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Invalid
 from memcenter.lib.text import segment
-from memories.extraction import secret_masking
-from memories.files import daily_notes
+from memories.extraction import masking
+from memories.files import daily_notes, grammar
 from memories.files.daily_notes import Recent
-from memories.files.text import paths
 from memories.models import DailyNote, Kind, MemoryStatus, Project, TraceKind
 from memories.recall import recall, traces
 from memories.recall.candidate_pool import PreparedQuery
@@ -33,6 +34,7 @@ from ops.accounts import users
 from ops.models import User, UserSettings
 
 LEAST_BUDGET, MOST_BUDGET = 100, 32_000
+PREVIEW_MISSES = 4
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def build(
     prepared: PreparedQuery,
     *,
     user: User,
-    conversation: Conversation | None = None,
+    conversation: Conversation | TemporaryConversation | None = None,
     wanted: Wanted | None = None,
     own: UserSettings | None = None,
 ) -> Context:
@@ -107,11 +109,14 @@ def build(
 
     The block contains the notes of today and yesterday, newest first, and the persona layers. In
     a group conversation no item of the user scope is recalled, and a layer that is switched off
-    contributes nothing. The same state and message give the same block. `own` holds the person's
-    settings if this request has read them already. Raises `Invalid`.
+    contributes nothing. The same state and message give the same block. For a temporary
+    conversation nothing is written, no trace and no access count. `own` holds the person's settings
+    if this request has read them already. Raises `Invalid`.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
+    if isinstance(conversation, TemporaryConversation):
+        return _build_temporary(prepared, user, conversation, wanted, own)
     _check(wanted)
     own = own or users.settings_of(user)
     found = _gather(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
@@ -125,7 +130,13 @@ def build(
     took = (time.perf_counter() - started) * 1000
     request_id = ""
     if wanted.is_traced:
-        used = [one.memory.pk for one in found.memories if _is_used(block, one)]
+        shown = {public_id for section in block.sections for public_id in section.item_ids}
+        floor = settings.RELEVANCE_FLOOR  # others are there whatever is asked
+        used = [
+            one.memory.pk
+            for one in found.memories
+            if one.memory.public_id in shown and one.relevance >= floor
+        ]
         request_id = traces.record(
             user=user,
             kind=TraceKind.RECALL,
@@ -136,17 +147,62 @@ def build(
             conversation=conversation,
             used=used,
         )
-    window = [WindowMessage(m.role, m.content, m.public_id) for m in found.window.messages]
+    window = found.window.messages if wanted.include_window else ()
     return Context(
         request_id,
         block.text,
         block.tokens,
         block.sections,
-        window if wanted.include_window else [],
+        [WindowMessage(one.role, one.content, one.public_id) for one in window],
         [one for one in items if one.in_block],
         took,
         found,
     )
+
+
+def preview(
+    prepared: PreparedQuery,
+    *,
+    user: User,
+    conversation: Conversation,
+    own: UserSettings | None = None,
+) -> Context:
+    """Return what `context.build` would return, without a trace and without counting a use.
+
+    A few memories just below the cut come with it. `own` is as in `context.build`.
+    """
+    wanted = Wanted(misses=PREVIEW_MISSES, is_traced=False)
+    return build(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
+
+
+def _build_temporary(
+    prepared: PreparedQuery,
+    user: User,
+    conversation: TemporaryConversation,
+    wanted: Wanted,
+    own: UserSettings | None,
+) -> Context:
+    """Build the block as for no conversation, with the window of the temporary one.
+
+    The block of an unknown person is empty.
+    """
+    window = _temporary_window(conversation) if wanted.include_window else []
+    if user.pk is None:
+        return Context("", "", 0, [], window, [], 0.0)
+    wanted = replace(wanted, conversation_kind=conversation.kind, is_traced=False)
+    return replace(build(prepared, user=user, wanted=wanted, own=own), window=window)
+
+
+def _temporary_window(conversation: TemporaryConversation) -> list[WindowMessage]:
+    taken: list[TemporaryMessage] = []
+    total = 0
+    spoken = [one for one in temporary.read(conversation) if one.completed]
+    for message in reversed(spoken[-settings.WINDOW_MESSAGES :]):
+        total += message.token_count
+        if taken and total > settings.WINDOW_TOKENS:
+            break
+        taken.append(message)
+    return [WindowMessage(one.role, one.content, one.public_id) for one in reversed(taken)]
 
 
 def _check(wanted: Wanted) -> None:
@@ -244,12 +300,12 @@ def _recalled(found: Gathered) -> Recalled:
         constraints=by_kind["constraints"],
         preferences=by_kind["preferences"],
         memories=by_kind["memories"],
-        user=_lines(layers.get(paths.USER, ())),
-        soul=_lines(layers.get(paths.SOUL, ())),
-        tools=_lines(layers.get(paths.TOOLS, ())),
+        user=_lines(layers.get(grammar.USER, ())),
+        soul=_lines(layers.get(grammar.SOUL, ())),
+        tools=_lines(layers.get(grammar.TOOLS, ())),
         files=_lines(found.noted.notes),
         summary=(
-            [BlockItem("summary", summary.public_id, secret_masking.masked(summary.text))]
+            [BlockItem("summary", summary.public_id, masking.masked(summary.text))]
             if summary
             else []
         ),
@@ -295,12 +351,6 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
     )
 
 
-def _is_used(block: assembly.Block, one: RecalledMemory) -> bool:
-    """Tell whether the item is in the block because of the question."""
-    told = any(one.memory.public_id in section.item_ids for section in block.sections)
-    return told and one.relevance >= settings.RELEVANCE_FLOOR
-
-
 def _items(found: Gathered, block: assembly.Block) -> list[Item]:
     """Return the items in the order of the block, then recalled items that did not fit."""
     order = {
@@ -327,7 +377,7 @@ def _items(found: Gathered, block: assembly.Block) -> list[Item]:
     noted = chain(*found.noted.layers.values(), found.noted.notes)
     rows += [Item("note", note.public_id, note.text, 1.0, 0, {}) for note in noted]
     if found.summary:
-        text = secret_masking.masked(found.summary.text)
+        text = masking.masked(found.summary.text)
         rows.append(Item("summary", found.summary.public_id, text, 1.0, 0, {}))
     rows.sort(key=lambda one: order.get(one.id, len(order)))
     return [

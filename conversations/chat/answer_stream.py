@@ -1,24 +1,40 @@
-"""Stream one answer until it ends or is stopped, and record it either way."""
+"""Stream one answer until it ends or is stopped, and record it either way.
+
+Answers in progress, and requests to stop them, are keys in Redis, visible to every process. They
+hold only a hash of the conversation's id and expire soon after their process has died. Without
+Redis an answer can't be stopped from another process; everything else goes on.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from enum import Enum
-from typing import Literal
+from queue import Empty, Queue
+from threading import Event
 
 from django.conf import settings
+from redis.exceptions import RedisError
 
-from conversations.chat import answer_text, running_answers
-from conversations.chat.chat_messages import KeptThread
-from conversations.chat.model_stream import PieceReader
-from conversations.chat.preparation import Prepared
-from conversations.chat.temporary_messages import TemporaryThread
+from conversations.chat import answer_text
+from conversations.chat.answer_text import Prepared
+from conversations.chat.chat_messages import Thread
 from conversations.models import Role
+from conversations.recording.temporary import client
 from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Conflict, NotFound, ProviderError
 
+logger = logging.getLogger(__name__)
+_KEY_PREFIX = "mc:answering:"
+_KEY_SECONDS = 30
+_STOP = b"stop"
+_GO_ON = b"go on"
 _LOOK_EVERY = 0.1  # seconds
+_PATIENCE = 0.2  # seconds between two looks at whether to go on
 
 
 class End(Enum):
@@ -40,11 +56,9 @@ class Answering:
     `release` is called as soon as no model is in use any more.
     """
 
-    def __init__(
-        self, thread: KeptThread | TemporaryThread, *, release: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, thread: Thread, *, release: Callable[[], object] = lambda: None) -> None:
         """Raise `Conflict` if another answer is being given in this conversation."""
-        if not running_answers.begin(thread.public_id):
+        if not begin_answer(thread.public_id):
             raise Conflict("An answer in this conversation is already in progress.")
         self.thread = thread
         self.text = ""
@@ -78,7 +92,7 @@ class Answering:
         finally:
             if hearing is None:
                 self._release()
-            running_answers.end(self.thread.public_id)
+            end_answer(self.thread.public_id)
 
     def _prepared(self) -> Prepared | None:
         try:
@@ -110,7 +124,7 @@ class Answering:
         if now - self._looked < _LOOK_EVERY:
             return False
         self._looked = now
-        return not running_answers.goes_on(self.thread.public_id)
+        return not renew_answer(self.thread.public_id)
 
     def _keep(self, prepared: Prepared, end: End) -> End:
         if not self.text.strip():
@@ -128,17 +142,114 @@ class Answering:
         return end
 
     def _account(self, prepared: Prepared, end: End) -> None:
+        stopped = end is End.STOPPED
         if self.thread.is_accounted:
             answer_text.account(
                 prepared,
                 self.text,
                 user=self.thread.user,
                 took_ms=round((time.monotonic() - self._began) * 1000),
-                outcome=_OUTCOMES.get(end, "ok"),
+                outcome="truncated" if stopped else "failed" if end is End.BROKEN else "ok",
             )
 
 
-_OUTCOMES: dict[End, Literal["truncated", "failed"]] = {
-    End.STOPPED: "truncated",
-    End.BROKEN: "failed",
-}
+class PieceReader:
+    """Reads pieces in a thread of its own, which calls `done` at the end."""
+
+    def __init__(self, pieces: Iterator[str], *, done: Callable[[], object]) -> None:
+        self._queue: Queue[str | ProviderError | None] = Queue()
+        self._left = Event()
+        self._end: ProviderError | None = None
+        self._is_over = False
+        threading.Thread(
+            target=self._listen, args=(pieces, done), name="hearing", daemon=True
+        ).start()
+
+    def next(self) -> str | None:
+        """Return all text since the last call; empty after a silence, None at the end.
+
+        Raises `ProviderError` if the stream broke off.
+        """
+        said: list[str] = []
+        try:
+            while not self._is_over:
+                said += self._taken(wait=not said)
+        except Empty:
+            return "".join(said)
+        if said:
+            return "".join(said)
+        if self._end is not None:
+            raise self._end
+        return None
+
+    def leave(self) -> None:
+        """Stop reading. The thread ends with the next piece or the model's time-out."""
+        self._left.set()
+
+    def _taken(self, *, wait: bool) -> list[str]:
+        one = self._queue.get(timeout=_PATIENCE) if wait else self._queue.get_nowait()
+        if isinstance(one, str):
+            return [one]
+        self._end, self._is_over = one, True
+        return []
+
+    def _listen(self, pieces: Iterator[str], done: Callable[[], object]) -> None:
+        # If this thread itself fails, the reader must not take that for the end of an answer.
+        end: ProviderError | None = ProviderError("The answer broke off.", retryable=True)
+        try:
+            for piece in pieces:
+                if self._left.is_set():
+                    break
+                self._queue.put(piece)
+            end = None
+        except ProviderError as error:
+            end = error
+        finally:
+            self._queue.put(end)
+            done()
+
+
+def begin_answer(conversation: str) -> bool:
+    """Mark the conversation as being answered; return False if another answer is in progress."""
+    with _without_redis():
+        return bool(client().set(_answer_key(conversation), _GO_ON, nx=True, ex=_KEY_SECONDS))
+    return True
+
+
+def renew_answer(conversation: str) -> bool:
+    """Renew the mark; return False if the answer must stop."""
+    with _without_redis():
+        mark = client().getex(_answer_key(conversation), ex=_KEY_SECONDS)
+        return bool(mark != _STOP)
+    return True
+
+
+def end_answer(conversation: str) -> None:
+    with _without_redis():
+        client().delete(_answer_key(conversation))
+
+
+def stop_answer(conversation: str) -> bool:
+    """Request that the answer stops; return False if none is in progress."""
+    with _without_redis():
+        return bool(client().set(_answer_key(conversation), _STOP, xx=True, ex=_KEY_SECONDS))
+    return False
+
+
+def is_answering(conversation: str) -> bool:
+    """Tell whether an answer is in progress; a stopped one is, until it is recorded."""
+    with _without_redis():
+        return bool(client().exists(_answer_key(conversation)))
+    return False
+
+
+@contextmanager
+def _without_redis() -> Iterator[None]:
+    try:
+        yield
+    except RedisError:
+        logger.warning("Redis can't be reached; answers under way are not marked.")
+
+
+def _answer_key(conversation: str) -> str:
+    return _KEY_PREFIX + hashlib.sha256(conversation.encode()).hexdigest()[:32]

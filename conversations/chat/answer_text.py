@@ -1,20 +1,34 @@
-"""Answer in the chat by the configured model, or by the demo assistant if there is none."""
+"""Prepare an answer, and write it by the configured model or by the demo assistant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from django.conf import settings
 
+from conversations import selectors
+from conversations.block import context
+from conversations.block.context import Context, WindowMessage
 from conversations.chat import demo_assistant
-from conversations.chat.preparation import Prepared
+from conversations.chat.demo_assistant import Intent
+from conversations.models import Conversation, Message, Role
+from conversations.recording import conversation_names, temporary, turns
+from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
+from conversations.recording.turns import MessageInput, RecordedTurn
 from memcenter.lib.text import segment, tokens
 from memcenter.providers.base import ChatMessage, ModelUse
 from memories import language_steps
-from memories.extraction import dont_keep
+from memories.extraction import commands
+from memories.forgetting import spoken_requests
+from memories.forgetting.spoken_requests import Asked, Outcome
+from memories.recall import search, traces
+from memories.recall.searchable_texts import Filters, usable_memories
+from ops.access import as_user
+from ops.accounts import users
 from ops.models import User
-from ops.queue import model_calls
+from ops.queue.run import record_model_call
 
 _PROMPT_VERSION = "chat-3"
 _WORDS = {
@@ -44,6 +58,95 @@ _WORDS = {
 }
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Everything known before the first word of an answer.
+
+    `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
+    None. `remembered` holds the texts that the demo assistant answers with. `remembering` tells
+    whether the turn will be learned from. `only_forgets` tells that the message asks for nothing
+    but a forget, so that no model is called. `passing` marks a temporary chat, which stores no
+    list to choose from.
+    """
+
+    text: str
+    found: Context
+    window: Sequence[WindowMessage]
+    forget: Outcome | None
+    remembered: Sequence[str]
+    remembering: bool
+    only_forgets: bool = False
+    passing: bool = False
+
+
+def prepare(
+    text: str,
+    *,
+    user: User,
+    conversation: Conversation | TemporaryConversation,
+    question: Message | TemporaryMessage | None = None,
+    without: Collection[str] = (),
+) -> Prepared:
+    """Carry out a request to forget in `text`, then recall for it.
+
+    `question` is the message if it is recorded already. Messages in `without` (public ids) are
+    left out of the window. A temporary chat leaves no trace and is not learned from. Opens its own
+    transactions; call it outside of any. Raises `ProviderError`.
+    """
+    with as_user(user):
+        speakers = selectors.speakers_of(user)
+    query = search.prepare_query(text, speakers=speakers)
+    asked = spoken_requests.asked_in(text)
+    passing = isinstance(conversation, TemporaryConversation)
+    with as_user(user, changing=bool(asked)):
+        forget = _settled(asked, user, conversation, question) if asked else None
+        found = context.build(query, user=user, conversation=conversation)
+        return Prepared(
+            text,
+            found,
+            [one for one in found.window if one.message_id not in without],
+            forget,
+            _to_answer_with(text, found, user=user),
+            remembering=not passing and users.settings_of(user).longterm_enabled,
+            only_forgets=spoken_requests.says_nothing_else(text, asked),
+            passing=passing,
+        )
+
+
+def _settled(
+    asked: Sequence[Asked],
+    user: User,
+    conversation: Conversation | TemporaryConversation,
+    question: Message | TemporaryMessage | None,
+) -> Outcome:
+    """Forget what is plainly meant. "Forget that" means nothing in a temporary chat, which teaches
+    nothing.
+    """
+    if isinstance(conversation, TemporaryConversation):
+        found = spoken_requests.find(asked, user=user)
+    else:
+        number = Conversation.objects.values_list("last_number", flat=True)
+        before = (
+            question.number if isinstance(question, Message) else number.get(pk=conversation.pk) + 1
+        )
+        found = spoken_requests.find(asked, user=user, conversation=conversation, before=before)
+    return spoken_requests.answer(found, user=user)
+
+
+def _to_answer_with(text: str, found: Context, *, user: User) -> list[str]:
+    """Return the texts that fit, best first, or all active memories if the person asks for them."""
+    asks_for_all = demo_assistant.intent_of(text) is Intent.LIST
+    if not asks_for_all or not users.settings_of(user).longterm_enabled:
+        # Constraints in the block need not be relevant.
+        relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
+        memories = [one for one in found.items if one.type == "memory"]
+        fitting = [one for one in memories if relevance[one.id] >= settings.RELEVANCE_FLOOR]
+        return [one.text for one in sorted(fitting, key=lambda one: -relevance[one.id])]
+    in_use = usable_memories(user, filters=Filters()).filter(project__isnull=True)
+    best = in_use.order_by("-pinned", "-importance", "-pk")
+    return list(best.values_list("content", flat=True)[: demo_assistant.LISTED + 1])
+
+
 def model_name() -> str:
     """Return the name of the model, or an empty string for the demo assistant."""
     return str(settings.MODEL_NAME) if settings.MODEL_BASE_URL else ""
@@ -66,7 +169,7 @@ def demo_answer(prepared: Prepared) -> str:
         forget=prepared.forget.status if prepared.forget else None,
         passing=prepared.passing,
         remembering=prepared.remembering,
-        withheld=dont_keep.is_asked_not_to(prepared.text),
+        withheld=commands.is_asked_not_to(prepared.text),
     )
 
 
@@ -92,7 +195,7 @@ def account(
         took_ms=took_ms,
         outcome=outcome,
     )
-    model_calls.record(use, subject=user.subject)
+    record_model_call(use, subject=user.subject)
 
 
 def _messages(prepared: Prepared) -> list[ChatMessage]:
@@ -106,9 +209,54 @@ def _instructions(prepared: Prepared) -> Iterator[str]:
     yield words["frame"]
     if not prepared.remembering:
         yield words["off"]
-    elif dont_keep.is_asked_not_to(prepared.text):
+    elif commands.is_asked_not_to(prepared.text):
         yield words["withheld"]
     if prepared.forget is not None:
         yield words[prepared.forget.status]
     if prepared.found.block:
         yield prepared.found.block
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """The question, the answer, the recalled context and the outcome of a request to forget."""
+
+    turn: RecordedTurn
+    context: Context
+    forget: Outcome | None
+
+
+def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
+    """Answer `text` with the demo assistant and record the turn.
+
+    A request to forget is carried out before the answer, so that the answer can tell its outcome.
+    Opens its own transactions; call it outside of any. Raises as `record_turn` does.
+    """
+    prepared = prepare(text, user=user, conversation=conversation)
+    reply = demo_answer(prepared)
+    with as_user(user):
+        conversation_names.give_title(conversation, text)
+        turn = turns.record_turn(
+            user=user,
+            conversation=conversation,
+            user_message=MessageInput(text),
+            assistant_message=MessageInput(reply),
+            forget=prepared.forget,
+        )
+        request_id = prepared.found.request_id
+        traces.answered(user=user, request_id=request_id, answer=turn.assistant_message)
+    return Exchange(turn, prepared.found, prepared.forget)
+
+
+def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConversation) -> str:
+    """Answer `text` with the demo assistant, store both in Redis only and return the answer.
+
+    An unambiguous request to forget is carried out all the same. Opens its own transactions; call
+    it outside of any.
+    """
+    reply = demo_answer(prepare(text, user=user, conversation=conversation))
+    if not conversation.title:
+        conversation = temporary.rename(conversation, title=conversation_names.title_of(text))
+    said = MessageInput(text), MessageInput(reply, role=Role.ASSISTANT)
+    temporary.append(conversation, messages=said)
+    return reply

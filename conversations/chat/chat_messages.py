@@ -1,19 +1,22 @@
-"""The message to answer: a new one, the last one again, or an edited last one.
+"""The message to answer: a new one, the last one again, or an edited one.
 
-A question is recorded before the model is called, so that a failure never loses it.
+Kept and temporary chats are answered in the same way; they differ in where a message is recorded. A
+question is recorded before the model is called, so that a failure never loses it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, TypeVar
 
 from conversations import selectors
-from conversations.chat import preparation
-from conversations.chat.preparation import Prepared
-from conversations.forgetting import forget_preview, message_forgets
+from conversations.chat import answer_text
+from conversations.chat.answer_text import Prepared
+from conversations.forgetting import message_erasure, message_forgets
 from conversations.models import Conversation, Message, Role, Turn
-from conversations.recording import conversation_names, turns
+from conversations.recording import conversation_names, temporary, turns
+from conversations.recording.temporary import TemporaryConversation, TemporaryMessage
 from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Conflict
 from memories.forgetting.spoken_requests import Outcome
@@ -23,38 +26,35 @@ from ops.access import as_user
 from ops.models import User
 
 SAID_LATER = "Something newer has been said since. Reload the page to see it."
+NOT_HERE = "This message isn’t here any more. Reload the page to see what is."
+Chat = TypeVar("Chat", Conversation, TemporaryConversation)
+Said = TypeVar("Said", Message, TemporaryMessage)
 
 
 @dataclass
-class KeptThread:
-    """The newest message of a person in a kept conversation, with its present answer if any.
+class _Thread(Generic[Chat, Said]):
+    """The newest message of a person in a conversation, with its present answer if any.
 
-    Answering it again replaces the whole turn through the forgetting services, so that its words
-    count as told anew and can be learned again. The old turn is replaced only when the new answer
-    is complete; if that fails, the old turn stays. `said` holds the messages of the final turn.
+    `said` holds the messages of the final turn. `shown` holds the public ids of the messages before
+    the question is answered.
     """
 
     user: User
-    conversation: Conversation
-    question: Message
-    answer: Message | None = None
-    turn: Turn | None = None
-    is_accounted = True
+    conversation: Chat
+    question: Said
+    answer: Said | None = None
+    is_accounted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        self.said: list[Message] = [self.question, *([self.answer] if self.answer else [])]
+        self.said: list[Said] = [one for one in (self.question, self.answer) if one is not None]
+        self.shown = [one.public_id for one in self.said]
 
     @property
     def public_id(self) -> str:
         return self.conversation.public_id
 
-    @property
-    def shown(self) -> list[str]:
-        """The public ids of the messages before the question is answered."""
-        return [one.public_id for one in (self.question, self.answer) if one is not None]
-
     def prepare(self) -> Prepared:
-        return preparation.prepare(
+        return answer_text.prepare(
             self.question.content,
             user=self.user,
             conversation=self.conversation,
@@ -63,9 +63,30 @@ class KeptThread:
         )
 
     def keep(self, prepared: Prepared, reply: MessageInput) -> None:
-        """Raise `NotFound` if the question was deleted, `Conflict` if it has an answer."""
-        if self.answer is not None and not reply.completed:
-            return  # one half of an answer is no better than the one that is there
+        """Record the answer. An answer that broke off never replaces the present one.
+
+        Raises `NotFound` if the question was deleted, and `Conflict` if it was answered elsewhere
+        or something newer was said.
+        """
+        if self.answer is None or reply.completed:
+            self._record(prepared, reply)
+
+    def _record(self, prepared: Prepared, reply: MessageInput) -> None:
+        raise NotImplementedError
+
+
+@dataclass
+class KeptThread(_Thread[Conversation, Message]):
+    """The newest message of a kept conversation.
+
+    Answering it again replaces the whole turn through the forgetting services, so that its words
+    count as told anew and can be learned again. The old turn is replaced only when the new answer
+    is complete; if that fails, the old turn stays.
+    """
+
+    turn: Turn | None = None
+
+    def _record(self, prepared: Prepared, reply: MessageInput) -> None:
         with as_user(self.user):
             if self.turn is not None:
                 self.said = self._anew(reply, prepared.forget)
@@ -76,7 +97,11 @@ class KeptThread:
 
     def _anew(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
         assert self.answer is not None
-        _check_last(self)
+        # The lock is the one that recording and forgetting take.
+        Conversation.objects.select_for_update().filter(pk=self.conversation.pk).first()
+        found = _last_kept(self.user, self.conversation)
+        if found is None or found.shown != self.shown:
+            raise Conflict(SAID_LATER)
         carried = told_messages.take_from(self.question, user=self.user)
         message_forgets.forget_message(user=self.user, message=self.answer, cascade=True)
         turn = turns.record_turn(
@@ -98,53 +123,177 @@ class KeptThread:
         ).message
 
 
+@dataclass
+class TemporaryThread(_Thread[TemporaryConversation, TemporaryMessage]):
+    """The newest message of a temporary chat."""
+
+    is_accounted: ClassVar[bool] = False
+
+    def _record(self, prepared: Prepared, reply: MessageInput) -> None:
+        now = _last_temporary(self.user, self.conversation)
+        if now is None or now.shown != self.shown:
+            raise Conflict(SAID_LATER)
+        if self.answer is not None:
+            self.conversation = temporary.cut(self.conversation, count=1)
+        made, _ = temporary.append(self.conversation, messages=(reply,))
+        self.said = [self.question, made[0]]
+
+
+Thread = KeptThread | TemporaryThread
+
+
+@dataclass(frozen=True)
+class Editable:
+    """A message of the person, and the public ids of those that its edit deletes, oldest first.
+
+    These are the message itself and all that was said after it. An edit of more than the last
+    exchange must be confirmed by the id of the newest message, which the person was told about.
+    `is_first`: nothing was said before. `pks` are the keys of kept messages.
+    """
+
+    question: Message | TemporaryMessage
+    gone: Sequence[str]
+    is_last: bool
+    is_first: bool
+    pks: Sequence[int] = ()
+
+    @property
+    def newest(self) -> str:
+        return self.gone[-1]
+
+    @property
+    def later(self) -> int:
+        return len(self.gone) - 1
+
+
+class UnconfirmedEdit(Conflict):
+    """The edit deletes messages that the person was not told about."""
+
+
 @dataclass(frozen=True)
 class Edited:
     """The edited message, the public ids of deleted messages and the texts of deleted memories."""
 
-    thread: KeptThread
+    thread: Thread
     gone: Sequence[str]
-    memories: Sequence[str]
+    memories: Sequence[str] = ()
 
 
-def ask(text: str, *, user: User, conversation: Conversation | None) -> KeptThread:
-    """Record a new message, in a new conversation if none is given. Raises as `record_message`."""
+def ask(
+    text: str,
+    *,
+    user: User,
+    conversation: Conversation | TemporaryConversation | None,
+    is_temporary: bool = False,
+) -> Thread:
+    """Record a new message; `is_temporary` tells of which kind a new conversation is.
+
+    Opens its own transactions. Raises as `record_message`.
+    """
+    if conversation is None and is_temporary:
+        conversation = temporary.create(user=user, external_id=None)
+    if isinstance(conversation, TemporaryConversation):
+        return _say_in_passing(text, user=user, conversation=conversation)
     with as_user(user):
         if conversation is None:
             conversation = conversation_names.create(user=user, external_id=None)
-        return _said(text, user=user, conversation=conversation)
+        return _say(text, user=user, conversation=conversation)
 
 
-def last(*, user: User, conversation: Conversation) -> KeptThread:
+def last(*, user: User, conversation: Conversation | TemporaryConversation) -> Thread:
     """Return the last question, to be answered (again). Runs in the caller's transaction.
 
     Raises `Conflict` if the conversation has no question.
     """
-    found = _last(user, conversation)
+    if isinstance(conversation, TemporaryConversation):
+        found: Thread | None = _last_temporary(user, conversation)
+    else:
+        found = _last_kept(user, conversation)
     if found is None:
         raise Conflict("There is nothing to answer here.")
     return found
 
 
-def edit(text: str, *, user: User, conversation: Conversation, message: str) -> Edited:
-    """Replace the text of the last message, which must have this public id.
+def editable(
+    *, user: User, conversation: Conversation | TemporaryConversation, message: str = ""
+) -> Editable:
+    """Return the person's message with this public id, or the last one, with what an edit deletes.
 
-    The transaction that records the new text also forgets the old one, its answer and everything
-    derived from them. Raises `Conflict` if the message is no longer the last.
+    Runs in the caller's transaction. Raises `Conflict` if there is no such message.
     """
+    if isinstance(conversation, TemporaryConversation):
+        said = temporary.read(conversation)
+        at = max((at for at, one in enumerate(said) if _may_edit(one, message)), default=None)
+        if at is None:
+            raise Conflict(NOT_HERE)
+        rows = [(one.public_id, one.role) for one in said[at:]]
+        return _editable(said[at], rows, is_first=at == 0)
+    own = selectors.messages_of(user, conversation)
+    asked = own.filter(role=Role.USER, **({"public_id": message} if message else {}))
+    question = asked.order_by("-number").first()
+    if question is None:
+        raise Conflict(NOT_HERE)
+    pks = message_erasure.pks_from(question, user=user)
+    later = own.filter(pk__in=pks).order_by("number")
+    rows = list(later.values_list("public_id", "role"))
+    found = _editable(question, rows, is_first=conversation.message_count <= len(rows))
+    return replace(found, pks=pks)
+
+
+def _may_edit(one: TemporaryMessage, message: str) -> bool:
+    return one.role == Role.USER and message in ("", one.public_id)
+
+
+def _editable(
+    question: Message | TemporaryMessage, rows: Sequence[tuple[str, str]], *, is_first: bool
+) -> Editable:
+    is_last = [role for _, role in rows[1:]] in ([], [Role.ASSISTANT])
+    return Editable(question, [one for one, _ in rows], is_last=is_last, is_first=is_first)
+
+
+def edit(
+    text: str,
+    *,
+    user: User,
+    conversation: Conversation | TemporaryConversation,
+    message: str,
+    newest: str = "",
+) -> Edited:
+    """Replace the text of a message of the person, and go on from there.
+
+    The transaction that records the new text also forgets the old one, everything said after it
+    and everything derived from them. `newest` is the id of the newest message that the person was
+    told would go. Raises `Conflict` if there is no such message, and `UnconfirmedEdit` if messages
+    would go that the person was not told about.
+    """
+    if isinstance(conversation, TemporaryConversation):
+        found = _confirmed(user, conversation, message, newest)
+        shorter = temporary.cut(conversation, count=len(found.gone))
+        return Edited(_say_in_passing(text, user=user, conversation=shorter), found.gone)
     with as_user(user, changing=True):
-        found = _last(user, conversation)
-        if found is None or found.question.public_id != message:
-            raise Conflict(SAID_LATER)
-        lost = forget_preview.of_message(found.question, user=user).memories
-        for one in found.said if found.turn is None else found.said[:1]:
-            message_forgets.forget_message(user=user, message=one, cascade=True)
-        conversation = conversation_names.resolve(user=user, reference=conversation.public_id)
-        thread = _said(text, user=user, conversation=conversation)
-    return Edited(thread, found.shown, [one.content for one in lost])
+        locked = message_forgets.lock(user, conversation.pk)
+        found = _confirmed(user, conversation, message, newest)
+        lost = message_erasure.consequences_of_messages(
+            found.pks, user=user, conversation=conversation.pk
+        ).memories
+        message_forgets.forget_messages(user, locked, found.pks)
+        kept = conversation_names.resolve(user=user, reference=conversation.public_id)
+        thread = _say(text, user=user, conversation=kept)
+    return Edited(thread, found.gone, [one.content for one in lost])
 
 
-def _said(text: str, *, user: User, conversation: Conversation) -> KeptThread:
+def _confirmed(
+    user: User, conversation: Conversation | TemporaryConversation, message: str, newest: str
+) -> Editable:
+    if not message:
+        raise Conflict(NOT_HERE)
+    found = editable(user=user, conversation=conversation, message=message)
+    if not found.is_last and found.newest != newest:
+        raise UnconfirmedEdit(SAID_LATER)
+    return found
+
+
+def _say(text: str, *, user: User, conversation: Conversation) -> KeptThread:
     conversation_names.give_title(conversation, text)
     recorded = turns.record_message(
         user=user, conversation=conversation, message=MessageInput(text)
@@ -152,21 +301,36 @@ def _said(text: str, *, user: User, conversation: Conversation) -> KeptThread:
     return KeptThread(user, conversation, recorded.message)
 
 
-def _last(user: User, conversation: Conversation) -> KeptThread | None:
-    """Return the newest message if the person wrote it, else the one before it with its answer."""
-    found = selectors.messages_of(user, conversation).order_by("-number")[:2]
-    newest = list(found)
-    if newest and newest[0].role == Role.USER:
-        return KeptThread(user, conversation, newest[0])
-    if [one.role for one in newest] != [Role.ASSISTANT, Role.USER]:
+def _say_in_passing(
+    text: str, *, user: User, conversation: TemporaryConversation
+) -> TemporaryThread:
+    if not conversation.title:
+        title = conversation_names.title_of(text)
+        conversation = temporary.rename(conversation, title=title)
+    (said,), _ = temporary.append(conversation, messages=(MessageInput(text),))
+    count = conversation.message_count + 1
+    return TemporaryThread(user, replace(conversation, message_count=count), said)
+
+
+def _last_kept(user: User, conversation: Conversation) -> KeptThread | None:
+    found = _question(selectors.messages_of(user, conversation).order_by("-number")[:2])
+    if found is None:
         return None
-    answer, question = newest
-    return KeptThread(user, conversation, question, answer, selectors.turn_of(user, answer))
+    question, answer = found
+    turn = selectors.turn_of(user, answer) if answer else None
+    return KeptThread(user, conversation, question, answer, turn)
 
 
-def _check_last(thread: KeptThread) -> None:
-    """Check under the lock that recording and forgetting also take."""
-    Conversation.objects.select_for_update().filter(pk=thread.conversation.pk).first()
-    found = _last(thread.user, thread.conversation)
-    if found is None or found.shown != thread.shown:
-        raise Conflict(SAID_LATER)
+def _last_temporary(user: User, conversation: TemporaryConversation) -> TemporaryThread | None:
+    found = _question(temporary.read(conversation)[:-3:-1])
+    return TemporaryThread(user, conversation, *found) if found else None
+
+
+def _question(newest: Iterable[Said]) -> tuple[Said, Said | None] | None:
+    """Return the question among the two newest messages, latest first, with its answer if any."""
+    match list(newest):
+        case [asked, *_] if asked.role == Role.USER:
+            return asked, None
+        case [answer, asked] if (answer.role, asked.role) == (Role.ASSISTANT, Role.USER):
+            return asked, answer
+    return None

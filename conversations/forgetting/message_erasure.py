@@ -1,13 +1,17 @@
-"""Hide and erase messages, turns and summaries. Every function here is safe to repeat."""
+"""Preview a forget; hide and erase messages, turns and summaries.
+
+Everything that hides or erases is safe to repeat.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Max, Q, QuerySet, Subquery
 from django.utils import timezone
 
@@ -22,8 +26,8 @@ from conversations.models import (
     Withheld,
 )
 from memcenter.lib.database import cascades
-from memories.forgetting import memory_erasure, tombstones
-from memories.models import Arbitration, TargetKind
+from memories.forgetting import dependencies, derivation, memory_erasure, tombstones
+from memories.models import Arbitration, Memory, Source, TargetKind
 from ops.models import User
 
 _SPEAKING = (Role.USER, Role.ASSISTANT)
@@ -61,28 +65,108 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
     return Target(conversation, pks, turn_pks, is_whole=is_whole)
 
 
+@dataclass(frozen=True)
+class Consequences:
+    """`memories` are deleted, `changed` are derived again from other sources, `kept` stay."""
+
+    messages: int
+    summaries: int
+    episodes: int
+    memories: Sequence[Memory]
+    changed: int
+    kept: int
+
+
+def consequences_of_message(message: Message, *, user: User) -> Consequences:
+    """Return what a forget of the message and of the other message of its turn would delete."""
+    of_it = Q(user_message=message) | Q(assistant_message=message)
+    turns = Turn.objects.filter(of_it, user=user)
+    both = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
+    target = target_of(user, Q(pk=message.pk) | both, conversation=message.conversation_id)
+    return _consequences(target, user=user)
+
+
+def consequences_of_messages(pks: Sequence[int], *, user: User, conversation: int) -> Consequences:
+    """Return what a forget of these messages of a conversation would delete."""
+    target = target_of(user, Q(pk__in=pks), conversation=conversation)
+    return _consequences(target, user=user)
+
+
+def pks_from(message: Message, *, user: User) -> list[int]:
+    """Return the message and all later ones of its conversation, with the rest of their turns."""
+    later = Q(conversation=message.conversation_id, number__gte=message.number)
+    return with_turns(user, Message.objects.filter(later, user=user).values_list("pk", flat=True))
+
+
+def with_turns(user: User, messages: Iterable[int]) -> list[int]:
+    """Add the other message of each turn."""
+    pks = list(messages)
+    of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
+    turns = Turn.everything.filter(of_them, user=user)
+    pairs = turns.values_list("user_message", "assistant_message")
+    return sorted({*pks, *(pk for pair in pairs for pk in pair)})
+
+
+def consequences_of_conversation(conversation: Conversation, *, user: User) -> Consequences:
+    shown = Q(hidden_at__isnull=True)
+    target = target_of(user, shown, conversation=conversation.pk, is_whole=True)
+    return _consequences(target, user=user)
+
+
+def _consequences(target: Target, *, user: User) -> Consequences:
+    lost, changed, kept = _lost_changed_kept(target, user=user)
+    memories = Memory.visible.filter(user=user, pk__in=lost).order_by("pk")
+    return Consequences(
+        messages=Message.objects.filter(user=user, pk__in=target.messages).count(),
+        summaries=covering(user, target).filter(hidden_at__isnull=True).count(),
+        episodes=Episode.objects.filter(user=user, turn__in=target.turns).count(),
+        memories=list(memories) if lost else [],
+        changed=len(changed),
+        kept=len(kept),
+    )
+
+
+def _lost_changed_kept(target: Target, *, user: User) -> tuple[list[int], list[int], list[int]]:
+    """Return which memories would be deleted, changed and kept, by the plan that a forget follows.
+
+    The sources are hidden in a savepoint, which is rolled back afterwards.
+    """
+    sources = Source.everything.filter(target.resting, user=user, hidden_at__isnull=True)
+    touched = set(sources.values_list("memory", flat=True))
+    if not touched:
+        return [], [], []
+    with transaction.atomic():
+        sources.update(hidden_at=timezone.now())
+        graph = dependencies.read(user, touched)
+        transaction.set_rollback(True)
+    outcomes = derivation.plan(graph.texts)
+    standing = {one.memory for one in graph.texts if not outcomes[one.id].erased}
+    shown = [one for one in graph.memories if one.hidden_at is None]
+    lost = [one.pk for one in shown if one.pk not in standing]
+    changed = [
+        one.pk
+        for one in shown
+        if one.pk in standing and outcomes[dependencies.current_text(graph, one).id].changed
+    ]
+    return lost, changed, [one.pk for one in shown if one.pk not in {*lost, *changed}]
+
+
 def hide(user: User, target: Target) -> int:
     """Hide the target, turns first, because learning locks the turn's row until it is done.
 
     Hidden messages leave tombstones. Returns how many rows were hidden by this call.
     """
     now = timezone.now()
-    visible = {"user": user, "hidden_at__isnull": True}
-    Turn.everything.filter(pk__in=target.turns, **visible).update(hidden_at=now)
-    Episode.everything.filter(turn__in=target.turns, **visible).update(hidden_at=now)
-    covering(user, target).filter(hidden_at__isnull=True).update(hidden_at=now)
-    _withhold_what_is_left(target)
-    messages = Message.everything.filter(pk__in=target.messages, **visible)
-    tombstones.leave_messages(user=user, messages=messages.filter(role__in=_SPEAKING), at=now)
-    return messages.update(hidden_at=now)
-
-
-def _withhold_what_is_left(target: Target) -> None:
-    """Mark the other message of a forgotten turn, so that nothing is learned from it."""
-    turns = Turn.everything.filter(pk__in=target.turns)
+    for rows in (_turns(user, target), _episodes(user, target), covering(user, target)):
+        rows.filter(hidden_at__isnull=True).update(hidden_at=now)
+    # Nothing is learned from the other message of a forgotten turn.
+    turns = _turns(user, target)
     sides = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
     left = Message.everything.filter(sides).exclude(pk__in=target.messages)
     left.filter(withheld=Withheld.NO).update(withheld=Withheld.FORGOTTEN)
+    messages = _messages(user, target).filter(hidden_at__isnull=True)
+    tombstones.leave_messages(user=user, messages=messages.filter(role__in=_SPEAKING), at=now)
+    return messages.update(hidden_at=now)
 
 
 def covering(user: User, target: Target) -> QuerySet[Summary]:
@@ -107,8 +191,7 @@ def leave_conversation(conversation: Conversation) -> None:
 
 
 def texts_of(user: User, target: Target) -> list[str]:
-    messages = Message.everything.filter(user=user, pk__in=target.messages)
-    return list(messages.values_list("content", flat=True))
+    return list(_messages(user, target).values_list("content", flat=True))
 
 
 def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
@@ -119,9 +202,9 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
     return [
-        Message.everything.filter(user=user, pk__in=target.messages),
-        Turn.everything.filter(user=user, pk__in=target.turns),
-        Episode.everything.filter(user=user, turn__in=target.turns),
+        _messages(user, target),
+        _turns(user, target),
+        _episodes(user, target),
         summaries.exclude(pk=last.pk) if last else summaries,
     ]
 
@@ -129,7 +212,7 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
 def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
     """Return the rows that contain its text."""
     return [
-        Message.everything.filter(user=user, pk__in=target.messages),
+        _messages(user, target),
         covering(user, target),
         Feedback.objects.filter(user=user, message__in=target.messages),
         Arbitration.objects.filter(user=user, turn__in=target.turns),
@@ -148,19 +231,20 @@ def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]
     erased = memory_erasure.erase_traces(
         user=user, answers=target.messages, conversation=conversation, until=until
     )
-    erased += memory_erasure.erase_hits(user=user, public_ids=_public_ids(user, target))
+    rows = (_messages(user, target), _episodes(user, target), covering(user, target))
+    names = [one for found in rows for one in found.values_list("public_id", flat=True)]
+    erased += memory_erasure.erase_hits(user=user, public_ids=names)
     return erased + memory_erasure.erase_resembling(user=user, texts=texts_of(user, target))
 
 
 def erase_index(user: User, target: Target) -> Counter[str]:
-    episodes = Episode.everything.filter(user=user, turn__in=target.turns)
-    summaries = covering(user, target)
     erased: Counter[str] = Counter()
-    for kind, pks in (
-        (TargetKind.MESSAGE, target.messages),
-        (TargetKind.EPISODE, list(episodes.values_list("pk", flat=True))),
-        (TargetKind.SUMMARY, list(summaries.values_list("pk", flat=True))),
+    for kind, rows in (
+        (TargetKind.MESSAGE, _messages(user, target)),
+        (TargetKind.EPISODE, _episodes(user, target)),
+        (TargetKind.SUMMARY, covering(user, target)),
     ):
+        pks = list(rows.values_list("pk", flat=True))
         erased += memory_erasure.erase_index(user=user, kind=kind, target_ids=pks)
     return erased
 
@@ -182,18 +266,21 @@ def erase_summaries(user: User, target: Target) -> Counter[str]:
 
 def erase_turns(user: User, target: Target) -> Counter[str]:
     """Erase turns with their episodes, arbitration logs and refusals."""
-    return cascades.delete(Turn.everything.filter(user=user, pk__in=target.turns))
+    return cascades.delete(_turns(user, target))
 
 
 def erase_messages(user: User, target: Target) -> Counter[str]:
     """Erase messages with their feedback."""
-    return cascades.delete(Message.everything.filter(user=user, pk__in=target.messages))
+    return cascades.delete(_messages(user, target))
 
 
-def _public_ids(user: User, target: Target) -> list[str]:
-    rows = (
-        Message.everything.filter(user=user, pk__in=target.messages),
-        Episode.everything.filter(user=user, turn__in=target.turns),
-        covering(user, target),
-    )
-    return [one for found in rows for one in found.values_list("public_id", flat=True)]
+def _messages(user: User, target: Target) -> QuerySet[Message]:
+    return Message.everything.filter(user=user, pk__in=target.messages)
+
+
+def _turns(user: User, target: Target) -> QuerySet[Turn]:
+    return Turn.everything.filter(user=user, pk__in=target.turns)
+
+
+def _episodes(user: User, target: Target) -> QuerySet[Episode]:
+    return Episode.everything.filter(user=user, turn__in=target.turns)

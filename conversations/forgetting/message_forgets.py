@@ -1,24 +1,35 @@
-"""Forget messages and conversations: hide them now and erase them by an operation."""
+"""Forget messages, conversations, a chosen list or a layer: hide them now and erase them later."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils import timezone
 
+from conversations import selectors
 from conversations.forgetting import message_erasure
 from conversations.forgetting.message_erasure import Target
-from conversations.models import Conversation, Message, Turn
-from memcenter.lib.errors import NotFound
+from conversations.models import Conversation, Episode, Message, Summary
+from memcenter.lib.database import cascades
+from memcenter.lib.errors import Invalid, NotFound
 from memcenter.lib.text import shingles
-from memories.extraction.secret_masking import masked
-from memories.forgetting import memory_erasure, rederivation
-from memories.writing import facet_cache
-from ops.audit import receipts
+from memories import selectors as memory_selectors
+from memories.extraction.masking import masked
+from memories.forgetting import memory_erasure, memory_forgets, rederivation
+from memories.models import Memory, TargetKind
+from memories.writing import memory_writes
+from ops import audit_chain
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
+
+BY_PERSON = "person"  # who chose: on the receipt
+_LAYERS: dict[str, Any] = {"summary": Summary, "episode": Episode}
+_LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 
 
 def forget_message(
@@ -33,15 +44,34 @@ def forget_message(
     if not Message.everything.filter(user=user, pk=message.pk).exists():
         raise NotFound("There is no such message.")
     before = erasure.take_up(Kind.FORGET_MESSAGE, user=user, payload={"messages": [message.pk]})
-    other = _other_of(user, message) if cascade else None
-    if before is not None and (other is None or other in before.payload["messages"]):
+    pks = message_erasure.with_turns(user, [message.pk]) if cascade else [message.pk]
+    if before is not None and set(pks) <= set(before.payload["messages"]):
         return before
-    pks = sorted({message.pk, *([other] if other else [])})
+    return forget_messages(user, conversation, pks, requested_by_key=requested_by_key)
+
+
+def forget_messages(
+    user: User,
+    conversation: Conversation,
+    pks: Sequence[int],
+    *,
+    requested_by_key: int | None = None,
+) -> Operation:
+    """Hide these messages of a locked conversation now, and erase them by one operation.
+
+    What was derived from them goes too.
+    """
     target = message_erasure.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
-    payload = {"conversation": conversation.pk, "messages": pks}
     hide(user, conversation, target)
     rederivation.hide(user=user, resting=target.resting)
-    return _begin(Kind.FORGET_MESSAGE, user, target, payload, requested_by_key)
+    return _begin(
+        Kind.FORGET_MESSAGE,
+        user,
+        target,
+        {"conversation": conversation.pk, "messages": pks},
+        named={"messages": _public_ids(Message, user, pks)},
+        requested_by_key=requested_by_key,
+    )
 
 
 def forget_conversation(
@@ -82,14 +112,8 @@ def clear_again(
     newest = before.order_by("-number").first()
     if newest is None:
         return None
-    return _forget_all(
-        Kind.CLEAR_CONVERSATION,
-        user,
-        conversation,
-        forget_memories,
-        None,
-        through=newest.number,
-    )
+    kind = Kind.CLEAR_CONVERSATION
+    return _forget_all(kind, user, conversation, forget_memories, None, through=newest.number)
 
 
 def whole(user: User, *, conversation: int, through: int) -> Target:
@@ -128,8 +152,18 @@ def _forget_all(
     if kind == Kind.FORGET_CONVERSATION:
         Conversation.objects.filter(pk=locked.pk).update(hidden_at=timezone.now())
     hide_memories(user, target, forget=forget_memories)
-    payload |= {"forget_memories": forget_memories}
-    return _begin(kind, user, target, payload, requested_by_key)
+    return _begin(
+        kind,
+        user,
+        target,
+        payload | {"forget_memories": forget_memories},
+        named={
+            "conversation": locked.public_id,
+            "through": last,
+            "forget_memories": forget_memories,
+        },
+        requested_by_key=requested_by_key,
+    )
 
 
 def lock(user: User, pk: int) -> Conversation:
@@ -142,16 +176,6 @@ def lock(user: User, pk: int) -> Conversation:
     if found is None:
         raise NotFound("There is no such conversation.")
     return found
-
-
-def _other_of(user: User, message: Message) -> int | None:
-    turn = Turn.everything.filter(
-        Q(user_message=message) | Q(assistant_message=message), user=user
-    ).first()
-    if turn is None:
-        return None
-    pair = {turn.user_message_id, turn.assistant_message_id}
-    return next(iter(pair - {message.pk}))
 
 
 def hide(user: User, conversation: Conversation, target: Target) -> None:
@@ -167,37 +191,188 @@ def _begin(
     user: User,
     target: Target,
     payload: Mapping[str, object],
+    *,
+    named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the erase; erase traces at once, since they have no hidden state."""
+    """Enqueue the erase; erase traces at once, since they have no hidden state.
+
+    `named` holds public ids, which are the same in every copy of the database.
+    """
     traces = memory_erasure.erase_traces(
         user=user,
         answers=target.messages,
         conversation=target.conversation if target.is_whole else None,
         until=timezone.now(),
     )
-    facet_cache.drop(user.pk)
+    memory_writes.drop_facets(user.pk)
     operation = erasure.begin(
         kind,
         user=user,
         payload=payload,
         about=target.waiting,
         requested_by_key=requested_by_key,
-        target=_named(target, payload),
+        target=named,
     )
-    receipts.note(operation, step="traces", counts=traces)
+    audit_chain.note_step(operation, step="traces", counts=traces)
     return operation
 
 
-def _named(target: Target, payload: Mapping[str, object]) -> dict[str, object]:
-    """Return public ids, which are the same in every copy of the database."""
-    messages = Message.everything.filter(pk__in=target.messages).order_by("pk")
-    if "messages" in payload:
-        asked = messages.filter(pk__in=payload["messages"])  # type: ignore[misc]
-        return {"messages": list(asked.values_list("public_id", flat=True))}
-    found = Conversation.everything.get(pk=target.conversation)
-    return {
-        "conversation": found.public_id,
-        "through": payload["through"],
-        "forget_memories": payload["forget_memories"],
+def forget_chosen(
+    *,
+    user: User,
+    memory_ids: Sequence[str] = (),
+    message_ids: Sequence[str] = (),
+    requested_by_key: int | None = None,
+    chosen: str = BY_PERSON,
+) -> Operation:
+    """Hide these memories and messages now, and erase them by one operation with one receipt.
+
+    A message takes the other message of its turn, the episode and everything derived from them
+    with it. A repeated call returns the same operation while it runs. Raises `Invalid` if nothing
+    is named and `NotFound` if any item does not exist or belongs to another person; then nothing
+    is forgotten.
+    """
+    if not memory_ids and not message_ids:
+        raise Invalid.field("memory_ids", "Name at least one memory or message.")
+    named = {"memory_ids": sorted({*memory_ids}), "message_ids": sorted({*message_ids})}
+    before = erasure.take_up(Kind.FORGET_CHOICE, user=user, payload={"named": named})
+    if before is not None:
+        return before
+    memories = [memory_selectors.memory_of(user, one) for one in named["memory_ids"]]
+    messages = [selectors.message_of(user, one) for one in named["message_ids"]]
+    return _forget_chosen(
+        user,
+        memories,
+        messages,
+        extra={"named": named, "chosen": chosen},
+        requested_by_key=requested_by_key,
+    )
+
+
+def forget_chosen_again(
+    *, user: User, memories: Sequence[Memory], messages: Sequence[Message]
+) -> Operation:
+    """Repeat a forget after a restore of an older database state, for the rows that came back."""
+    return _forget_chosen(user, memories, messages, extra={}, requested_by_key=None)
+
+
+def targets_of(user: User, messages: Collection[int]) -> list[Target]:
+    """Return what a forget of these messages deletes, one target per conversation."""
+    rows = Message.everything.filter(user=user, pk__in=messages).order_by("conversation")
+    conversations = rows.values_list("conversation", flat=True).distinct()
+    return [
+        message_erasure.target_of(user, Q(pk__in=messages), conversation=one)
+        for one in list(conversations)
+    ]
+
+
+def resting_on(targets: Iterable[Target], *, gone: Collection[int]) -> Q:
+    """Return a filter for the memory sources that depend on the targets."""
+    return reduce(or_, (one.resting for one in targets), Q(memory__in=gone))
+
+
+def _forget_chosen(
+    user: User,
+    memories: Sequence[Memory],
+    messages: Sequence[Message],
+    *,
+    extra: dict[str, object],
+    requested_by_key: int | None,
+) -> Operation:
+    erasure.start(user)
+    pks = message_erasure.with_turns(user, [one.pk for one in messages])
+    found = Message.everything.filter(user=user, pk__in=pks)
+    for conversation in sorted(set(found.values_list("conversation", flat=True))):
+        lock(user, conversation)
+    wanted = {one.pk for one in memories}
+    memory_forgets.blank_titles(user, memory_forgets.with_archived(user, wanted))
+    there = set(memory_forgets.lock(user, Q(pk__in=wanted)))
+    if there != wanted:
+        raise NotFound("There is no such memory.")
+    gone = memory_forgets.with_archived(user, there)
+    targets = targets_of(user, pks)
+    counted = [_hide_with_traces(user, target) for target in targets]
+    rederivation.hide(user=user, resting=resting_on(targets, gone=gone), gone=gone)
+    memory_writes.drop_facets(user.pk)
+    payload = {
+        "memories": sorted(gone),
+        "messages": pks,
+        "conversations": [one.conversation for one in targets],
+        **extra,
     }
+    operation = erasure.begin(
+        Kind.FORGET_CHOICE,
+        user=user,
+        payload=payload,
+        about=reduce(or_, (one.waiting for one in targets), Q(payload__memory__in=sorted(gone))),
+        requested_by_key=requested_by_key,
+        target={
+            "memories": _public_ids(Memory, user, gone),
+            "messages": _public_ids(Message, user, pks),
+        },
+    )
+    for traces in counted:
+        audit_chain.note_step(operation, step="traces", counts=traces)
+    return operation
+
+
+def _hide_with_traces(user: User, target: Target) -> audit_chain.Counts:
+    """Hide the messages and erase their traces at once, since traces have no hidden state."""
+    conversation = Conversation.everything.get(user=user, pk=target.conversation)
+    hide(user, conversation, target)
+    return memory_erasure.erase_traces(user=user, answers=target.messages, until=timezone.now())
+
+
+def _public_ids(model: type[Memory | Message], user: User, pks: Collection[int]) -> list[str]:
+    rows = model.everything.filter(user=user, pk__in=pks).order_by("pk")
+    return list(rows.values_list("public_id", flat=True))
+
+
+def delete_layer(
+    *,
+    user: User,
+    layer: str,
+    through: int | None = None,
+    requested_by_key: int | None = None,
+) -> tuple[Operation, int]:
+    """Hide every summary (or episode) up to the key `through` now, and erase them.
+
+    Returns the operation and the number of rows. The messages stay. If summaries are on, long
+    conversations are summarized again. Earlier turns lose their episodes for good. Raises
+    `Invalid`.
+    """
+    if layer not in _LAYERS:
+        raise Invalid.field("layer", "Must be summary or episode.")
+    erasure.start(user)
+    rows = layer_rows(user, layer=layer, through=through)
+    through = rows.aggregate(newest=Max("pk"))["newest"] or 0
+    payload = {"layer": layer, "through": through}
+    before = erasure.take_up(Kind.FORGET_LAYER, user=user, payload=payload)
+    if before is not None:
+        return before, rows.count()
+    count = rows.filter(hidden_at__isnull=True).update(hidden_at=timezone.now())
+    memory_writes.drop_facets(user.pk)
+    operation = erasure.begin(
+        Kind.FORGET_LAYER,
+        user=user,
+        payload=payload,
+        about=Q(kind=Kind.SUMMARIZE) if layer == "summary" else Q(pk__in=[]),
+        requested_by_key=requested_by_key,
+        target={"layer": layer},
+    )
+    return operation, count
+
+
+def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
+    rows = _LAYERS[layer].everything.filter(user=user)
+    return rows if through is None else rows.filter(pk__lte=through)
+
+
+def erase_layer(user: User, *, layer: str, through: int) -> Any:
+    """Erase the rows with their words, vectors and recall hits. Safe to repeat."""
+    rows = layer_rows(user, layer=layer, through=through)
+    ids = dict(rows.values_list("pk", "public_id"))
+    erased = memory_erasure.erase_index(user=user, kind=_LAYER_KINDS[layer], target_ids=list(ids))
+    erased += memory_erasure.erase_hits(user=user, public_ids=list(ids.values()))
+    return erased + cascades.delete(rows)

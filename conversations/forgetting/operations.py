@@ -1,42 +1,41 @@
-"""Operation handlers that erase messages, conversations and layers."""
+"""Operation handlers that erase messages, conversations and layers, and repeat their forgets."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from conversations.forgetting import (
-    forget_choices,
-    layer_deletion,
-    message_erasure,
-    message_forgets,
-)
+from conversations.forgetting import message_erasure, message_forgets
 from conversations.forgetting.message_erasure import Target
-from conversations.models import Conversation, Summary
+from conversations.models import Conversation, Message, Summary
 from conversations.recording import summaries
 from memcenter.lib.database import cascades
 from memories.forgetting import erased_texts, memory_erasure, memory_forgets
 from memories.forgetting.erased_texts import ErasedTexts
-from memories.writing import attached_texts
+from memories.models import Memory
 from ops.access import as_user
-from ops.audit.receipts import Counts
+from ops.audit_chain import Counts
 from ops.forgetting import erasure
-from ops.models import Kind, User
+from ops.forgetting.person_forgets import reapplies
+from ops.models import Kind, Operation, User
 from ops.queue.run import Run
 from ops.registry import handles
-from ops.residue import erased_hashes, known_places
-from ops.residue.known_places import Cached
-from ops.transfer import export_requests
+from ops.residue import erased_hashes, stores
+from ops.residue.stores import Cached
+from ops.transfer import exports
 
 
 @handles(Kind.FORGET_MESSAGE, is_long=True)
 def forget_message(run: Run) -> Mapping[str, Any]:
-    """Erase one or both messages of a turn with everything derived from them.
+    """Erase one or both messages of a turn, or a message and all later ones.
+
+    Everything derived from them goes too.
 
     Safe to run twice: each step looks up existing rows by id, and the messages are deleted last.
     """
@@ -47,9 +46,8 @@ def forget_message(run: Run) -> Mapping[str, Any]:
     with as_user(user):
         target = message_erasure.target_of(user, Q(pk__in=run.payload["messages"]), conversation=pk)
     _erase(run, user, [target], forget_memories=True)
-    return erasure.finish(
-        run, user=user, scope="message", then=lambda: _summarize_again(user, [pk])
-    )
+    scope = "message" if len(run.payload["messages"]) <= 2 else "messages"
+    return erasure.finish(run, user=user, scope=scope, then=lambda: _summarize_again(user, [pk]))
 
 
 def _summarize_again(user: User, conversations: Sequence[int]) -> None:
@@ -70,7 +68,7 @@ def forget_choice(run: Run) -> Mapping[str, Any]:
     if user is None:
         return erasure.finish(run, user=None, scope="choice")
     with as_user(user):
-        targets = forget_choices.targets_of(user, payload["messages"])
+        targets = message_forgets.targets_of(user, payload["messages"])
     _erase(run, user, targets, forget_memories=True, gone=payload["memories"])
     kept = ("messages",) if not payload["messages"] else ()
     return erasure.finish(
@@ -106,9 +104,9 @@ def forget_conversation(run: Run) -> Mapping[str, Any]:
 
 
 def _erase_row(user: User, pk: int) -> Counts:
-    exports = export_requests.drop_exports_of(user=user, conversation=pk)
+    dropped = exports.drop_exports_of(user=user, conversation=pk)
     erased = cascades.delete(Conversation.everything.filter(user=user, pk=pk))
-    return {**erased, "ops_export": exports}
+    return {**erased, "ops_export": dropped}
 
 
 @handles(Kind.FORGET_LAYER, is_long=True)
@@ -119,13 +117,13 @@ def forget_layer(run: Run) -> Mapping[str, Any]:
     """
     user, layer, through = run.user(), run.payload["layer"], run.payload["through"]
     if user is not None:
-        rows = layer_deletion.rows_of(user, layer=layer, through=through)
+        rows = message_forgets.layer_rows(user, layer=layer, through=through)
         erasure.remember(
             run, user=user, texts=lambda: erased_hashes.words_of(rows), rows=lambda: [rows]
         )
         operation = run.operation
         steps: dict[str, Callable[[], Counts]] = {
-            "index": lambda: layer_deletion.erase_layer(user, layer=layer, through=through),
+            "index": lambda: message_forgets.erase_layer(user, layer=layer, through=through),
             "copies": lambda: memory_erasure.erase_copies(user=user, operation=operation),
             "exports": lambda: erasure.erase_transfers(user),
         }
@@ -163,7 +161,7 @@ def _erase(
             message_forgets.hide_memories(user, target, forget=forget_memories)
         return {}
 
-    resting = forget_choices.resting_on(targets, gone=gone)
+    resting = message_forgets.resting_on(targets, gone=gone)
     erasure.step(run, user=user, name="hide", erase=hide)
     _remember(run, user, targets, resting=resting if forget_memories else None, gone=gone)
     if forget_memories:
@@ -197,7 +195,7 @@ def _remember(
         nonlocal found, elsewhere
         if resting is None:
             found = erased_texts.collect_none(
-                user=user, resting=forget_choices.resting_on(targets, gone=())
+                user=user, resting=message_forgets.resting_on(targets, gone=())
             )
         else:
             found = erased_texts.collect(user=user, resting=resting, gone=gone)
@@ -209,7 +207,7 @@ def _remember(
         texts = [*found.texts, *chain.from_iterable(said_there)]
         elsewhere = [
             *erased_texts.said_elsewhere(user=user, texts=texts, without=found.along),
-            *attached_texts.staying(
+            *erased_texts.staying_texts(
                 user=user, texts=texts, leaving=found, conversations=conversations
             ),
         ]
@@ -239,8 +237,55 @@ def _kept(run: Run) -> tuple[str, ...]:
     return () if run.payload["forget_memories"] else ("memories",)
 
 
-known_places.vouches(message_erasure.vouching)
-known_places.caches(
+stores.vouches(message_erasure.vouching)
+stores.caches(
     Cached("mc:temporary:", "conversations.recording.temporary", messages=True),
-    Cached("mc:answering:", "conversations.chat.running_answers"),
+    Cached("mc:answering:", "conversations.chat.answer_stream"),
 )
+
+
+@reapplies("message")
+def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    """Forget each message alone: the ledger lists the other one if forgotten."""
+    found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
+    operations = [message_forgets.forget_message(user=user, message=one) for one in found]
+    return operations[-1] if operations else None
+
+
+@reapplies("choice")
+def _reapply_choice(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    memories = list(Memory.everything.filter(user=user, public_id__in=target["memories"]))
+    messages = list(Message.everything.filter(user=user, public_id__in=target["messages"]))
+    if not memories and not messages:
+        return None
+    return message_forgets.forget_chosen_again(user=user, memories=memories, messages=messages)
+
+
+@reapplies("conversation")
+def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    found = Conversation.everything.filter(user=user, public_id=target["conversation"]).first()
+    if found is None:
+        return None
+    return message_forgets.forget_conversation(
+        user=user, conversation=found, forget_memories=target["forget_memories"]
+    )
+
+
+@reapplies("clear")
+def _reapply_clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    """Clear only the messages that existed then; messages recorded later stay."""
+    found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
+    if found is None:
+        return None
+    return message_forgets.clear_again(
+        user=user, conversation=found, at=at, forget_memories=target["forget_memories"]
+    )
+
+
+@reapplies("layer")
+def _reapply_layer(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
+    rows = message_forgets.layer_rows(user, layer=target["layer"])
+    newest = rows.filter(created_at__lte=at).order_by("-pk").first()
+    if newest is None:
+        return None
+    return message_forgets.delete_layer(user=user, layer=target["layer"], through=newest.pk)[0]

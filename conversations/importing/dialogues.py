@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from conversations.importing.formats.types import (
+from conversations.importing.formats.values import (
     ImportedConversation,
     ImportedMessage,
     ImportedPerson,
@@ -55,10 +55,6 @@ class Loaded:
 OnProgress = Callable[[Progress], None]
 
 
-def silent(progress: Progress) -> None:
-    """Ignore progress."""
-
-
 def account_of(person: ImportedPerson, *, external_id: str) -> User:
     """Get or create the user with this external id.
 
@@ -82,7 +78,9 @@ def account_of(person: ImportedPerson, *, external_id: str) -> User:
     return user
 
 
-def load_person(person: ImportedPerson, *, user: User, on_progress: OnProgress = silent) -> Loaded:
+def load_person(
+    person: ImportedPerson, *, user: User, on_progress: OnProgress = lambda progress: None
+) -> Loaded:
     """Record everything of the person for `user`, in order, and enqueue the learning as bulk.
 
     A part is recorded completely or not at all, under the ids of the file, so a second run (or a
@@ -126,13 +124,16 @@ class _Loading:
         before = self._messages
         left = len(source.messages)
         for part in source.parts():
-            messages = _messages_of(part)
+            messages = (part.user, part.assistant) if isinstance(part, ImportedTurn) else (part,)
             try:
                 self._record(part, conversation, known=known)
             except Invalid:
                 # If one message of a turn can't be recorded, the other one still is.
                 for message in messages:
-                    self._record_alone(message, source, conversation, known=known)
+                    try:
+                        self._record(message, conversation, known=known)
+                    except ApplicationError as error:
+                        self._skip(source, (message,), error)
             except ApplicationError as error:
                 self._skip(source, messages, error)
             left -= len(messages)
@@ -166,19 +167,6 @@ class _Loading:
         self._repeated += len(found) - new
         self._turns += new_turn
 
-    def _record_alone(
-        self,
-        message: ImportedMessage,
-        source: ImportedConversation,
-        conversation: Conversation,
-        *,
-        known: int,
-    ) -> None:
-        try:
-            self._record(message, conversation, known=known)
-        except ApplicationError as error:
-            self._skip(source, (message,), error)
-
     def _skip(
         self,
         source: ImportedConversation,
@@ -203,10 +191,6 @@ class _Loading:
             repeated=self._repeated,
             skipped=tuple(self._skipped),
         )
-
-
-def _messages_of(part: ImportedTurn | ImportedMessage) -> tuple[ImportedMessage, ...]:
-    return (part.user, part.assistant) if isinstance(part, ImportedTurn) else (part,)
 
 
 def _input(message: ImportedMessage) -> turns.MessageInput:

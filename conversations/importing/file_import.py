@@ -2,41 +2,55 @@
 
 The first reading finds every error in the file before any row is written. Then all rows are
 inserted together: a kill, a cancelled lease or a forget of the same person rolls everything back,
-and no reader ever sees half an import.
+and no reader ever sees half an import. Afterwards the operation indexes the new rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.files import File
-from django.db.models import Exists, OuterRef
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from conversations.importing.formats import archive, file_rows
+from conversations.importing.formats import file_rows
 from conversations.importing.formats.file_rows import Format, Opened
-from conversations.importing.formats.types import Skipped
-from conversations.models import Conversation, Episode, Message, Turn, Withheld
+from conversations.models import Conversation, Episode, Message, Summary, Turn, Withheld
+from conversations.recording.episodes import EPISODE_CHARS
 from memcenter.lib.database import statements
-from memcenter.lib.errors import Conflict, Invalid
-from memories.models import Memory
-from ops import registry
+from memcenter.lib.errors import ApplicationError, Conflict, Invalid
+from memories.extraction import masking
+from memories.indexing import search_index
+from memories.indexing.search_index import Entry
+from memories.models import DailyNote, LexicalEntry, Memory, TargetKind
+from memories.recall.searchable_texts import WITH_TURN, episode_text, masked_message
+from ops import audit_log, registry
+from ops.access import as_user
 from ops.accounts import users
-from ops.audit import audit_log
 from ops.forgetting import expired_rows
 from ops.models import Import, Kind, Priority, User
 from ops.queue import outbox
-from ops.queue.run import GiveWay
+from ops.queue.run import GiveWay, LeaseLost, Run
+from ops.registry import handles
 from ops.transfer import stored_files
-from ops.transfer.import_rows import LISTED, Loading
+from ops.transfer.exports import give_way
+from ops.transfer.portable_rows import LISTED, Loading
 from ops.transfer.stored_files import IMPORTS
 
 _STILL_WANTED = "SELECT hidden_at FROM ops_user WHERE id = %s FOR SHARE SKIP LOCKED"
 UNPACKED_TIMES = 10
 """A packed file may unpack to so many times the largest file that is taken."""
+WATCHED_FROM = 2_000
+"""Rows; fewer come in within a moment."""
+_LOOK_EVERY = 1.0
+_AT_ONCE = 100
 
 
 def request(
@@ -100,9 +114,9 @@ def read(row: Import) -> Opened:
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
     path = Path(storage.path(row.path))
-    if archive.is_zip(path):
+    if file_rows.is_zip(path):
         with stored_files.writing(row.path) as part:
-            archive.unpack(path, into=part, limit=settings.MAX_IMPORT_BYTES * UNPACKED_TIMES)
+            file_rows.unpack(path, into=part, limit=settings.MAX_IMPORT_BYTES * UNPACKED_TIMES)
         path = stored_files.part_of(row.path)
     return file_rows.open_file(path, named=Format(row.format) if row.format else None)
 
@@ -124,7 +138,7 @@ def apply(
         on_progress=on_progress,
     )
     known = {one.name: one for one in registry.participants()}
-    tables = opened.tables(_reporting(loading))
+    tables = opened.tables(lambda one: loading.leave_out(one.where, one.why.value))
     if opened.format == Format.MEMORY_CENTER:
         order = {name: place for place, name in enumerate(reversed(list(known)))}
         tables = iter(sorted(tables, key=lambda one: order.get(one[0], -1)))
@@ -153,13 +167,6 @@ def check_still_wanted(user: User) -> None:
 def erase_file(row: Import) -> None:
     stored_files.delete(IMPORTS, [row.path] if row.path else [])
     Import.objects.filter(pk=row.pk).update(path="")
-
-
-def _reporting(loading: Loading) -> Callable[[Skipped], None]:
-    def report(skipped: Skipped) -> None:
-        loading.leave_out(skipped.where, skipped.why.value)
-
-    return report
 
 
 def _add_episodes(loading: Loading) -> None:
@@ -215,3 +222,190 @@ def finish(row: Import, *, report: Mapping[str, Any]) -> None:
     row.report, row.finished_at = dict(report), timezone.now()
     row.format = str(report["format"])
     row.save(update_fields=["report", "finished_at", "format"])
+
+
+@handles(Kind.IMPORT, is_long=True)
+def run_import(run: Run) -> Mapping[str, Any] | None:
+    """Read a file, insert all of it in one transaction, and index it.
+
+    Safe to run twice: nothing is written before the transaction, and after it only indexing is
+    left to do. The file is deleted when the import ends, whatever its outcome.
+    """
+    user = run.user()
+    if user is None or user.hidden_at is not None:
+        return None
+    give_way(user)
+    with as_user(user):
+        row = Import.objects.filter(operation=run.operation).first()
+    if row is None:
+        return None
+    if row.finished_at is None:
+        _import_file(run, row, user=user)
+    with as_user(user):
+        erase_file(row)
+    indexed = index_what_is_not(run, user=user)
+    counts = {name: row.report.get(name, 0) for name in ("conversations", "messages", "memories")}
+    return {**counts, "indexed": indexed}
+
+
+def _import_file(run: Run, row: Import, *, user: User) -> None:
+    try:
+        run.step("read")
+        opened = read(row)
+        _apply_import(run, row, opened, user=user)
+    except ApplicationError:
+        with as_user(user):
+            erase_file(row)
+        raise
+
+
+def _apply_import(run: Run, row: Import, opened: Opened, *, user: User) -> None:
+    run.step("apply", done=0, total=opened.total)
+    with _Watch(run, user, total=opened.total) as watch, as_user(user):
+        report = apply(
+            opened,
+            user=user,
+            reference=run.operation.public_id,
+            on_progress=watch.look,
+        )
+        finish(row, report=report)
+        check_still_wanted(user)
+        if not outbox.holds(run.operation):
+            raise LeaseLost(run.operation.public_id)
+
+
+class _Watch:
+    """Reports the progress of the long transaction, and checks whether it must give way.
+
+    Uses a connection of its own, since writes of the long transaction are invisible to others.
+    """
+
+    def __init__(self, run: Run, user: User, *, total: int) -> None:
+        self._run, self._user, self._total = run, user, total
+        self._looked_at = monotonic()
+        self._thread: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> _Watch:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._thread is not None:
+            self._thread.submit(lambda: connection.close()).result()  # that thread's own
+            self._thread.shutdown()
+
+    def look(self, done: int) -> None:
+        """Raise `GiveWay` or `LeaseLost` if the import must stop."""
+        now = monotonic()
+        if self._total < WATCHED_FROM or now - self._looked_at < _LOOK_EVERY:
+            return
+        self._looked_at = now
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="import-watch")
+        self._thread.submit(self._tell, done).result()
+
+    def _tell(self, done: int) -> None:
+        self._run.step("apply", done=min(done, self._total), total=self._total)
+        give_way(self._user)
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    kind: TargetKind
+    rows: Callable[[User], QuerySet[Any]]
+    text: Callable[[Any], str]
+
+
+_SHELVES = (
+    _Shelf(
+        TargetKind.MESSAGE,
+        lambda user: Message.objects.filter(user=user).select_related(*WITH_TURN),
+        masked_message,
+    ),
+    _Shelf(
+        TargetKind.EPISODE,
+        lambda user: Episode.objects.filter(user=user).select_related(
+            "turn__user_message", "turn__assistant_message"
+        ),
+        lambda one: episode_text(one.turn)[:EPISODE_CHARS],
+    ),
+    _Shelf(
+        TargetKind.SUMMARY,
+        lambda user: Summary.objects.filter(user=user).exclude(text=""),
+        lambda one: masking.masked(one.text),
+    ),
+    _Shelf(TargetKind.NOTE, lambda user: DailyNote.objects.filter(user=user), lambda n: n.text),
+)
+
+
+def index_what_is_not(run: Run, *, user: User) -> int:
+    """Index every row of the person that has no words or vectors; return how many.
+
+    Works in batches outside the serial key and gives way to a forget. Safe to repeat.
+    """
+    count = 0
+    for shelf in _SHELVES:
+        for rows in _missing(shelf, user):
+            vectors = search_index.embed([shelf.text(row) for row in rows])
+            with run.applying(user):
+                _store(shelf, rows, vectors, user=user)
+            count += len(rows)
+            _look(run, user, count)
+    return count + _index_memories(run, user, count)
+
+
+def _missing(shelf: _Shelf, user: User) -> Iterator[list[Any]]:
+    after = 0
+    entries = LexicalEntry.objects.filter(
+        user=user, target_kind=shelf.kind, target_id=OuterRef("pk")
+    )
+    while True:
+        with as_user(user):
+            bare = shelf.rows(user).filter(~Exists(entries), pk__gt=after)
+            rows = list(bare.order_by("pk")[:_AT_ONCE])
+        if not rows:
+            return
+        yield rows
+        after = rows[-1].pk
+
+
+def _store(shelf: _Shelf, rows: list[Any], vectors: Any, *, user: User) -> None:
+    """Store the index of rows that still exist; a forget may have deleted some meanwhile."""
+    left = set(
+        shelf.rows(user).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
+    )
+    places = [place for place, row in enumerate(rows) if row.pk in left]
+    entries = [
+        Entry(
+            shelf.kind,
+            rows[place].pk,
+            shelf.text(rows[place]),
+            getattr(rows[place], "conversation_id", None),
+        )
+        for place in places
+    ]
+    if entries:
+        search_index.store(user=user, entries=entries, vectors=vectors[places])
+
+
+def _index_memories(run: Run, user: User, count: int) -> int:
+    done, after = 0, 0
+    while True:
+        with as_user(user):
+            bare = Memory.visible.filter(user=user, indexed_at__isnull=True, pk__gt=after)
+            memory = bare.order_by("pk").first()
+        if memory is None:
+            return done
+        after = memory.pk
+        vectors, pieces = search_index.embed_memory(memory.content)
+        with run.applying(user):
+            current = Memory.visible.select_for_update(of=("self",)).filter(pk=memory.pk).first()
+            if current is not None and current.content == memory.content:
+                search_index.store_memory(memory=current, vectors=vectors, pieces=pieces)
+                done += 1
+        if done % _AT_ONCE == 0:
+            _look(run, user, count + done)
+
+
+def _look(run: Run, user: User, count: int) -> None:
+    run.step("index", done=count, total=0)
+    give_way(user)

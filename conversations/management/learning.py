@@ -1,17 +1,20 @@
-"""Wait until recorded turns are learned from, and report the outcome."""
+"""Wait until recorded turns are learned from, with progress in the terminal."""
+
+from __future__ import annotations
 
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.core.cache import cache
+from django.core.management.base import OutputWrapper
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from conversations.management.terminal import Terminal
 from memories.models import Memory, MemoryStatus
 from ops import registry
 from ops.access import as_system, as_user
@@ -21,6 +24,8 @@ from ops.tasks import HEARTBEAT_KEY
 
 _PORTION_SECONDS = 1.0
 _LOOK_EVERY = 0.5
+_LISTED = 20
+_LABEL_COLUMNS = 20
 
 
 @dataclass(frozen=True)
@@ -102,3 +107,45 @@ def _work() -> int:
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_PORTION_SECONDS)
+
+
+class Terminal:
+    """Prints lines, and one progress line that is overwritten on a terminal."""
+
+    def __init__(self, stream: OutputWrapper) -> None:
+        self._stream = stream
+        self._is_watched = stream.isatty()
+        self._is_open = False
+        self._shown = ""
+
+    def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
+        """Show progress. A log (no terminal) only gets lines with `worth_a_line`."""
+        text = f"{label}  {done} of {total}"
+        if self._is_watched:
+            filled = 20 * done // total if total else 20
+            self._stream.write(f"\r\x1b[K[{'#' * filled:<20}] {text}", ending="")
+            self._stream.flush()
+            self._is_open = True
+        elif worth_a_line and text != self._shown:
+            self._stream.write(text)
+            self._shown = text
+
+    def say(self, text: str) -> None:
+        if self._is_open:
+            self._stream.write("")
+        self._is_open = False
+        self._stream.write(text)
+
+    def row(self, label: str, value: str) -> None:
+        self.say(f"  {label}{' ' * max(1, _LABEL_COLUMNS - _columns(label))}{value}")
+
+    def listing(self, lines: Sequence[str]) -> None:
+        for line in lines[:_LISTED]:
+            self.say(f"    {line}")
+        if len(lines) > _LISTED:
+            self.say(f"    … {len(lines) - _LISTED} more")
+
+
+def _columns(text: str) -> int:
+    """Count terminal columns: a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

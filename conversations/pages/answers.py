@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import orjson
@@ -15,17 +15,14 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import Throttled
 
 from conversations import selectors
-from conversations.chat import answer_text, running_answers
+from conversations.chat import answer_stream, answer_text
 from conversations.chat.answer_stream import Answering, End
-from conversations.chat.chat_messages import KeptThread
-from conversations.chat.temporary_messages import TemporaryThread
-from conversations.models import Message
-from conversations.pages import bubbles, chat_page, incomplete_answers
+from conversations.chat.chat_messages import TemporaryThread, Thread
+from conversations.pages import bubbles, chat_page
 from conversations.pages.chat_page import Opened
-from conversations.recording.temporary import TemporaryMessage
 from memcenter.lib.errors import Conflict, NotFound
 from memcenter.lib.text.richtext import as_html
-from memcenter.rest.thread_limits import Place, long_answers
+from memcenter.rest.throttling import long_answers
 from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
 
 _QUIET_SECONDS = 2.0  # then a sign of life, by which a lost connection is noticed too
@@ -33,12 +30,23 @@ _OFTEN = 0.08
 _SHARE_OF_TIME = 12  # how many times as long as drawing it takes a state is shown
 
 
-def take_place(found: Opened) -> Place | None:
-    """Reserve one of the limited slots for streamed answers of a model.
+@contextmanager
+def place_for(found: Opened) -> Iterator[ExitStack | None]:
+    """Reserve one of the limited slots for streamed answers of a model; an error frees it.
 
     Raises `Conflict` if no slot is free, or if this conversation is being answered already.
     """
-    if found.row is not None and running_answers.is_answering(found.row.public_id):
+    place = _take_place(found)
+    try:
+        yield place
+    except BaseException:
+        if place is not None:
+            place.close()
+        raise
+
+
+def _take_place(found: Opened) -> ExitStack | None:
+    if found.row is not None and answer_stream.is_answering(found.row.public_id):
         raise Conflict(
             _(
                 "An answer is still being written, perhaps in another "
@@ -59,19 +67,19 @@ def take_place(found: Opened) -> Place | None:
 
 def give(
     request: HttpRequest,
-    thread: KeptThread | TemporaryThread,
-    place: Place | None,
+    thread: Thread,
+    place: ExitStack | None,
     *,
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
     """Answer the thread's question. `gone` holds bubbles to remove from the page at once."""
-    with ExitStack() as held:
-        if place is not None:
-            held.callback(place.close)
-        release = place.close if place is not None else lambda: None
+    release = place.close if place is not None else lambda: None
+    try:
         answering = Answering(thread, release=release)
-        held.pop_all()
+    except BaseException:
+        release()
+        raise
     given = AnswerEvents(request, answering, gone=gone, was_untitled=was_untitled)
     if is_streamed(request):
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -164,26 +172,21 @@ class AnswerEvents:
     def _context(self, found: Opened) -> dict[str, Any]:
         user = person(self._request)
         context: dict[str, Any] = {"row": found.row, "opened": found}
-        said = self._answering.thread.said
-        if found.kept is None:
-            assert found.passing is not None
-            context["said"] = bubbles.temporary_ones(_temporary(said), is_last=True)
+        thread = self._answering.thread
+        if isinstance(thread, TemporaryThread):
+            context["said"] = bubbles.temporary_ones(thread.said)
         else:
-            kept = [one for one in said if isinstance(one, Message)]
-            before = selectors.messages_of(user, found.kept).filter(number__lt=kept[0].number)
+            said, kept = thread.said, thread.conversation
+            before = selectors.messages_of(user, kept).filter(number__lt=said[0].number)
             context["said"] = bubbles.made(
-                user, kept, after=before.order_by("-number").first(), is_last=True
+                user, said, after=before.order_by("-number").first(), is_last=True
             )
-            context |= chat_page.beside(user, kept[-1])
-            context["edge"] = chat_page.edge_of(user, found.kept)
-        context["ending"] = incomplete_answers.after(
-            self._end(), self._answering.thread.public_id, had_answer=self._had_answer
+            context |= chat_page.beside(user, said[-1])
+            context["edge"] = chat_page.edge_of(user, kept)
+        context["ending"] = bubbles.ending_after(
+            self._end(), thread.public_id, had_answer=self._had_answer
         )
         return context
-
-
-def _temporary(said: Sequence[Message | TemporaryMessage]) -> list[TemporaryMessage]:
-    return [one for one in said if isinstance(one, TemporaryMessage)]
 
 
 def _event(name: str, value: dict[str, Any]) -> bytes:

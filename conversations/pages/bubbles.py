@@ -1,4 +1,4 @@
-"""Messages as bubbles: speaker, time, memories used and learned, and actions."""
+"""Messages as bubbles: speaker, time, memories used and learned, actions, and the note below."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from conversations import selectors
+from conversations.chat import answer_stream
+from conversations.chat.answer_stream import End
 from conversations.models import Conversation, Message, Role, Turn
-from conversations.pages import forget_cards, forget_receipts, learned, used_memories
-from conversations.pages.forget_cards import Card
-from conversations.pages.forget_receipts import ForgetLine
-from conversations.pages.learned import Lessons
+from conversations.pages import forget_cards, turn_memories
+from conversations.pages.forget_cards import Card, ForgetLine
+from conversations.pages.turn_memories import Lessons
 from conversations.recording.temporary import TemporaryMessage
 from memcenter.lib.text.richtext import as_html
 from memories.templatetags.memory_center import day as day_of
@@ -148,16 +149,16 @@ def made(
         ).select_related("user_message")
     )
     lessons = {
-        one.turn.assistant_message_id: one for one in learned.lessons_of(user, turns).values()
+        one.turn.assistant_message_id: one for one in turn_memories.lessons_of(user, turns).values()
     }
     assistants = {turn.pk: turn.assistant_message_id for turn in turns}
     asked = forget_cards.requests_of(user, turns)
     cards = {
         assistants[pk]: one for pk, one in forget_cards.cards_of(user, turns, asked=asked).items()
     }
-    gone = {assistants[pk]: of for pk, of in forget_receipts.of_turns(user, asked).items()}
+    gone = {assistants[pk]: of for pk, of in forget_cards.receipts_of(user, asked).items()}
     paired = {pk for turn in turns for pk in (turn.user_message_id, turn.assistant_message_id)}
-    used = used_memories.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
+    used = turn_memories.counts_of(user, [one for one in messages if one.role == Role.ASSISTANT])
     last = _day(after.created_at) if after else None
     last_ones = _last_exchange(messages) if is_last else set()
     shown = []
@@ -231,3 +232,54 @@ def _day_name(moment: datetime) -> str:
 
 def _day(moment: datetime) -> date:
     return timezone.localtime(moment).date()
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`again` is the label of the button that asks for an answer; empty for no button."""
+
+    words: str
+    conversation: str
+    again: str = ""
+    is_answering: bool = False
+
+    @property
+    def answer_url(self) -> str:
+        return reverse("conversation_answer", args=[self.conversation])
+
+    @property
+    def stop_url(self) -> str:
+        return reverse("conversation_stop", args=[self.conversation])
+
+
+def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
+    """Return the note for the conversation's state; None after a complete answer."""
+    if last is None:
+        return None
+    if last.role == Role.USER and answer_stream.is_answering(name):
+        return Ending(_("An answer is being written…"), name, is_answering=True)
+    if last.role == Role.USER:
+        return Ending(_("This message has no answer yet."), name, again=_("Answer it"))
+    if last.role == Role.ASSISTANT and not last.is_completed:
+        return Ending(_("This answer was cut off."), name, again=_("Try again"))
+    return None
+
+
+def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
+    """Return the note right after an attempt."""
+    again = _("Try again")
+    if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
+        return None  # under a stopped one its bubble says so, and still does tomorrow
+    if end is End.GONE:
+        words = _("This was changed somewhere else. Reload the page to see the latest version.")
+        return Ending(words, name)
+    if had_answer:
+        return Ending(_("There is no new answer. The earlier one is still here."), name, again)
+    if end is End.BROKEN:
+        return Ending(
+            _("The answer was cut off. Everything up to that point was saved."), name, again
+        )
+    if end is End.UNSAID:
+        return Ending(_("Stopped before the first word."), name, _("Answer it"))
+    words = _("No answer: the model can’t be reached right now. Your message was saved.")
+    return Ending(words, name, again)

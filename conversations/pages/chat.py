@@ -1,23 +1,36 @@
-"""The chat: show a conversation and send a message."""
+"""The chat: show, name and continue a conversation, edit, answer again or stop."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from conversations.chat import chat_messages, temporary_messages
-from conversations.chat.chat_messages import KeptThread
-from conversations.chat.temporary_messages import TemporaryThread
-from conversations.pages import answers, chat_page, conversation_list
-from conversations.pages.chat_page import Opened
-from conversations.pages.forms import MessageForm
+from conversations.chat import answer_stream, chat_messages
+from conversations.chat.chat_messages import Edited, Thread, UnconfirmedEdit
+from conversations.pages import answers, chat_page, conversation_list, deletions
+from conversations.pages.chat_page import MessageForm, Opened, TitleForm
+from conversations.recording import conversation_names
 from memcenter.lib.errors import ApplicationError, NotFound
-from ops.models import User
-from ops.pages.base import is_htmx, is_streamed, leave, own_transaction, person, personal_page
+from ops.pages.base import (
+    is_htmx,
+    is_streamed,
+    leave,
+    own_transaction,
+    person,
+    personal_page,
+    target,
+)
+
+EDIT = "conversations/message_edit.html"
+RENAME = "conversations/conversation_rename.html"
 
 
 @require_safe
@@ -25,7 +38,7 @@ from ops.pages.base import is_htmx, is_streamed, leave, own_transaction, person,
 def chat_home(request: HttpRequest) -> HttpResponse:
     """The newest conversation, or an invitation to begin one."""
     with own_transaction(request):
-        return chat_page.show(request, Opened(kept=conversation_list.newest(person(request))))
+        return chat_page.show(request, Opened(conversation_list.newest(person(request))))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,35 +76,26 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
     if not form.is_valid():
         return _refused(request, found, form)
     was_untitled = found.row is None or not found.row.title
-    with ExitStack() as held:
-        try:
-            place = answers.take_place(found)
-            if place is not None:
-                held.callback(place.close)
-            thread = _asked(form.cleaned_data["text"], user=person(request), found=found)
-        except NotFound:
-            raise
-        except ApplicationError as error:
-            form.refuse(error)
-            return _refused(request, found, form)
-        if found.row is None and is_streamed(request):  # its page asks for the answer
-            return leave(request, _page_of(thread))
-        held.pop_all()
+    try:
+        with answers.place_for(found) as place:
+            thread = chat_messages.ask(
+                form.cleaned_data["text"],
+                user=person(request),
+                conversation=found.conversation,
+                is_temporary=found.is_temporary,
+            )
+    except NotFound:
+        raise
+    except ApplicationError as error:
+        form.refuse(error)
+        return _refused(request, found, form)
+    page = reverse("conversation", args=[thread.public_id])
+    if found.row is None and is_streamed(request):  # its page asks for the answer
+        if place is not None:
+            place.close()
+        return leave(request, page)
     response = answers.give(request, thread, place, was_untitled=was_untitled)
-    if found.row is None and is_htmx(request):
-        return leave(request, _page_of(thread))
-    return response
-
-
-def _page_of(thread: KeptThread | TemporaryThread) -> str:
-    return reverse("conversation", args=[thread.public_id])
-
-
-def _asked(text: str, *, user: User, found: Opened) -> KeptThread | TemporaryThread:
-    """Record the message in its conversation."""
-    if found.is_temporary:
-        return temporary_messages.ask(text, user=user, conversation=found.passing)
-    return chat_messages.ask(text, user=user, conversation=found.kept)
+    return leave(request, page) if found.row is None and is_htmx(request) else response
 
 
 def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResponse:
@@ -101,3 +105,181 @@ def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResp
     response = chat_page.show_own(request, found, form=form, part="#composer")
     response["HX-Retarget"], response["HX-Reswap"] = "#composer", "outerHTML"
     return response
+
+
+@require_POST
+@personal_page
+def conversation_answer(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
+    """Answer the last message (again); a complete new answer replaces the old one."""
+    found = _opened(request, conversation_id)
+    try:
+        with answers.place_for(found) as place, own_transaction(request):
+            thread = _last(request, found)
+    except NotFound:
+        raise
+    except ApplicationError as error:
+        return _refuse_answer(request, found, error)
+    return answers.give(request, thread, place)
+
+
+@require_POST
+@personal_page
+def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpResponse:
+    """Stop the answer in progress; the part shown so far is recorded."""
+    found = _opened(request, conversation_id)
+    answer_stream.stop_answer(conversation_id)
+    return HttpResponse(status=204) if is_htmx(request) else redirect(found.url)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@chat_page.keeps_text
+@personal_page
+def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
+    """Edit a message of the person; what was said after it is forgotten as well.
+
+    Unless the message is the last one, the form is shown again with what would go, and asks.
+    """
+    found = _opened(request, conversation_id)
+    if request.method != "POST":
+        return _ask_to_edit(request, found, MessageForm())
+    form = MessageForm(request.POST)
+    if not form.is_valid():
+        return _ask_to_edit(request, found, form)
+    if "asks" in request.POST:
+        return _ask_to_edit(request, found, form, confirms=True)
+    assert found.conversation is not None
+    try:
+        with answers.place_for(found) as place:
+            edited = chat_messages.edit(
+                form.cleaned_data["text"],
+                user=person(request),
+                conversation=found.conversation,
+                message=request.POST.get("message", ""),
+                newest=request.POST.get("newest", ""),
+            )
+    except NotFound:
+        raise
+    except UnconfirmedEdit:
+        form.add_error("text", _("Something newer has been said since. Look again at what goes."))
+        return _ask_to_edit(request, found, form, confirms=True)
+    except ApplicationError as error:
+        form.refuse(error)
+        return _ask_to_edit(request, found, form)
+    if not found.is_temporary:
+        messages.success(request, _said_of_edit(edited))
+    return answers.give(request, edited.thread, place, gone=edited.gone, was_untitled=True)
+
+
+def _opened(request: HttpRequest, conversation_id: str) -> Opened:
+    with own_transaction(request):
+        return chat_page.opened(person(request), conversation_id)
+
+
+def _last(request: HttpRequest, found: Opened) -> Thread:
+    """Return the last question, in the caller's transaction."""
+    assert found.conversation is not None
+    return chat_messages.last(user=person(request), conversation=found.conversation)
+
+
+def _said_of_edit(edited: Edited) -> str:
+    later, memories = len(edited.gone) - 1, len(edited.memories)
+    if later <= 1 and not memories:
+        return _("Edited. The earlier wording and its answer were forgotten.")
+    if not memories:
+        words = _("Edited. The earlier wording and the %(later)d messages after it were forgotten.")
+    elif later <= 1:
+        words = ngettext(
+            "Edited. The earlier wording, its answer and %(n)d memory based only on them were"
+            " forgotten.",
+            "Edited. The earlier wording, its answer and %(n)d memories based only on them were"
+            " forgotten.",
+            memories,
+        )
+    else:
+        words = ngettext(
+            "Edited. The earlier wording, the %(later)d messages after it and %(n)d memory based"
+            " only on them were forgotten.",
+            "Edited. The earlier wording, the %(later)d messages after it and %(n)d memories based"
+            " only on them were forgotten.",
+            memories,
+        )
+    return words % {"later": later, "n": memories}
+
+
+def _ask_to_edit(
+    request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
+) -> HttpResponse:
+    """Show the message in a field. With `confirms`, also ask about what an edit deletes."""
+    given = request.POST if form.is_bound else request.GET
+    message = given.get("message", "")
+    context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}
+    context |= {"message": message, "confirms": confirms}
+    assert found.conversation is not None
+    try:
+        with own_transaction(request):
+            user = person(request)
+            edits = chat_messages.editable(
+                user=user, conversation=found.conversation, message=message
+            )
+            context |= deletions.of_edit(edits, user=user)
+    except NotFound:
+        raise
+    except ApplicationError as error:
+        if not form.is_bound:
+            return _show_as_it_is(request, found, error)
+        if not form.errors:
+            form.refuse(error)
+    else:
+        form.initial = {"text": edits.question.content}
+        context |= {"edits": edits, "message": edits.question.public_id}
+    part = "#field" if is_htmx(request) else ""
+    status = 422 if form.errors else 200
+    return render(request, f"{EDIT}{part}", context, status=status)
+
+
+def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
+    """Show the conversation instead of a message that is gone, and say so."""
+    messages.warning(request, _(error.message))
+    if not is_htmx(request):
+        return redirect(found.url)
+    response = chat_page.show_own(request, found, part="#without")
+    response["HX-Retarget"], response["HX-Reswap"] = "#bubbles", "outerHTML"
+    return response
+
+
+def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
+    """Show why nothing was done."""
+    messages.warning(request, _(error.message))
+    if not is_htmx(request):
+        return redirect(found.url)
+    response = chat_page.show_own(request, found, part="#without")
+    response.status_code = 409
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def conversation_rename(request: HttpRequest, conversation_id: str) -> HttpResponse:
+    """Edit the title in place, or on a page of its own without JavaScript."""
+    with own_transaction(request):
+        kept = conversation_names.resolve(user=person(request), reference=conversation_id)
+        row, part = Opened(kept).row, "#field" if is_htmx(request) else ""
+        form = TitleForm(request.POST if request.method == "POST" else None)
+        if request.method != "POST":
+            form.initial = {"title": kept.title}
+            return render(request, f"{RENAME}{part}", _field(request, form, row))
+        if not form.is_valid():
+            return render(request, f"{RENAME}{part}", _field(request, form, row), status=422)
+        conversation_names.rename(
+            user=person(request), conversation=kept, title=form.cleaned_data["title"]
+        )
+        if not is_htmx(request):
+            return redirect("conversation", kept.public_id)
+        return HttpResponse(
+            status=204, headers={"HX-Trigger": "conversation-changed, title-changed"}
+        )
+
+
+def _field(request: HttpRequest, form: TitleForm, row: Any) -> dict[str, Any]:
+    in_bar = target(request) == "chat-title"
+    return {"form": form, "row": row, "in_bar": in_bar, "section": "chat"}

@@ -1,4 +1,4 @@
-"""The chat page: the list, one conversation and the memories that its answers used."""
+"""The chat page: its forms, the list, one conversation and the memories that its answers used."""
 
 from __future__ import annotations
 
@@ -7,31 +7,26 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
+from django import forms
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from conversations import selectors
 from conversations.chat import answer_text
-from conversations.models import Conversation, Message, Role
-from conversations.pages import (
-    bubbles,
-    conversation_list,
-    forget_receipts,
-    incomplete_answers,
-    learned,
-    used_memories,
-)
-from conversations.pages.bubbles import Bubbles
+from conversations.models import Conversation, Message, Rating, Role
+from conversations.pages import bubbles, conversation_list, forget_cards, turn_memories
+from conversations.pages.bubbles import Bubbles, Ending
 from conversations.pages.conversation_list import Row
-from conversations.pages.forget_receipts import ForgetLine
-from conversations.pages.forms import MessageForm
-from conversations.pages.incomplete_answers import Ending
-from conversations.pages.learned import Lessons
+from conversations.pages.forget_cards import ForgetLine
+from conversations.pages.turn_memories import Lessons
 from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
-from memcenter.lib.errors import NotFound
+from memcenter.lib.errors import ApplicationError, NotFound
 from ops.accounts import users
 from ops.models import User
 from ops.pages.base import is_htmx, own_transaction, person, target
@@ -69,17 +64,14 @@ def keeps_text(
 
 @dataclass(frozen=True)
 class Opened:
-    """The subject of the page; `kept` and `passing` are both None for a new chat."""
+    """The subject of the page; `conversation` is None for a new chat."""
 
-    kept: Conversation | None = None
-    passing: TemporaryConversation | None = None
+    conversation: Conversation | TemporaryConversation | None = None
     is_temporary: bool = False
 
     @property
     def row(self) -> Row | None:
-        if self.passing is not None:
-            return conversation_list.temporary_row_of(self.passing)
-        return conversation_list.row_of(self.kept) if self.kept is not None else None
+        return conversation_list.row_of(self.conversation) if self.conversation else None
 
     @property
     def url(self) -> str:
@@ -92,12 +84,12 @@ class Opened:
 def opened(user: User, public_id: str) -> Opened:
     """Return the person's conversation, kept or temporary. Raises `NotFound`."""
     try:
-        return Opened(kept=conversation_names.resolve(user=user, reference=public_id))
+        return Opened(conversation_names.resolve(user=user, reference=public_id))
     except NotFound:
         passing = temporary.find(user=user, reference=public_id)
         if passing is None:
             raise
-        return Opened(passing=passing, is_temporary=True)
+        return Opened(passing, is_temporary=True)
 
 
 def show(
@@ -143,18 +135,21 @@ def _around(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
 
 def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     """Return the messages and the panel about the requested or last answer."""
-    user = person(request)
-    if found.passing is not None:
-        said = Bubbles(bubbles.temporary_ones(temporary.read(found.passing)), ())
-        return {"bubbles": said, "ending": _ending(found.passing.public_id, said)}
-    if found.kept is None or part in ("#list", "#title"):
+    user, conversation = person(request), found.conversation
+    if isinstance(conversation, TemporaryConversation):
+        said = Bubbles(bubbles.temporary_ones(temporary.read(conversation)), ())
+        return {"bubbles": said, "ending": _ending(conversation.public_id, said)}
+    if conversation is None or part in ("#list", "#title"):
         return {"bubbles": Bubbles((), ())}
     before, at = number_of(request.GET.get("before")), request.GET.get("at", "")
-    said = bubbles.bubbles_of(user, found.kept, before=before, at=at)
-    context: dict[str, Any] = {"bubbles": said, "ending": _ending(found.kept.public_id, said)}
-    context["edge"] = edge_of(user, found.kept)
+    said = bubbles.bubbles_of(user, conversation, before=before, at=at)
+    context: dict[str, Any] = {"bubbles": said, "ending": _ending(conversation.public_id, said)}
+    context["edge"] = edge_of(user, conversation)
     answer = _answer(request, user, said)
-    return context | beside(user, answer, lessons=_known(said, answer))
+    known = next(
+        (b.lessons for b in said.shown if answer and b.public_id == answer.public_id), None
+    )
+    return context | beside(user, answer, lessons=known)
 
 
 def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine | None:
@@ -162,7 +157,7 @@ def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine |
     op_id = forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
     return (
-        forget_receipts.open_line(person(request), op_id) if op_id and op_id not in shown else None
+        forget_cards.open_receipt(person(request), op_id) if op_id and op_id not in shown else None
     )
 
 
@@ -174,23 +169,15 @@ def edge_of(user: User, conversation: Conversation) -> str:
 
 
 def _ending(name: str, said: Bubbles) -> Ending | None:
-    return (
-        incomplete_answers.of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
-    )
+    return bubbles.ending_of_page(name, said.shown[-1]) if said.shown and said.is_latest else None
 
 
 def beside(user: User, answer: Message | None, *, lessons: Lessons | None = None) -> dict[str, Any]:
     """Return the panel's content: memories that the answer used and that its turn taught."""
     if lessons is None and answer is not None:
         turn = selectors.turn_of(user, answer)
-        lessons = learned.lessons_of(user, [turn])[turn.pk] if turn is not None else None
-    return {"panel": used_memories.panel_of(user, answer), "lessons": lessons}
-
-
-def _known(said: Bubbles, answer: Message | None) -> Lessons | None:
-    """Return what the bubble shows already."""
-    shown = {one.public_id: one.lessons for one in said.shown}
-    return shown.get(answer.public_id) if answer is not None else None
+        lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None
+    return {"panel": turn_memories.panel_of(user, answer), "lessons": lessons}
 
 
 def _answer(request: HttpRequest, user: User, said: Bubbles) -> Message | None:
@@ -207,3 +194,67 @@ def number_of(text: str | None) -> int | None:
 def show_own(request: HttpRequest, found: Opened, **rest: Any) -> HttpResponse:
     with own_transaction(request):
         return show(request, found, **rest)
+
+
+# Messages of services about a person's input, listed here for translation.
+_SAID_BY_SERVICES = (
+    gettext_noop("The text must not contain NUL characters."),
+    gettext_noop("There is no such conversation."),
+    gettext_noop("Everything of this user is being forgotten; try again when that is done."),
+    gettext_noop("An answer in this conversation is already in progress."),
+    gettext_noop("Something newer has been said since. Reload the page to see it."),
+    gettext_noop("This message isn’t here any more. Reload the page to see what is."),
+    gettext_noop("There is nothing to answer here."),
+    gettext_noop("It has changed since then. Its history shows every version."),
+    gettext_noop("The earlier text was forgotten, so it can’t be restored."),
+)
+
+
+class MessageForm(forms.Form):
+    """A message of the person."""
+
+    text = forms.CharField(
+        strip=False, error_messages={"required": _("Write something first.")}, widget=forms.Textarea
+    )
+
+    def clean_text(self) -> str:
+        # Browsers send CRLF for each line break of a text field.
+        text: str = self.cleaned_data["text"].replace("\r\n", "\n").strip()
+        if not text:
+            raise forms.ValidationError(_("Write something first."))
+        if len(text) > settings.MAX_MESSAGE_CHARS:
+            words = _("A message has at most %(most)s characters; this one has %(long)s.")
+            params = {"most": f"{settings.MAX_MESSAGE_CHARS:,}", "long": f"{len(text):,}"}
+            raise forms.ValidationError(words, params=params)
+        return text
+
+    def refuse(self, error: ApplicationError) -> None:
+        """Show a service's error on the form."""
+        texts = [text for given in error.fields.values() for text in given] or [error.message]
+        self.add_error("text", [gettext(text) for text in texts])
+
+
+class TitleForm(forms.Form):
+    """The title of a conversation."""
+
+    title = forms.CharField(
+        label=_("Name"),
+        max_length=Conversation._meta.get_field("title").max_length,
+        error_messages={"required": _("Give it a name.")},
+        widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "dir": "auto"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+
+
+class RatingForm(forms.Form):
+    """Thumbs up, thumbs down or no rating, with an optional reason."""
+
+    comment = forms.CharField(required=False, max_length=2_000)
+
+    rating = forms.ChoiceField(
+        required=False,
+        choices=[("", ""), *((one, "") for one in Rating.values)],
+    )

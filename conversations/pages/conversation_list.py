@@ -115,13 +115,13 @@ def newest(user: User) -> Conversation | None:
     return _ordered(selectors.conversations_of(user)).first()
 
 
-def row_of(conversation: Conversation) -> Row:
-    return Row(conversation.public_id, conversation.title, _url(conversation.public_id))
-
-
-def temporary_row_of(conversation: TemporaryConversation) -> Row:
-    url = _url(conversation.public_id)
-    return Row(conversation.public_id, conversation.title, url, is_temporary=True)
+def row_of(conversation: Conversation | TemporaryConversation) -> Row:
+    return Row(
+        conversation.public_id,
+        conversation.title,
+        _url(conversation.public_id),
+        is_temporary=isinstance(conversation, TemporaryConversation),
+    )
 
 
 def _url(public_id: str) -> str:
@@ -182,4 +182,4 @@ def _temporary(user: User, query: str) -> list[Group]:
         return []
     found = [one for one in found if query.casefold() in one.title.casefold()]
     found.sort(key=lambda one: one.updated_at, reverse=True)
-    return [Group(_("Temporary"), [temporary_row_of(one) for one in found])] if found else []
+    return [Group(_("Temporary"), [row_of(one) for one in found])] if found else []

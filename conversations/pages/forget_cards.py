@@ -1,22 +1,33 @@
-"""The card under an answer that asks which memories and messages to forget.
+"""Forgets in the chat: the card that asks what to forget, and the receipt with its steps.
 
-The list is rendered from the ids that the turn's operation holds; no message repeats it.
+The list of a card is rendered from the ids that the turn's operation holds; no message repeats it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from conversations.models import Message, Turn
+from memcenter.lib.errors import NotFound
 from memories.forgetting.spoken_requests import FORGOTTEN, Outcome
 from memories.models import Memory
-from ops.models import Kind, Operation, User
+from ops import selectors
+from ops.forgetting.erasure import FORGET_KINDS
+from ops.models import Kind, Operation, Receipt, Status, User
+from ops.pages import forgetting, operation_rows
+from ops.pages.base import is_htmx, own_transaction, person, personal_page
+from ops.pages.forgetting import ShownReceipt
+from ops.pages.operation_rows import Happening
 
 _SHOWN = 160
 _LATELY = timedelta(days=7)  # a question that nobody answered is not put for ever
@@ -53,14 +64,18 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
     """Return the open questions of these turns, by turn id; `asked` hold the requests to forget."""
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
     outcomes = {pk: Outcome.of(one.forget_outcome) for pk, one in by_turn.items()}
-    memories = _memories(user, outcomes.values())
-    said = _messages(user, outcomes.values())
+    memory_ids = {one for outcome in outcomes.values() for one in outcome.memory_ids}
+    message_ids = {one for outcome in outcomes.values() for one in outcome.message_ids}
+    memories = Memory.visible.filter(user=user, public_id__in=memory_ids)
+    said = Message.objects.filter(user=user, public_id__in=message_ids)
+    known = {one.public_id: one for one in memories}
+    told = {one.public_id: one for one in said}
     cards = {}
     for turn in turns:
         outcome = outcomes.get(turn.pk)
         if outcome is None:
             continue
-        card = _card(turn, outcome, memories=memories, said=said)
+        card = _card(turn, outcome, memories=known, said=told)
         if card.memories or card.messages:
             cards[turn.pk] = card
     return cards
@@ -115,13 +130,75 @@ def _short(text: str) -> str:
     return plain if len(plain) <= _SHOWN else plain[: _SHOWN - 1].rstrip() + "…"
 
 
-def _memories(user: User, outcomes: Iterable[Outcome]) -> dict[str, Memory]:
-    wanted = {one for outcome in outcomes for one in outcome.memory_ids}
-    found = Memory.visible.filter(user=user, public_id__in=wanted)
+@dataclass(frozen=True)
+class ForgetLine:
+    """A forget in the chat. `is_open`: a finished receipt is shown in full, not only linked."""
+
+    operation: Operation
+    is_open: bool = False
+
+    @property
+    def receipt(self) -> Receipt | None:
+        return getattr(self.operation, "receipt", None)
+
+    @property
+    def happening(self) -> Happening:
+        return operation_rows.happening(self.operation)
+
+    @property
+    def shown(self) -> ShownReceipt | None:
+        return forgetting.receipt_in_words(self.receipt) if self.receipt and self.is_open else None
+
+    @property
+    def is_moving(self) -> bool:
+        return self.operation.status in (Status.PENDING, Status.RUNNING)
+
+    @property
+    def url(self) -> str:
+        return reverse("forget_receipt", args=[self.operation.public_id])
+
+
+def open_receipt(user: User, op_id: str) -> ForgetLine | None:
+    """Return this person's forget, unfolded; None if there is no such operation."""
+    found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
+    return ForgetLine(found, is_open=True) if found is not None else None
+
+
+def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:
+    """Return what was forgotten on request, by turn id; `asked` hold the requests to forget."""
+    wanted = {
+        one.payload["turn"]: [
+            op_id
+            for op_id in (one.forget_outcome.get("op_id"), one.payload.get("answered_by"))
+            if op_id
+        ]
+        for one in asked
+    }
+    found = _forgets_of(user, [op_id for each in wanted.values() for op_id in each])
+    by_turn: dict[int, list[ForgetLine]] = defaultdict(list)
+    for turn, op_ids in wanted.items():
+        by_turn[turn] += [ForgetLine(found[one]) for one in op_ids if one in found]
+    return by_turn
+
+
+def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
+    if not op_ids:
+        return {}
+    found = selectors.operations_of(user).filter(public_id__in=op_ids, kind__in=FORGET_KINDS)
     return {one.public_id: one for one in found}
 
 
-def _messages(user: User, outcomes: Iterable[Outcome]) -> dict[str, Message]:
-    wanted = {one for outcome in outcomes for one in outcome.message_ids}
-    found = Message.objects.filter(user=user, public_id__in=wanted)
-    return {one.public_id: one for one in found}
+@require_safe
+@personal_page
+def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
+    """Return the steps or the receipt; without htmx, lead to the receipt's own page."""
+    with own_transaction(request):
+        found = open_receipt(person(request), op_id)
+        if found is None:
+            raise NotFound("There is no such operation.")
+        if is_htmx(request):
+            template = "conversations/includes/forget_receipt.html"
+            return render(request, template, {"one": found})
+        if found.receipt is None:
+            return redirect("data_management")
+        return redirect("receipt_page", found.receipt.public_id)

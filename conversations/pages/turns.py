@@ -1,9 +1,10 @@
-"""Forget a turn, rate it, and show what was learned from it."""
+"""Forget, rate, remember or undo a turn, and show what was learned from it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -14,20 +15,30 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import selectors
-from conversations.forgetting import forget_choices, forget_preview, learned_undo, message_forgets
+from conversations.forgetting import learned_undo, message_erasure, message_forgets
 from conversations.models import Message, Role, Turn
-from conversations.pages import bubbles, chat_page, forget_cards, learned
-from conversations.pages.chat_page import Opened
-from conversations.pages.forms import RatingForm
-from conversations.pages.manage import delete_texts
-from conversations.recording import ratings
+from conversations.pages import bubbles, chat_page, deletions, forget_cards, turn_memories
+from conversations.pages.chat_page import Opened, RatingForm
+from conversations.recording import turns
 from memcenter.lib.errors import ApplicationError, NotFound
-from memories.models import Memory
+from memories.learning import told_messages
+from memories.learning.told_messages import Proposal, Span
+from memories.pages.memory_form import MemoryForm, say_what_became
 from memories.writing import review
+from memories.writing.direct_writes import MemoryInput
 from memories.writing.review import ReviewInput
-from ops.audit import audit_log
-from ops.pages.base import is_htmx, own_transaction, person, personal_page
+from ops import audit_log
+from ops.pages.base import (
+    is_htmx,
+    own_settings,
+    own_transaction,
+    person,
+    personal_page,
+    render_page,
+)
 from ops.queue import outbox
+
+_LESSONS = "conversations/includes/lessons.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,8 +49,8 @@ def message_forget(request: HttpRequest, message_id: str) -> HttpResponse:
         user = person(request)
         message = selectors.message_of(user, message_id)
         if request.method != "POST":
-            found = forget_preview.of_message(message, user=user)
-            return delete_texts.ask(request, delete_texts.of_message(message, found))
+            found = message_erasure.consequences_of_message(message, user=user)
+            return deletions.ask(request, deletions.of_message(message, found))
         operation = message_forgets.forget_message(user=user, message=message, cascade=True)
     messages.success(request, _forgotten())
     return _conversation(request, message.conversation.public_id, forget=operation.public_id)
@@ -53,8 +64,10 @@ def message_rate(request: HttpRequest, message_id: str) -> HttpResponse:
         message = selectors.message_of(person(request), message_id)
         if message.role != Role.ASSISTANT or not form.is_valid():
             return HttpResponse(_("Only answers can be rated, up or down."), status=422)
-        rating, comment = form.cleaned_data["rating"] or None, _comment(form, message)
-        ratings.rate_message(user=person(request), message=message, rating=rating, comment=comment)
+        rating, comment = form.cleaned_data["rating"] or None, form.cleaned_data["comment"]
+        if "comment" not in request.POST and hasattr(message, "feedback"):
+            comment = message.feedback.comment  # only the thumb changes
+        turns.rate_message(user=person(request), message=message, rating=rating, comment=comment)
         if not is_htmx(request):
             page = reverse("conversation", args=[message.conversation.public_id])
             return redirect(f"{page}#{message_id}")
@@ -64,20 +77,12 @@ def message_rate(request: HttpRequest, message_id: str) -> HttpResponse:
         return render(request, "conversations/includes/thumbs.html", context)
 
 
-def _comment(form: RatingForm, message: Message) -> str:
-    """Return the new comment; changing only the thumb keeps the old comment."""
-    if "comment" in form.data or not hasattr(message, "feedback"):
-        return str(form.cleaned_data["comment"])
-    return message.feedback.comment
-
-
 @require_POST
 @personal_page
 def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Undo one memory that was learned from a turn."""
     with own_transaction(request):
         turn = _turn(request, turn_id)
-    page = Opened(kept=turn.conversation).url
     memory_id = request.POST.get("memory", "")
     try:
         memory = learned_undo.take_back(user=person(request), turn=turn, memory_id=memory_id)
@@ -86,33 +91,19 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
     except ApplicationError as error:
         messages.warning(request, _(error.message))
     else:
-        _say_what_is_back(request, memory, page=page)
+        if memory.deleted_at is None:
+            messages.success(request, _("This exchange has been undone."))
+        else:
+            undo = reverse("memory_restore", args=[memory.public_id])
+            undo = f"{undo}?{urlencode({'next': Opened(turn.conversation).url})}"
+            messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
     if not is_htmx(request):
-        return redirect(f"{page}#{turn.assistant_message.public_id}")
-    return _without_it(request, turn)
-
-
-def _say_what_is_back(request: HttpRequest, memory: Memory, *, page: str) -> None:
-    if memory.deleted_at is None:
-        messages.success(request, _("This exchange has been undone."))
-        return
-    undo = reverse("memory_restore", args=[memory.public_id])
-    undo = f"{undo}?{urlencode({'next': page})}"
-    messages.success(request, _("Moved to the recycle bin."), extra_tags=undo)
-
-
-def _without_it(request: HttpRequest, turn: Turn) -> HttpResponse:
-    """Return the updated panel and chips of the answer."""
+        return redirect(_answer_url(turn))
     with own_transaction(request):
-        found = Opened(kept=turn.conversation)
+        found = Opened(turn.conversation)
         context = {"row": found.row, "opened": found, "page": found.url}
         context |= chat_page.beside(person(request), turn.assistant_message)
         return render(request, f"{chat_page.TEMPLATE}#undone", context)
-
-
-_LESSONS = "conversations/includes/lessons.html"
-_CARD = "conversations/includes/forget_card.html"
-_CHANGED = "dialog-done, conversation-changed, title-changed"
 
 
 @require_POST
@@ -135,7 +126,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
         if keeps:
             audit_log.record("forget.declined", subject=user.subject, target=turn.public_id)
         else:
-            op_id = forget_choices.forget(
+            op_id = message_forgets.forget_chosen(
                 user=user, memory_ids=memory_ids, message_ids=message_ids
             ).public_id
         for one in asked:
@@ -154,9 +145,14 @@ def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line])
 def _ask_again(request: HttpRequest, turn: Turn, card: forget_cards.Card) -> HttpResponse:
     error = _("Nothing was selected, so nothing was forgotten.")
     if is_htmx(request):
-        return render(request, _CARD, {"card": replace(card, error=error)}, status=422)
+        return render(
+            request,
+            "conversations/includes/forget_card.html",
+            {"card": replace(card, error=error)},
+            status=422,
+        )
     messages.warning(request, error)
-    response = chat_page.show(request, Opened(kept=turn.conversation))
+    response = chat_page.show(request, Opened(turn.conversation))
     response.status_code = 422
     return response
 
@@ -168,18 +164,22 @@ def _forgotten() -> str:
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
     """Return the conversation as it is now, with the receipt of a forget below it."""
     if not is_htmx(request):
-        return redirect(delete_texts.page_after(public_id, forget=forget))
+        return redirect(deletions.page_after(public_id, forget=forget))
     with own_transaction(request):
         kept = chat_page.opened(person(request), public_id)
         response = chat_page.show(request, kept, part="#without", forget=forget)
     response["HX-Retarget"], response["HX-Reswap"] = "#bubbles", "outerHTML"
-    response["HX-Trigger"] = _CHANGED
+    response["HX-Trigger"] = "dialog-done, conversation-changed, title-changed"
     return response
 
 
+def _answer_url(turn: Turn) -> str:
+    return f"{Opened(turn.conversation).url}#{turn.assistant_message.public_id}"
+
+
 def _turn(request: HttpRequest, turn_id: str) -> Turn:
-    turns = Turn.objects.filter(user=person(request), public_id=turn_id)
-    found = turns.select_related("conversation", "assistant_message").first()
+    rows = Turn.objects.filter(user=person(request), public_id=turn_id)
+    found = rows.select_related("conversation", "assistant_message").first()
     if found is None:
         raise NotFound("There is no such turn.")
     return found
@@ -193,12 +193,11 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
     with own_transaction(request):
         user = person(request)
         turn = _turn(request, turn_id)
-        page = Opened(kept=turn.conversation).url
         if not is_htmx(request):
-            return redirect(f"{page}#{turn.assistant_message.public_id}")
-        count = int(tries) if tries.isdecimal() and len(tries) < 4 else learned.TRIES
-        lessons = learned.lessons_of(user, [turn], tries=count)[turn.pk]
-        context = {"lessons": lessons, "page": page}
+            return redirect(_answer_url(turn))
+        count = int(tries) if tries.isdecimal() and len(tries) < 4 else turn_memories.TRIES
+        lessons = turn_memories.lessons_of(user, [turn], tries=count)[turn.pk]
+        context = {"lessons": lessons, "page": Opened(turn.conversation).url}
         response = render(request, _LESSONS, context)
     if not lessons.again_url:
         response["HX-Trigger"] = "memories-learned"
@@ -213,14 +212,94 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
     with own_transaction(request):
         user = person(request)
         turn = _turn(request, turn_id)
-        asked = learned.lessons_of(user, [turn])[turn.pk].asked_about
+        asked = turn_memories.lessons_of(user, [turn])[turn.pk].asked_about
         if asked is None or asked.public_id != request.POST.get("memory"):
             raise NotFound("There is nothing to answer here.")
         review.confirm(user=user, decisions=[ReviewInput(asked.public_id, decision)])
-        page = Opened(kept=turn.conversation).url
         if not is_htmx(request):
-            return redirect(f"{page}#{turn.assistant_message.public_id}")
-        lessons = learned.lessons_of(user, [turn])[turn.pk]
-        response = render(request, _LESSONS, {"lessons": lessons, "page": page})
+            return redirect(_answer_url(turn))
+        lessons = turn_memories.lessons_of(user, [turn])[turn.pk]
+        context = {"lessons": lessons, "page": Opened(turn.conversation).url}
+        response = render(request, _LESSONS, context)
     response["HX-Trigger"] = "memories-learned"
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
+    """Ask how to remember it, with a proposal, then remember it."""
+    with own_transaction(request):
+        message = selectors.message_of(person(request), message_id)
+    if message.role != Role.USER:
+        raise NotFound("There is no such message.")
+    given = request.POST if request.method == "POST" else request.GET
+    span = told_messages.span_of(
+        message,
+        start=chat_page.number_of(given.get("start")),
+        end=chat_page.number_of(given.get("end")),
+    )
+    if request.method != "POST":
+        found = told_messages.propose(message, span)
+        initial = {"content": found.text, "kind": found.kind, "tags": found.tags}
+        return _ask_to_remember(request, message, span, MemoryForm(initial=initial), found=found)
+    form = MemoryForm(request.POST)
+    if not form.is_valid():
+        return _ask_to_remember(request, message, span, form)
+    try:
+        written = told_messages.remember(
+            MemoryInput(**form.cleaned_data), user=person(request), message=message, span=span
+        )
+    except NotFound:
+        raise
+    except ApplicationError as error:
+        form.refuse(error)
+        return _ask_to_remember(request, message, span, form)
+    say_what_became(request, written)
+    return _show_what_was_learned(request, message)
+
+
+def _ask_to_remember(
+    request: HttpRequest,
+    message: Message,
+    span: Span,
+    form: MemoryForm,
+    *,
+    found: Proposal | None = None,
+) -> HttpResponse:
+    is_part = len(span.text) < len(message.content.strip())
+    context: dict[str, Any] = {
+        "section": "chat",
+        "form": form,
+        "message": message,
+        "back": _place_of(message),
+        "is_off": not own_settings(request).longterm_enabled,
+        "is_part": is_part,
+        "found": found,
+    }
+    if is_part:
+        end = span.start + len(span.text)
+        context["hidden"] = [{"name": "start", "value": span.start}, {"name": "end", "value": end}]
+    status = 422 if form.is_bound else 200
+    with own_transaction(request):
+        return render_page(request, "conversations/message_remember.html", context, status=status)
+
+
+def _place_of(message: Message) -> str:
+    page = Opened(message.conversation).url
+    return f"{page}?{urlencode({'at': message.public_id})}#{message.public_id}"
+
+
+def _show_what_was_learned(request: HttpRequest, message: Message) -> HttpResponse:
+    """Return the updated chips under the answer."""
+    if not is_htmx(request):
+        return redirect(_place_of(message))
+    with own_transaction(request):
+        user = person(request)
+        turn = selectors.turn_of(user, message)
+        lessons = turn_memories.lessons_of(user, [turn])[turn.pk] if turn is not None else None
+        context = {"lessons": lessons, "page": Opened(message.conversation).url}
+        response = render(request, f"{chat_page.TEMPLATE}#remembered", context)
+    response["HX-Reswap"] = "none"
+    response["HX-Trigger"] = "dialog-done, memories-learned"
     return response

@@ -7,10 +7,10 @@ from conversations.models import Conversation, ConversationKind
 from memcenter.lib import ids
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memories.extraction import secret_masking
-from memories.extraction.wording.headline import headline
+from memories.extraction import masking
+from memories.extraction.wording.digest import headline
 from memories.forgetting import spoken_requests
-from ops.audit import audit_log
+from ops import audit_log
 from ops.models import User
 
 MAX_EXTERNAL_ID = 200
@@ -107,10 +107,10 @@ def title_of(text: str) -> str:
     """Return what a message is about, without its secrets; empty for a request to forget."""
     if spoken_requests.asks_to_forget(text):
         return ""
-    return headline(secret_masking.masked_by_reading(text))
+    return headline(masking.masked_by_reading(text))
 
 
 def _checked_title(title: str) -> str:
     if len(title) > 200:
         raise Invalid.field("title", "A title has at most 200 characters.")
-    return secret_masking.masked(title.strip())[:200]
+    return masking.masked(title.strip())[:200]

@@ -8,17 +8,51 @@ from typing import Any
 
 from conversations import selectors
 from conversations.models import Episode, Message, Turn
+from conversations.recording import summaries
 from memcenter.lib.database import statements
 from memcenter.lib.database.statements import Sql
 from memcenter.providers.base import Vectors
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
 from memories.models import TargetKind
 from memories.recall.searchable_texts import turn_text
-from ops.models import User
+from ops.access import as_user
+from ops.models import Kind, User
+from ops.queue.run import Run, hold_beside, succeed_beside
+from ops.registry import handles
 
-_EPISODE_CHARS = 4_000
+EPISODE_CHARS = 4_000
+_TOGETHER = 15  # operations beside the one that runs
+
+
+@handles(Kind.INDEX_EPISODE)
+def index_episode(run: Run) -> Mapping[str, Any] | None:
+    """Index a turn's messages and its episode, or one message; then enqueue a summary if due.
+
+    Other queued index operations of the same person are done with it. Safe to run twice: rows are
+    keyed by their source.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    with as_user(user):
+        beside = run.beside(limit=_TOGETHER)
+        payloads = [run.payload, *(one.payload for one in beside)]
+        found = read(user=user, payloads=payloads)
+    if not beside and found == [None]:
+        return None
+    vectors = embed(found)
+    with run.applying(user):
+        held = hold_beside(beside)
+        places = [0, *(at for at, one in enumerate(beside, start=1) if one.pk in held)]
+        made = store({at: found[at] for at in places}, user=user, vectors=vectors)
+        summaries.request_where_due(
+            user=user, conversations={one.conversation for at in places if (one := found[at])}
+        )
+        results = {at: {"episode": made[at].public_id if at in made else None} for at in places}
+        succeed_beside({one.pk: results[at] for at, one in enumerate(beside, 1) if at in results})
+    return results[0]
 
 
 @dataclass(frozen=True)
@@ -35,10 +69,8 @@ class ToIndex:
     @property
     def texts(self) -> list[str]:
         """Return the texts to index, secrets masked: each message, then the episode."""
-        texts = secret_masking.masked_together(
-            [message.content for message in self.messages], read=True
-        )
-        return [*texts, turn_text(*texts)[:_EPISODE_CHARS]] if self.turn else texts
+        texts = masking.masked_together([message.content for message in self.messages], read=True)
+        return [*texts, turn_text(*texts)[:EPISODE_CHARS]] if self.turn else texts
 
 
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
@@ -83,16 +115,16 @@ def store(
     standing = _standing([one.turn.pk for one in there.values() if one.turn])
     present = _present([one for one in there.values() if _of(one, standing) is None])
     episodes = _episodes(there, standing, user=user)
-    entries: list[Entry] = []
-    rows: list[Vectors] = []
+    # A message may wait alone and with its turn: it is stored once, as read with its turn.
+    wanted: dict[tuple[str, int], tuple[Entry, Vectors]] = {}
     for place, one in there.items():
         stands = _of(one, standing)
         messages = stands.messages if stands else present
         for entry, vector in zip(_entries(one, episodes.get(place)), vectors[place], strict=False):
             if entry.kind == TargetKind.EPISODE or entry.target_id in messages:
-                entries.append(entry)
-                rows.append(vector)
-    if entries:
+                wanted[entry.kind, entry.target_id] = entry, vector
+    if wanted:
+        entries, rows = zip(*wanted.values(), strict=True)
         whole = next(iter(vectors.values()))
         search_index.store(
             user=user, entries=entries, vectors=search_index.joined(rows, like=whole)

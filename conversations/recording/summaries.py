@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 
@@ -13,15 +14,48 @@ from memcenter.lib.database import statements
 from memcenter.lib.text import tokens
 from memcenter.providers.base import Vectors
 from memories import language_steps
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.indexing import search_index
 from memories.indexing.search_index import Entry
+from memories.learning import quiet_conversations
 from memories.models import TargetKind
+from ops.access import as_user
 from ops.accounts import users
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
+from ops.queue.run import Run
+from ops.registry import handles
 
 _AT_ONCE = 500  # messages; the next version goes on
+
+
+@handles(Kind.SUMMARIZE)
+def summarize(run: Run) -> Mapping[str, Any] | None:
+    """Summarize the messages that have left the window, after they were learned from.
+
+    Safe to run twice: the second time nothing is due, and a version is stored only if the one
+    before it is still the newest.
+    """
+    user = run.user()
+    if user is None:
+        return None
+    with as_user(user):
+        conversation = selectors.conversation_by(user, run.payload["conversation"])
+        found = due(user=user, conversation=conversation) if conversation else None
+    if found is None:
+        return None
+    quiet_conversations.flush(
+        run, user=user, conversation=found.conversation, through=found.through
+    )
+    text = write(found)
+    if not text:
+        return None
+    vectors = search_index.embed([text])
+    with run.applying(user):
+        summary = store(found, user=user, text=text)
+        if summary is not None:
+            index(summary, user=user, vectors=vectors)
+    return {"summary": summary.public_id if summary else None}
 
 
 @dataclass(frozen=True)
@@ -108,12 +142,12 @@ def write(due: Due) -> str:
     Secrets are masked in the messages before they are read, and again in the result.
     """
     told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
-    previous, *texts = secret_masking.masked_together(told, read=True)
+    previous, *texts = masking.masked_together(told, read=True)
     roles = [message.role for message in due.messages]
     text = language_steps.summarizer().summarize(
         previous, list(zip(roles, texts, strict=True)), max_tokens=settings.SUMMARY_TOKENS
     )
-    return secret_masking.masked(text)
+    return masking.masked(text)
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:

@@ -25,11 +25,11 @@ from conversations.recording.conversation_names import check_external_id
 from conversations.recording.turns import MessageInput, at_rest
 from memcenter.lib import ids
 from memcenter.lib.errors import Conflict, Invalid, NotFound
-from memcenter.lib.once import once
+from memcenter.lib.process import once
 from memcenter.lib.text import tokens
 from ops.models import User
 from ops.registry import Derived
-from ops.transfer.import_rows import Loading
+from ops.transfer.portable_rows import Loading
 
 logger = logging.getLogger(__name__)
 _PREFIX = "mc:temporary:"
@@ -98,15 +98,11 @@ def create(
         return made
 
     one = _transact(change, index)
-    _check_still_there(user, one)
-    return one
-
-
-def _check_still_there(user: User, made: TemporaryConversation) -> None:
-    """Check again after the write, since a forget may have scanned Redis before it."""
+    # Check after the write, since a forget may have scanned Redis before it.
     if user.pk is not None and not User.objects.filter(pk=user.pk, hidden_at=None).exists():
-        erase(made)
+        erase(one)
         raise NotFound("There is no such user.")
+    return one
 
 
 def unsaved(
@@ -304,8 +300,12 @@ def _put(target: Any, conversation: TemporaryConversation) -> None:
 
 
 def _read(source: Any, conversation: TemporaryConversation) -> list[TemporaryMessage]:
-    rows = source.lrange(_messages(conversation.public_id), 0, -1)
-    return [_message(orjson.loads(row)) for row in rows]
+    found = []
+    for row in source.lrange(_messages(conversation.public_id), 0, -1):
+        fields = orjson.loads(row)
+        fields["created_at"] = datetime.fromisoformat(fields["created_at"])
+        found.append(TemporaryMessage(**fields))
+    return found
 
 
 def _get(public_id: str, source: Any = None) -> TemporaryConversation | None:
@@ -316,10 +316,6 @@ def _get(public_id: str, source: Any = None) -> TemporaryConversation | None:
     for name in ("created_at", "updated_at", "last_message_at"):
         fields[name] = fields[name] and datetime.fromisoformat(fields[name])
     return TemporaryConversation(**fields)
-
-
-def _message(fields: dict[str, Any]) -> TemporaryMessage:
-    return TemporaryMessage(**fields | {"created_at": datetime.fromisoformat(fields["created_at"])})
 
 
 def _known(known: Mapping[str, TemporaryMessage], message: MessageInput) -> TemporaryMessage | None:

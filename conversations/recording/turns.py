@@ -10,16 +10,17 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from conversations.models import Conversation, Learning, Message, Role, ToldAs, Turn
+from conversations.models import Conversation, Feedback, Learning, Message, Role, ToldAs, Turn
 from conversations.recording.conversation_names import check_external_id
 from memcenter.lib.database import statements
 from memcenter.lib.errors import Conflict, Invalid, NotFound
 from memcenter.lib.text import tokens
-from memories.extraction import secret_masking
+from memories.extraction import masking
+from memories.extraction.masking import masked
 from memories.forgetting.spoken_requests import Outcome
 from memories.learning import learnability
+from ops import audit_log
 from ops.accounts import users
-from ops.audit import audit_log
 from ops.models import Kind, Operation, Priority, User
 from ops.queue import outbox
 from ops.queue.outbox import Wanted
@@ -89,7 +90,8 @@ def record_turn(
     reply = replace(assistant_message, role=Role.ASSISTANT)
     _check(said, field="user_message")
     _check(reply, field="assistant_message")
-    _check_distinct(said, reply)
+    if said.external_id is not None and said.external_id == reply.external_id:
+        raise Invalid.field("assistant_message_id", "The two messages need two ids.")
     told = said.content
     said, reply = at_rest(said, reply)
     thread = _lock(user, conversation)
@@ -100,7 +102,7 @@ def record_turn(
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
     turn = _pair(question, answer, project_key=project_key, tools=tools, labels=labels)
     if told != said.content:
-        learnability.note(secret_masking.refusals_of(told), user_id=user.pk, turn=turn)
+        learnability.note(masking.refusals_of(told), user_id=user.pk, turn=turn)
     _note_messages(conversation)
     audit_log.gather("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
@@ -123,20 +125,13 @@ def record_message(
     _check(message, field="content")
     [message] = at_rest(message)
     thread = _lock(user, conversation)
-    conversation = thread.conversation
     row, repeated = _find_or_add(thread, message, moment=timezone.now(), field="message_id")
-    if not repeated and message.role == Role.USER and message.completed:
-        _learn_by_itself(row)
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
-    question = _open_question(row)
-    _note_messages(conversation)
-    audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
-    if question is None:
-        return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
-    turn = _pair(question, row)
-    operations = _enqueue(user, turn, priority, learns=thread.learns)
-    return RecordedMessage(row, turn, operations, False)
+    if message.role == Role.USER and message.completed:
+        row.learning = Learning.WAITS  # for its reply, or to be learned from without one
+        row.save(update_fields=["learning"])
+    return _recorded(user, thread, row, question=_open_question(row), priority=priority)
 
 
 def record_answer(
@@ -151,29 +146,54 @@ def record_answer(
     _check(reply, field="assistant_message")
     [reply] = at_rest(reply)
     thread = _lock(user, question.conversation)
-    conversation = thread.conversation
     if not Message.objects.filter(pk=question.pk, user=user).exists():
         raise NotFound("There is no such message.")
     if Turn.everything.filter(user_message=question).exists():
         raise Conflict("This message has a reply already.")
     row = _next_message(thread, reply, moment=timezone.now())
     statements.insert([row])
-    _note_messages(conversation)
-    audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
-    if not row.completed:
-        return RecordedMessage(row, None, _enqueue_message(user, row, Priority.TURN), False)
-    turn = _pair(question, row)
-    learns = thread.learns
-    operations = _enqueue(user, turn, Priority.TURN, learns=learns, forget=forget)
-    return RecordedMessage(row, turn, operations, False)
+    answered = question if row.completed else None
+    return _recorded(user, thread, row, question=answered, forget=forget)
+
+
+def rate_message(
+    *, user: User, message: Message, rating: str | None, comment: str = ""
+) -> Feedback | None:
+    """Set or change the person's rating of a message; None removes it."""
+    audit_log.record("message.rated", subject=user.subject, target=message.public_id)
+    if rating is None:
+        Feedback.objects.filter(user=user, message=message).delete()
+        return None
+    given = {"user": user, "rating": rating, "comment": masked(comment)}
+    feedback, _ = Feedback.objects.update_or_create(message=message, defaults=given)
+    return feedback
 
 
 def at_rest(*messages: MessageInput) -> list[MessageInput]:
     """Return the messages as they are stored: `SECRETS_IN_MESSAGES` may mask secrets."""
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
-    texts = secret_masking.masked_together([one.content for one in messages])
+    texts = masking.masked_together([one.content for one in messages])
     return [replace(one, content=text) for one, text in zip(messages, texts, strict=True)]
+
+
+def _recorded(
+    user: User,
+    thread: _Thread,
+    row: Message,
+    *,
+    question: Message | None,
+    priority: Priority = Priority.TURN,
+    forget: Outcome | None = None,
+) -> RecordedMessage:
+    """Enqueue what follows from a new message; with its `question` it becomes a turn."""
+    _note_messages(thread.conversation)
+    audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
+    if question is None:
+        return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
+    turn = _pair(question, row)
+    operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
+    return RecordedMessage(row, turn, operations, False)
 
 
 def _check(message: MessageInput, *, field: str) -> None:
@@ -191,11 +211,6 @@ def _check(message: MessageInput, *, field: str) -> None:
         check_external_id(message.external_id, field=names.get(field, "message_id"))
     elif message.external_id is not None:
         raise Invalid.field(field, "Ids that begin like ours are given by us only.")
-
-
-def _check_distinct(said: MessageInput, reply: MessageInput) -> None:
-    if said.external_id is not None and said.external_id == reply.external_id:
-        raise Invalid.field("assistant_message_id", "The two messages need two ids.")
 
 
 def _lock(user: User, conversation: Conversation) -> _Thread:
@@ -223,7 +238,9 @@ def _both(
     thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
     """Find or add the two messages; also return their turn if it exists."""
-    if not _are_known(thread.conversation, said, reply):
+    ids = [one.external_id for one in (said, reply) if one.external_id is not None]
+    known = Message.objects.filter(conversation=thread.conversation, external_id__in=ids)
+    if not ids or not known.exists():
         question = _next_message(thread, said, moment=moment)
         answer = _next_message(thread, reply, moment=question.created_at)
         statements.insert([question, answer])
@@ -235,14 +252,6 @@ def _both(
     return question, answer, _turn_of(question, answer) if old or answer_old else None
 
 
-def _are_known(conversation: Conversation, *messages: MessageInput) -> bool:
-    """Tell whether a message with one of these client ids exists."""
-    ids = [one.external_id for one in messages if one.external_id is not None]
-    if not ids:
-        return False
-    return Message.objects.filter(conversation=conversation, external_id__in=ids).exists()
-
-
 def _find_or_add(
     thread: _Thread, message: MessageInput, *, moment: datetime, field: str
 ) -> tuple[Message, bool]:
@@ -251,7 +260,11 @@ def _find_or_add(
             conversation=thread.conversation, external_id=message.external_id
         ).first()
         if found is not None:
-            _check_same(found, message, field=field)
+            if (found.content, found.role) != (message.content, message.role):
+                raise Conflict(
+                    "This id was used for another message.",
+                    fields={field: ["Another message of this conversation has this id."]},
+                )
             return found, True
     row = _next_message(thread, message, moment=moment)
     statements.insert([row])
@@ -284,20 +297,6 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
     return row
 
 
-def _check_same(found: Message, message: MessageInput, *, field: str) -> None:
-    if (found.content, found.role) != (message.content, message.role):
-        raise Conflict(
-            "This id was used for another message.",
-            fields={field: ["Another message of this conversation has this id."]},
-        )
-
-
-def _learn_by_itself(row: Message) -> None:
-    """Leave the message to be learned from with its reply, or without one later (`sessions`)."""
-    row.learning = Learning.WAITS
-    row.save(update_fields=["learning"])
-
-
 def _turn_of(question: Message, answer: Message) -> Turn | None:
     """Return the turn of the two. Raises `Conflict` if either belongs to another turn."""
     turn = Turn.objects.filter(user_message=question).first()
@@ -314,11 +313,8 @@ def _open_question(answer: Message) -> Message | None:
     """Return the user message right before a completed reply, unless it has a turn already."""
     if answer.role != Role.ASSISTANT or not answer.completed:
         return None
-    before = (
-        Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
-        .order_by("-number")
-        .first()
-    )
+    earlier = Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
+    before = earlier.order_by("-number").first()
     if before is None or before.role != Role.USER:
         return None
     return None if Turn.everything.filter(user_message=before).exists() else before
@@ -333,10 +329,7 @@ def _pair(
     labels: Mapping[str, Any] | None = None,
 ) -> Turn:
     if settings.SECRETS_IN_MESSAGES == "mask":
-        tools, labels = (
-            secret_masking.masked_values(tools),
-            secret_masking.masked_values(labels or {}),
-        )
+        tools, labels = masking.masked_values(tools), masking.masked_values(labels or {})
     turn = Turn(
         user_id=question.user_id,
         conversation_id=question.conversation_id,

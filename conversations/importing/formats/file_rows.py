@@ -1,36 +1,47 @@
-"""Open a file of any format as rows by kind, in the shape of our own export.
+"""Unpack a file of any format and open it as rows by kind, in the shape of our own export.
 
 The format is detected by the content. Reading a file twice gives the same rows: the first time they
-are counted and all errors are found, before anything is written.
+are counted and all errors are found, before anything is written. Of a zip, only the one file to
+import is unpacked.
 """
 
 from __future__ import annotations
 
+import json
+import stat
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol
 
-from conversations.importing.formats import (
-    chatgpt,
-    detect,
-    json_stream,
-    jsonl,
-    locomo,
-    memories,
-    memorybank,
-    own_export,
-    row_values,
-    transcript,
+from conversations.importing.formats import datasets, exports, jsonl, values
+from conversations.importing.formats.values import (
+    ImportedConversation,
+    ImportedMemory,
+    ImportedPerson,
+    Report,
 )
-from conversations.importing.formats.types import ImportedPerson, Report
 from memcenter.lib.errors import Invalid
 
-Table = tuple[str, Iterable[Mapping[str, Any]]]
+Row = Mapping[str, Any]
+Table = tuple[str, Iterable[Row]]
 _ITEMS_LOOKED_AT = 20
+# With more broken lines than this at its beginning, a file isn't taken for JSON lines.
+_LINES_LOOKED_AT = 50
+_PORTION = 2_000
+# Of a zip.
+WANTED = ("memory-center.json", "conversations.json")
+MAX_ENTRIES = 100_000
+MAX_RATIO = 200
+RATIO_COUNTS_FROM = 10_000_000  # small files may have a high compression ratio
+_PIECE = 1 << 20
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1
 
 
 class Format(StrEnum):
@@ -64,18 +75,18 @@ def open_file(path: Path, *, named: Format | None, now: datetime | None = None) 
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
     if found == Format.MEMORY_CENTER:
-        contents = own_export.survey(path)
+        contents = exports.survey_export(path)
         total = sum(contents.rows.values())
-        return Opened(found, total, 1, lambda report: iter(own_export.tables(path, contents)))
+        return Opened(found, total, 1, lambda report: exports.export_tables(path, contents))
     moment = now or datetime.now(UTC)
     people = 1
     if found in (Format.JSONL, Format.MEMORYBANK, Format.LOCOMO):
-        people = sum(1 for _ in _people(path, report=detect.silent, now=moment))
+        people = sum(1 for _ in read_people(path, now=moment))
 
     def tables(report: Report) -> Iterator[Table]:
         return _tables(found, path, prefix, report=report, now=moment, people=people)
 
-    total = sum(len(list(one)) for _, one in tables(detect.silent))
+    total = sum(len(list(one)) for _, one in tables(lambda skipped: None))
     return Opened(found, total, people, tables)
 
 
@@ -83,19 +94,22 @@ def _tables(
     found: Format, path: Path, prefix: str, *, report: Report, now: datetime, people: int
 ) -> Iterator[Table]:
     if found == Format.CHATGPT:
-        return row_values.of_conversations(chatgpt.read(path, prefix=prefix, report=report))
+        talks = exports.read_chatgpt(path, prefix=prefix, report=report)
+        return _rows_of((one, "") for one in talks)
     if found == Format.MEM0:
-        return row_values.of_memories(memories.read_mem0(path, prefix=prefix, report=report))
+        return _memory_rows(exports.read_mem0(path, prefix=prefix, report=report))
     if found == Format.MARKDOWN:
         lines = _lines(path)
-        if memories.is_memory_file(lines):
-            return row_values.of_memories(memories.read_markdown(lines, report=report))
-        return row_values.of_conversations(transcript.read(lines, now=now, report=report))
-    return row_values.of_people(_people(path, report=report, now=now), several=people > 1)
-
-
-def _people(path: Path, *, report: Report, now: datetime) -> Iterator[ImportedPerson]:
-    return detect.read(path, report=report, now=now)
+        if exports.is_memory_file(lines):
+            return _memory_rows(exports.read_markdown(lines, report=report))
+        talks = exports.read_transcript(lines, now=now, report=report)
+        return _rows_of((one, "") for one in talks)
+    several = people > 1  # then each conversation names its user
+    return _rows_of(
+        (one, person.external_id if several else "")
+        for person in read_people(path, report=report, now=now)
+        for one in person.conversations
+    )
 
 
 def _detect(path: Path) -> tuple[Format, str]:
@@ -104,39 +118,38 @@ def _detect(path: Path) -> tuple[Format, str]:
         start = file.read(4096)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise Invalid.field("file", "The file is not in UTF-8; save it in UTF-8 first.")
-        file.seek(0)
-        said = (line for line in file if line.strip())
-        if any(jsonl.matches_line(line) for line in islice(said, detect.LINES_LOOKED_AT)):
-            return Format.JSONL, ""
+    if _is_jsonl(path):
+        return Format.JSONL, ""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] in (b"[", b"{"):
-        json_stream.check(path)
+        values.check_json(path)
     if text[:1] == b"[":
         return _of_items(path, "item")
     if text[:1] == b"{":
         return _of_object(path)
-    if _is_markdown(path):
+    lines = _lines(path)
+    if exports.is_memory_file(lines) or exports.is_transcript(lines):
         return Format.MARKDOWN, ""
-    raise detect.unknown()
+    raise unknown_format()
 
 
 def _of_items(path: Path, prefix: str) -> tuple[Format, str]:
-    for item in islice(json_stream.items(path, prefix), _ITEMS_LOOKED_AT):
-        if chatgpt.matches(item):
+    for item in islice(values.json_items(path, prefix), _ITEMS_LOOKED_AT):
+        if exports.is_chatgpt(item):
             return Format.CHATGPT, prefix
-        if memories.is_mem0(item):
+        if exports.is_mem0(item):
             return Format.MEM0, prefix
-        if locomo.matches(item):
+        if datasets.is_locomo(item):
             return Format.LOCOMO, prefix
-        if memorybank.matches([item]):
+        if datasets.is_memorybank([item]):
             return Format.MEMORYBANK, prefix
-    raise detect.unknown()
+    raise unknown_format()
 
 
 def _of_object(path: Path) -> tuple[Format, str]:
     """Detect the format by the top-level names, without reading their values."""
-    for prefix, event, value in json_stream.events(path):
-        if prefix == "format" and value == own_export.FORMAT:
+    for prefix, event, value in values.json_events(path):
+        if prefix == "format" and value == exports.FORMAT:
             return Format.MEMORY_CENTER, ""
         if prefix == "" and event == "map_key":
             if value in ("results", "memories"):
@@ -147,16 +160,11 @@ def _of_object(path: Path) -> tuple[Format, str]:
                 return Format.LOCOMO, ""
         if prefix == "conversation" and event == "map_key" and value in ("speaker_a", "speaker_b"):
             return Format.LOCOMO, ""
-    raise detect.unknown()
-
-
-def _is_markdown(path: Path) -> bool:
-    lines = _lines(path)
-    return memories.is_memory_file(lines) or transcript.matches(lines)
+    raise unknown_format()
 
 
 def _lines(path: Path) -> list[str]:
-    """Yield the lines. Raises `Invalid` with the number of a line that isn't UTF-8."""
+    """Return the lines. Raises `Invalid` with the number of a line that isn't UTF-8."""
     with path.open("rb") as file:
         found = []
         for number, raw in enumerate(file, start=1):
@@ -166,3 +174,188 @@ def _lines(path: Path) -> list[str]:
                 message = f"The file is not in UTF-8: line {number} can't be read."
                 raise Invalid.field("file", message) from error
         return found
+
+
+def read_people(
+    path: Path, *, report: Report = lambda skipped: None, now: datetime | None = None
+) -> Iterator[ImportedPerson]:
+    """Yield the people of the file one by one; skipped parts are given to `report`.
+
+    Raises `Invalid` before the first person if the file has none of the formats of conversations.
+    `now` is the reference for a demo's "days ago".
+    """
+    if _is_jsonl(path):
+        return jsonl.read(path, now=now or datetime.now(UTC), report=report)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise unknown_format() from error
+    if datasets.is_locomo(data):
+        return datasets.read_locomo(data, report=report)
+    if datasets.is_memorybank(data):
+        return datasets.read_memorybank(data, report=report)
+    raise unknown_format()
+
+
+def _is_jsonl(path: Path) -> bool:
+    with path.open("rb") as lines:
+        said = (line for line in lines if line.strip())
+        return any(jsonl.matches_line(line) for line in islice(said, _LINES_LOOKED_AT))
+
+
+def unknown_format() -> Invalid:
+    return Invalid.field("file", "The file is in none of the formats that can be imported.")
+
+
+def _rows_of(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
+    """Yield portions of rows. The text beside a conversation names its user."""
+    portion: dict[str, list[Row]] = {"conversation": [], "message": [], "turn": []}
+    for number, (conversation, owner) in enumerate(found, start=1):
+        _add(portion, conversation, owner=owner, name=f"c{number}")
+        if len(portion["message"]) >= _PORTION:
+            yield from portion.items()
+            portion = {name: [] for name in portion}
+    yield from portion.items()
+
+
+def _add(
+    portion: Mapping[str, list[Row]], one: ImportedConversation, *, owner: str, name: str
+) -> None:
+    client_id = f"{owner}/{one.client_id}" if owner else one.client_id
+    title = f"{owner}: {one.title}" if owner else one.title
+    portion["conversation"].append(
+        {
+            "id": name,
+            "external_id": client_id[: values.CLIENT_ID_LENGTH],
+            "title": title[: values.TITLE_LENGTH],
+            "kind": one.kind,
+            "created_at": one.started_at,
+        }
+    )
+    portion["message"] += [
+        {
+            "id": f"{name} {message.client_id}",
+            "conversation": name,
+            "external_id": message.client_id,
+            "number": number,
+            "role": message.role,
+            "speaker": message.speaker,
+            "content": message.content,
+            "completed": message.completed,
+            "created_at": message.created_at,
+            "told": "dated" if message.dated else "undated",
+        }
+        for number, message in enumerate(one.messages, start=1)
+    ]
+    portion["turn"] += [
+        {
+            "id": f"{name} {turn.user.client_id}",
+            "conversation": name,
+            "user_message": f"{name} {turn.user.client_id}",
+            "assistant_message": f"{name} {turn.assistant.client_id}",
+            "created_at": turn.user.created_at,
+        }
+        for turn in one.turns
+    ]
+
+
+def _memory_rows(found: Iterable[ImportedMemory]) -> Iterator[Table]:
+    portion: list[Row] = []
+    for number, one in enumerate(found, start=1):
+        portion.append(_memory_row(one, f"m{number}"))
+        if len(portion) >= _PORTION:
+            yield "memory", portion
+            portion = []
+    yield "memory", portion
+
+
+def _memory_row(one: ImportedMemory, name: str) -> Row:
+    return {
+        "id": name,
+        "kind": one.kind,
+        "content": one.content,
+        "tags": list(one.tags),
+        "importance": 0.7,
+        "confidence": 0.95,
+        "origin": "import",
+        "metadata": dict(one.metadata),
+        "agent_id": one.agent_id,
+        "app_id": one.app_id,
+        "run_id": one.run_id,
+        "occurred_at": one.created_at,
+        "created_at": one.created_at,
+    }
+
+
+class Into(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
+def is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def unpack(path: Path, *, into: Into, limit: int) -> None:
+    """Write the importable file to `into`, at most `limit` bytes of it.
+
+    Raises `Invalid` for a suspicious zip: too many entries, too high a compression ratio, paths
+    that lead out of it, links, passwords, or nothing to import.
+    """
+    try:
+        with zipfile.ZipFile(path) as packed:
+            entries = packed.infolist()
+            _check_entries(entries, limit=limit)
+            _copy_entry(packed, _wanted_entry(entries), into=into, limit=limit)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+        raise _refused("it is damaged") from error
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], *, limit: int) -> None:
+    if len(entries) > MAX_ENTRIES:
+        raise _refused("it holds too many files")
+    for entry in entries:
+        if entry.flag_bits & _ENCRYPTED:
+            raise _refused("it is locked with a password")
+        if _leads_out(entry.filename) or _is_link(entry):
+            raise _refused("it holds links or names that lead out of it")
+        if entry.compress_type not in _METHODS:
+            raise _refused("it is packed in a way that isn't supported")
+
+
+def _leads_out(name: str) -> bool:
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.is_absolute() or ".." in path.parts or ":" in path.parts[:1] or "\0" in name
+
+
+def _is_link(entry: zipfile.ZipInfo) -> bool:
+    mode = entry.external_attr >> 16
+    return bool(mode) and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_IFMT(mode) == 0)
+
+
+def _wanted_entry(entries: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
+    for name in WANTED:
+        found = [one for one in entries if PurePosixPath(one.filename).name == name]
+        if len(found) > 1:
+            raise _refused("it holds the file to import more than once")
+        if found:
+            return found[0]
+    if any(one.filename.lower().endswith(".zip") for one in entries):
+        raise _refused("it holds another zip; unpack that first")
+    raise _refused("it holds neither memory-center.json nor conversations.json")
+
+
+def _copy_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, *, into: Into, limit: int) -> None:
+    """Copy with a limit; the size in the zip's directory isn't trusted."""
+    size = 0
+    with packed.open(entry) as source:
+        while piece := source.read(_PIECE):
+            size += len(piece)
+            squeezed = size > RATIO_COUNTS_FROM and size > MAX_RATIO * max(1, entry.compress_size)
+            if size > limit or squeezed:
+                raise _refused("it unpacks to far more than it should")
+            into.write(piece)
+
+
+def _refused(why: str) -> Invalid:
+    return Invalid.field("file", f"The zip is not opened: {why}.")

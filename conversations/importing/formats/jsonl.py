@@ -35,7 +35,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from conversations.importing.formats import values
-from conversations.importing.formats.types import (
+from conversations.importing.formats.values import (
     ASSISTANT,
     USER,
     ImportedConversation,
@@ -111,7 +111,9 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
 
 def _take(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
     """Add one line, or raise without adding anything."""
-    external_id = _user(row)
+    given = _either(row, "user", "user_id")
+    longest = values.EXTERNAL_ID_LENGTH
+    external_id = "" if given is None else values.identifier(given, longest=longest)
     talk_id = values.client_id(
         _either(row, "conversation", "conversation_id") or DEFAULT_CONVERSATION
     )
@@ -119,14 +121,16 @@ def _take(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) 
     talk = person.talks.get(talk_id) or _Talk()
     kind = _kind(row)
     zone = _zone(row.get("timezone") or person.timezone or "UTC")
-    given = _time(row, zone=zone, now=now)
-    at = _At(given or talk.next_time(now), dated=given is not None or talk.is_dated)
+    moment = _time(row, zone=zone, now=now)
+    at = _At(moment or talk.next_time(now), dated=moment is not None or talk.is_dated)
     for message in _messages(row, at=at, talk=talk):
         talk.messages[message.client_id] = message
     talk.title = talk.title or values.label(row.get("title"), longest=values.TITLE_LENGTH)
     talk.kind = talk.kind or kind
     person.name = person.name or values.label(row.get("name"))
-    person.language = person.language or _language(row)
+    person.language = person.language or LANGUAGES.get(
+        values.label(row.get("language")).lower(), ""
+    )
     person.timezone = person.timezone or (zone.key if row.get("timezone") else "")
     person.talks[talk_id] = talk
     people[external_id] = person
@@ -136,20 +140,11 @@ def _either(row: Mapping[str, Any], *names: str) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-def _user(row: Mapping[str, Any]) -> str:
-    given = _either(row, "user", "user_id")
-    return "" if given is None else values.identifier(given, longest=values.EXTERNAL_ID_LENGTH)
-
-
 def _kind(row: Mapping[str, Any]) -> str:
     kind = _either(row, "kind", "conversation_kind")
     if kind is not None and kind not in KINDS:
         raise values.BadRow(Why.BAD_KIND)
     return kind or ""
-
-
-def _language(row: Mapping[str, Any]) -> str:
-    return LANGUAGES.get(values.label(row.get("language")).lower(), "")
 
 
 def _zone(name: object) -> ZoneInfo:
@@ -227,18 +222,14 @@ def _single(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> ImportedMessage:
 
 
 def _finished(external_id: str, person: _Person) -> ImportedPerson:
+    said = (m.content for talk in person.talks.values() for m in talk.messages.values())
     return ImportedPerson(
         name=person.name or external_id,
         external_id=external_id,
-        language=person.language or _spoken(person),
+        language=person.language or values.language_of(said),
         conversations=tuple(_conversation(*item) for item in person.talks.items()),
         timezone=person.timezone or "UTC",
     )
-
-
-def _spoken(person: _Person) -> str:
-    said = (m.content for talk in person.talks.values() for m in talk.messages.values())
-    return values.language_of(said)
 
 
 def _conversation(client_id: str, talk: _Talk) -> ImportedConversation:

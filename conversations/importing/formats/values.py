@@ -1,13 +1,20 @@
-"""Checked access to values of untrusted JSON."""
+"""The values read from a file before anything is written, and checked access to untrusted JSON."""
+
+from __future__ import annotations
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
 
-from conversations.importing.formats.types import Why
+import ijson
+
+from memcenter.lib.errors import Invalid
 
 EXTERNAL_ID_LENGTH = 64
 CLIENT_ID_LENGTH = 190  # leaves room for a prefix or a number in a column of 200
@@ -18,6 +25,122 @@ RESERVED = ("conv_", "msg_", "mem_", "op_")
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
+MAX_DEPTH = 64
+_JSON_PIECE = 1 << 16
+_DEEPER = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
+USER = "user"
+ASSISTANT = "assistant"
+
+
+class Why(StrEnum):
+    """Why something was skipped. A fixed set, shown to people; never quotes content."""
+
+    NOT_JSON = "not valid JSON in UTF-8"
+    NOT_AN_OBJECT = "not a JSON object"
+    NOT_A_LIST = "not a JSON list"
+    NO_TEXT = "the message has no text"
+    BAD_CHARACTERS = "the text holds characters that can't be stored"
+    BAD_ID = "an id is empty, too long or holds control characters"
+    REPEATED_ID = "the id of the message is used twice in its conversation"
+    BAD_TIME = "the time can't be read"
+    BAD_ZONE = "the time zone is unknown"
+    BAD_DAY = "the day isn't a date"
+    BAD_ROLE = "the role is neither user nor assistant"
+    BAD_KIND = "the kind of conversation is neither main nor group"
+    BAD_SPEAKER = "the speaker is none of the two of this dialogue"
+    NO_NAME = "the person has no name"
+    EMPTY = "nothing in it can be imported"
+    NO_MEMORY = "the line is no memory"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A skipped place: a line, or a path of positions into the JSON."""
+
+    where: str
+    why: Why
+
+
+Report = Callable[[Skipped], None]
+
+
+@dataclass(frozen=True)
+class ImportedMessage:
+    """`client_id` is unique in its conversation; `speaker` is a name, empty is the user.
+
+    `dated` tells whether the file says when it was said; otherwise `created_at` was made up.
+    """
+
+    client_id: str
+    role: str
+    speaker: str
+    content: str
+    created_at: datetime
+    completed: bool = True
+    dated: bool = True
+
+
+@dataclass(frozen=True)
+class ImportedTurn:
+    user: ImportedMessage
+    assistant: ImportedMessage
+
+
+@dataclass(frozen=True)
+class ImportedConversation:
+    client_id: str
+    title: str
+    kind: str
+    started_at: datetime
+    messages: tuple[ImportedMessage, ...]
+
+    def parts(self) -> Iterator[ImportedTurn | ImportedMessage]:
+        """Yield all messages in order, a user's message with its completed reply as a turn."""
+        waiting: ImportedMessage | None = None
+        for message in self.messages:
+            if waiting is not None and message.role == ASSISTANT and message.completed:
+                yield ImportedTurn(waiting, message)
+                waiting = None
+                continue
+            if waiting is not None:
+                yield waiting
+            waiting = message if message.role == USER and message.completed else None
+            if waiting is None:
+                yield message
+        if waiting is not None:
+            yield waiting
+
+    @property
+    def turns(self) -> tuple[ImportedTurn, ...]:
+        return tuple(part for part in self.parts() if isinstance(part, ImportedTurn))
+
+
+@dataclass(frozen=True)
+class ImportedPerson:
+    """A user of the product. An empty `external_id` means the user who imports the file.
+
+    `language` is "zh" or "en"; `timezone` is an IANA name.
+    """
+
+    name: str
+    external_id: str
+    language: str
+    conversations: tuple[ImportedConversation, ...]
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class ImportedMemory:
+    """A statement that another program remembered."""
+
+    content: str
+    kind: str
+    created_at: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    agent_id: str = ""
+    app_id: str = ""
+    run_id: str = ""
 
 
 class BadRow(ValueError):
@@ -103,3 +226,59 @@ def language_of(texts: Iterable[str]) -> str:
         han += len(_HAN.findall(one))
         latin += len(_LATIN_WORD.findall(one))
     return "zh" if han > 2 * latin else "en"
+
+
+class _Lines:
+    """Pass a file on line by line, so that the current line is known."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._ends = True
+        self.line = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if size == 0:  # an empty read tells the reader that the file contains bytes
+            return b""
+        piece = self._file.readline(_JSON_PIECE)
+        self.line += self._ends and bool(piece)
+        self._ends = piece.endswith(b"\n")
+        return piece
+
+
+def check_json(path: Path) -> None:
+    """Raise `Invalid` with the line of invalid or too deeply nested JSON.
+
+    Call it before other readers: they keep the whole path of each place, which a hundred thousand
+    brackets would let grow without limit.
+    """
+    depth = 0
+    for event, _ in _reading_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):
+        depth += _DEEPER.get(event, 0)
+        if depth > MAX_DEPTH:
+            raise Invalid.field("file", "The file is nested too deep to be read.")
+
+
+def json_events(path: Path) -> Iterator[tuple[str, str, Any]]:
+    """Yield (prefix, event, value) of every token. Raises `Invalid` with the line."""
+    yield from _reading_json(
+        path, lambda file: ijson.parse(file, use_float=True, buf_size=_JSON_PIECE)
+    )
+
+
+def json_items(path: Path, prefix: str) -> Iterator[Any]:
+    """Yield the values at a prefix such as `item` or `data.message.item`. Raises `Invalid`."""
+    yield from _reading_json(
+        path, lambda file: ijson.items(file, prefix, use_float=True, buf_size=_JSON_PIECE)
+    )
+
+
+def _reading_json(path: Path, read: Any) -> Iterator[Any]:
+    with path.open("rb") as file:
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
+        lines = _Lines(file)
+        try:
+            yield from read(lines)
+        except (ijson.JSONError, UnicodeDecodeError, ValueError, RecursionError) as error:
+            message = f"The file is not valid JSON: line {max(1, lines.line)} can't be read."
+            raise Invalid.field("file", message) from error

@@ -1,7 +1,10 @@
+from __future__ import annotations
+
+import json
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from conversations.importing import dialogues
-from conversations.importing.formats import detect, values
-from conversations.importing.formats.types import ImportedPerson, Skipped
-from conversations.management import learning, touches
-from conversations.management.terminal import Terminal
+from conversations.importing.formats import file_rows, values
+from conversations.importing.formats.values import ImportedPerson, Skipped
+from conversations.management import learning
+from conversations.management.learning import Terminal
 from memcenter.lib.errors import ApplicationError
-from ops.access import as_system
+from memories.models import Memory, MemoryStatus
+from memories.writing import curation
+from ops.access import as_system, as_user
 from ops.models import User
 
 SAMPLE = settings.BASE_DIR / "memcenter" / "demo"
@@ -69,7 +74,7 @@ class Command(BaseCommand):
             if not options["no_wait"]:
                 learning.wait(people, since=began, terminal=self._terminal)
                 if not options["paths"]:
-                    touches.apply(SAMPLE / "touches.json", people=people)
+                    apply_touches(SAMPLE / "touches.json", people=people)
         except KeyboardInterrupt:
             stopped = True
         outcome = learning.outcome_of(people)
@@ -93,7 +98,7 @@ class Command(BaseCommand):
     def _read(self, path: Path) -> list[ImportedPerson]:
         skipped: list[Skipped] = []
         try:
-            people = list(detect.read(path, report=skipped.append))
+            people = list(file_rows.read_people(path, report=skipped.append))
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from error
         except ApplicationError as error:
@@ -181,3 +186,24 @@ def _free(username: str) -> str:
     """Return a free login name, since another user may have registered this one."""
     taken = User.objects.filter(username__startswith=username).values_list("username", flat=True)
     return values.unique(username, [name for name in taken if name])
+
+
+def apply_touches(path: Path, *, people: Sequence[User]) -> None:
+    """Pin and tag memories that contain these words. Safe to repeat; missing ones are skipped."""
+    wanted: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for user in people:
+        touches = wanted.get(user.external_id or "")
+        if touches is not None:
+            with as_user(user, changing=True):
+                pinned = _named_by(user, touches["pinned"])
+                curation.bulk(user=user, ids=pinned, action="pin")
+                for tag, words in touches["tags"].items():
+                    ids = _named_by(user, words)
+                    curation.bulk(user=user, ids=ids, action="tag", tag_name=tag)
+
+
+def _named_by(user: User, words: Sequence[str]) -> list[str]:
+    rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE)
+    known = list(rows.values_list("public_id", "content"))
+    folded = [word.casefold() for word in words]
+    return [name for name, text in known if any(word in text.casefold() for word in folded)]

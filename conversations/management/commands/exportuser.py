@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_user
 from ops.accounts import users
-from ops.management.operating import finish
-from ops.transfer import export_requests, stored_files
+from ops.queue.worker import wait_until_done
+from ops.transfer import exports, stored_files
 
 
 class Command(BaseCommand):
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the user's external id")
         parser.add_argument("output", type=Path, help="the file to write; it must not exist")
-        parser.add_argument("--format", choices=export_requests.FORMATS, default="zip")
+        parser.add_argument("--format", choices=exports.FORMATS, default="zip")
 
     def handle(self, *args: Any, **options: Any) -> None:
         output: Path = options["output"]
@@ -26,12 +26,12 @@ class Command(BaseCommand):
         try:
             user = users.find(options["user"])
             with as_user(user):
-                export = export_requests.request(
+                export = exports.request_export(
                     user=user, format=options["format"], actor="operator", surface="command"
                 )
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        finish(export.operation)
+        wait_until_done(export.operation)
         export.refresh_from_db()
         with stored_files.place(stored_files.EXPORTS).open(export.path) as source:
             output.touch(mode=0o600)

@@ -8,8 +8,8 @@ from conversations.importing.formats.file_rows import Format
 from memcenter.lib.errors import ApplicationError
 from ops.access import as_system, as_user
 from ops.accounts import users
-from ops.management.operating import finish
 from ops.models import Import
+from ops.queue.worker import wait_until_done
 
 
 class Command(BaseCommand):
@@ -27,7 +27,7 @@ class Command(BaseCommand):
             raise CommandError(f"{options['path']}: {error.strerror}") from error
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        finish(row.operation)
+        wait_until_done(row.operation)
         row.refresh_from_db()
         report = row.report
         for name in ("conversations", "messages", "memories", "already_there"):

@@ -1,4 +1,4 @@
-"""Confirmation texts of deletions: what is deleted with it, and what stays."""
+"""Clear or delete a conversation; what a deletion takes with it and what stays, in words."""
 
 from __future__ import annotations
 
@@ -6,21 +6,74 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
 
-from conversations.forgetting.forget_preview import Consequences
+from conversations.chat.chat_messages import Editable
+from conversations.forgetting import message_erasure, message_forgets
+from conversations.forgetting.message_erasure import Consequences
 from conversations.models import Conversation, Message
+from conversations.pages import chat_page
+from conversations.recording import conversation_names, temporary
 from conversations.recording.temporary import TemporaryConversation
 from memcenter.lib.text.richtext import inner
 from memories.models import Memory
-from ops.pages.base import target
+from ops.models import User
+from ops.pages.base import leave, own_transaction, person, personal_page, target
+from ops.pages.operation_rows import forgotten_words
 
 _NAMED = 3
 _SHORT = 60
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpResponse:
+    """Forget everything said in it and keep the empty conversation."""
+    with own_transaction(request):
+        user = person(request)
+        kept = conversation_names.resolve(user=user, reference=conversation_id)
+        if request.method != "POST":
+            found = message_erasure.consequences_of_conversation(kept, user=user)
+            return ask(request, of_clearing(kept, found))
+        operation = message_forgets.clear_conversation(
+            user=user, conversation=kept, forget_memories=bool(request.POST.get("memories"))
+        )
+    words = _(
+        "Cleared. Nothing said here is shown or used any more. The receipt will appear below."
+    )
+    messages.success(request, words)
+    return leave(request, page_after(conversation_id, forget=operation.public_id))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def conversation_delete(request: HttpRequest, conversation_id: str) -> HttpResponse:
+    with own_transaction(request):
+        user = person(request)
+        found = chat_page.opened(user, conversation_id).conversation
+        assert found is not None
+        if request.method != "POST":
+            if isinstance(found, TemporaryConversation):
+                return ask(request, of_temporary(found))
+            lost = message_erasure.consequences_of_conversation(found, user=user)
+            return ask(request, of_deleting(found, lost))
+        if isinstance(found, TemporaryConversation):
+            temporary.erase(found)
+            words = _("This temporary chat no longer exists.")
+        else:
+            forgets = bool(request.POST.get("memories"))
+            message_forgets.forget_conversation(
+                user=user, conversation=found, forget_memories=forgets
+            )
+            words = forgotten_words()
+    messages.success(request, words)
+    return leave(request, reverse("chat_home"))
 
 
 def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
@@ -33,10 +86,6 @@ def page_after(public_id: str, *, forget: str) -> str:
     """Return the URL of a conversation with the receipt of what was forgotten in it."""
     page = reverse("conversation", args=[public_id])
     return f"{page}?{urlencode({'forgotten': forget})}#receipt-{forget}" if forget else page
-
-
-def cleared() -> str:
-    return _("Cleared. Nothing said here is shown or used any more. The receipt will appear below.")
 
 
 def of_message(message: Message, found: Consequences) -> dict[str, Any]:
@@ -62,29 +111,66 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     )
 
 
+def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
+    """Return what an edit of a message deletes, and what stays."""
+    words = ngettext(
+        "%(n)d message after it", "%(n)d messages after it, beginning with its answer", edits.later
+    )
+    goes = [_("the earlier wording")]
+    if edits.later:
+        goes.append(words % {"n": edits.later})
+    stays = [] if edits.is_first else [_("everything said before it")]
+    if not isinstance(edits.question, Message):
+        return {"goes": goes, "stays": stays, "learned": ""}
+    found = message_erasure.consequences_of_messages(
+        edits.pks, user=user, conversation=edits.question.conversation_id
+    )
+    learned = _memories_of(edits, found.memories)
+    goes += [learned] if learned else []
+    goes.append(_("everything derived from them: search index, usage records, feedback"))
+    if found.summaries:
+        stays.append(_("the summary, rewritten without this"))
+    return {"goes": goes, "stays": [*stays, *_memories_that_stay(found)], "learned": learned}
+
+
 def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, Any]:
-    goes = [_named(conversation), *_said(found)]
-    return _asked(
+    named = _("this conversation")
+    if conversation.title:
+        title = inner(_short(conversation.title))
+        named = _("the conversation “%(title)s”") % {"title": title}
+    return _of_all_said(
+        conversation,
+        found,
         action=reverse("conversation_delete", args=[conversation.public_id]),
         title=_("Delete this conversation?"),
-        goes=goes,
-        stays=[_("all other conversations"), *_memories_that_stay(found)],
-        choices=_choice(found.memories),
-        hidden=_without_choice(found.memories),
+        goes=[named],
+        stays=_("all other conversations"),
         confirm=_("Delete and forget"),
-        cancel_href=reverse("conversation", args=[conversation.public_id]),
     )
 
 
 def of_clearing(conversation: Conversation, found: Consequences) -> dict[str, Any]:
-    return _asked(
+    return _of_all_said(
+        conversation,
+        found,
         action=reverse("conversation_clear", args=[conversation.public_id]),
         title=_("Clear this conversation?"),
-        goes=_said(found),
-        stays=[_("the empty conversation"), *_memories_that_stay(found)],
-        choices=_choice(found.memories),
-        hidden=_without_choice(found.memories),
+        goes=[],
+        stays=_("the empty conversation"),
         confirm=_("Clear and forget"),
+    )
+
+
+def _of_all_said(
+    conversation: Conversation, found: Consequences, *, goes: list[str], stays: str, **given: str
+) -> dict[str, Any]:
+    return _asked(
+        **given,
+        goes=[*goes, *_said(found)],
+        stays=[stays, *_memories_that_stay(found)],
+        choices=_choice(found.memories),
+        # Without a choice, also forget memories learned after the page was shown.
+        hidden=[] if found.memories else [{"name": "memories", "value": "on"}],
         cancel_href=reverse("conversation", args=[conversation.public_id]),
     )
 
@@ -105,12 +191,6 @@ def of_temporary(conversation: TemporaryConversation) -> dict[str, Any]:
 
 def _asked(**given: Any) -> dict[str, Any]:
     return {"text": _("This can’t be undone. You will get a receipt.")} | given
-
-
-def _named(conversation: Conversation) -> str:
-    if not conversation.title:
-        return _("this conversation")
-    return _("the conversation “%(title)s”") % {"title": inner(_short(conversation.title))}
 
 
 def _said(found: Consequences) -> list[str]:
@@ -145,15 +225,21 @@ def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
     ]
 
 
-def _without_choice(memories: Sequence[Memory]) -> list[dict[str, str]]:
-    """Without a choice, also forget memories learned after the page was shown."""
-    return [] if memories else [{"name": "memories", "value": "on"}]
-
-
 def memories_only_here(memories: Sequence[Memory]) -> str:
     words = ngettext(
         "%(n)d memory based only on it: %(memories)s",
         "%(n)d memories based only on it: %(memories)s",
+        len(memories),
+    )
+    return words % {"n": len(memories), "memories": _quoted(memories)}
+
+
+def _memories_of(edits: Editable, memories: Sequence[Memory]) -> str:
+    if not memories or edits.is_last:
+        return memories_only_here(memories) if memories else ""
+    words = ngettext(
+        "%(n)d memory based only on them: %(memories)s",
+        "%(n)d memories based only on them: %(memories)s",
         len(memories),
     )
     return words % {"n": len(memories), "memories": _quoted(memories)}

@@ -1,29 +1,137 @@
-"""Export and import pages: confirmation and download."""
+"""Data management: choose a conversation, delete a layer, export and import."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from conversations import selectors
+from conversations.forgetting import message_forgets
 from conversations.importing import file_import
+from conversations.models import Episode, Summary
 from conversations.pages import conversation_list
 from conversations.recording import conversation_names
 from memcenter.lib.errors import ApplicationError
-from memcenter.uploads import is_too_large
-from ops.audit import audit_log
-from ops.pages.account import proof
-from ops.pages.base import leave, own_transaction, person, personal_page, render_page
-from ops.pages.error_texts import said
-from ops.transfer import export_requests
-from ops.transfer.downloads import as_attachment
-from ops.transfer.export_requests import FORMATS
+from memcenter.rest.parsers import is_too_large
+from memories.forgetting import memory_forgets
+from memories.models import Memory
+from ops import audit_log
+from ops.models import User
+from ops.pages import sign_in
+from ops.pages.base import leave, own_transaction, person, personal_page, render_page, target
+from ops.pages.operation_rows import forgotten_words, said
+from ops.transfer import exports
+from ops.transfer.exports import FORMATS
+from ops.transfer.stored_files import as_attachment
+
+_A_PAGE = 20
+_EXPORT = "ops/export_ask.html"
+_LONGEST = 200
+Words = Callable[[int], str]
+
+
+@require_safe
+@personal_page
+def data_conversations(request: HttpRequest) -> HttpResponse:
+    query = request.GET.get("q", "").strip()[:_LONGEST]
+    with own_transaction(request):
+        rows = selectors.conversations_of(person(request), query=query)
+        pages = Paginator(rows.order_by("-last_message_at", "-pk"), _A_PAGE)
+        page = pages.get_page(request.GET.get("page", "1"))
+        context = {"page": page, "query": query, "section": "memory"}
+        part = "#list" if target(request) == "list" else ""
+        return render(request, f"ops/conversation_choice.html{part}", context)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer with a switch: its size, its delete function and its texts."""
+
+    count: Callable[[User], int]
+    delete: Callable[[User], object]
+    title: Callable[[], str]
+    goes: Words
+    stays: Callable[[], list[str]]
+
+
+def _forget_memories(user: User) -> None:
+    """Forget all memories, also binned and archived ones; do nothing if there is none."""
+    memories = list(Memory.visible.filter(user=user).only("pk"))
+    if memories:
+        memory_forgets.forget_memories(user=user, memories=memories)
+
+
+LAYERS = {
+    "memory": Layer(
+        count=lambda user: Memory.visible.filter(user=user).count(),
+        delete=_forget_memories,
+        title=lambda: _("Forget all memories?"),
+        goes=lambda n: ngettext(
+            "%(n)s memory, with its versions and everything derived from it",
+            "%(n)s memories, with their versions and everything derived from them",
+            n,
+        ),
+        stays=lambda: [_("your conversations"), _("their summaries and earlier moments")],
+    ),
+    "summary": Layer(
+        count=lambda user: Summary.objects.filter(user=user).count(),
+        delete=lambda user: message_forgets.delete_layer(user=user, layer="summary"),
+        title=lambda: _("Delete all summaries?"),
+        goes=lambda n: ngettext("%(n)s summary", "%(n)s summaries", n),
+        stays=lambda: [_("your conversations"), _("your memories")],
+    ),
+    "episode": Layer(
+        count=lambda user: Episode.objects.filter(user=user).count(),
+        delete=lambda user: message_forgets.delete_layer(user=user, layer="episode"),
+        title=lambda: _("Delete all earlier moments?"),
+        goes=lambda n: ngettext("%(n)s earlier moment", "%(n)s earlier moments", n),
+        stays=lambda: [_("your conversations"), _("your memories")],
+    ),
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@personal_page
+def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
+    if layer not in LAYERS:
+        raise Http404
+    found = LAYERS[layer]
+    with own_transaction(request):
+        if request.method != "POST":
+            part = "#dialog" if target(request) == "dialogs" else ""
+            context = _what_goes(found, person(request), layer)
+            return render(request, f"ops/layer_delete.html{part}", context)
+        found.delete(person(request))
+    messages.success(request, forgotten_words())
+    return leave(request, reverse("data_management"))
+
+
+def _what_goes(layer: Layer, user: User, name: str) -> dict[str, Any]:
+    count = layer.count(user)
+    words = layer.goes(count) % {"n": number_format(count, force_grouping=True)}
+    receipt = _("This can’t be undone. You will get a receipt.")
+    return {
+        "action": reverse("data_layer_delete", args=[name]),
+        "title": layer.title(),
+        "text": receipt,
+        "goes": [words, _("finished exports, which may hold a copy")],
+        "stays": layer.stays(),
+        "confirm": _("Delete"),
+        "cancel_href": reverse("data_management"),
+    }
+
 
 # Messages of readers and services, listed here for translation.
 SAID = (
@@ -60,7 +168,6 @@ SAID = (
     gettext_noop("The export was made by another version and can't be read."),
     gettext_noop("The export is cut off: its end is missing."),
 )
-_TEMPLATE = "ops/export_ask.html"
 
 
 @sensitive_post_parameters("password")
@@ -68,15 +175,15 @@ _TEMPLATE = "ops/export_ask.html"
 @personal_page
 def export_everything(request: HttpRequest) -> HttpResponse:
     """Export everything, after the password or a recent sign-in."""
-    format = _format(request)
+    format = _export_format(request)
     if request.method != "POST":
         return _ask_everything(request, format)
     password = request.POST.get("password", "")
-    problem = proof.problem(request, password=password, purpose="export")
+    problem = sign_in.proof_problem(request, password=password, purpose="export")
     if problem:
         return _ask_everything(request, format, problem)
     with own_transaction(request):
-        export_requests.request(user=person(request), format=format, actor="user", surface="page")
+        exports.request_export(user=person(request), format=format, actor="user", surface="page")
     return _to_transfers(request)
 
 
@@ -95,7 +202,7 @@ def _ask_everything(request: HttpRequest, format: str, problem: str = "") -> Htt
         "cancel_href": reverse("data_management"),
     }
     with own_transaction(request):
-        return render_page(request, _TEMPLATE, context, status=422 if problem else 200)
+        return render_page(request, _EXPORT, context, status=422 if problem else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -105,9 +212,9 @@ def conversation_export(request: HttpRequest, conversation_id: str) -> HttpRespo
         user = person(request)
         conversation = conversation_names.resolve(user=user, reference=conversation_id)
         if request.method == "POST":
-            export_requests.request(
+            exports.request_export(
                 user=user,
-                format=_format(request),
+                format=_export_format(request),
                 actor="user",
                 surface="page",
                 conversation=(conversation.pk, conversation.public_id),
@@ -123,10 +230,10 @@ def conversation_export(request: HttpRequest, conversation_id: str) -> HttpRespo
             )
             % {"title": row.shown_title},
             "action": reverse("conversation_export", args=[conversation.public_id]),
-            "formats": _formats(_format(request)),
+            "formats": _formats(_export_format(request)),
             "cancel_href": row.url,
         }
-        return render_page(request, _TEMPLATE, context)
+        return render_page(request, _EXPORT, context)
 
 
 @require_safe
@@ -134,7 +241,7 @@ def conversation_export(request: HttpRequest, conversation_id: str) -> HttpRespo
 def export_download(request: HttpRequest, op_id: str) -> HttpResponse:
     with own_transaction(request):
         user = person(request)
-        export = export_requests.ready(user=user, op_id=op_id)
+        export = exports.ready_export(user=user, op_id=op_id)
         audit_log.append(
             "export.downloaded",
             actor="user",
@@ -172,7 +279,7 @@ def _import(request: HttpRequest) -> None:
         )
 
 
-def _format(request: HttpRequest) -> str:
+def _export_format(request: HttpRequest) -> str:
     wanted = request.POST.get("format") or request.GET.get("format") or ""
     return wanted if wanted in FORMATS else "zip"
 

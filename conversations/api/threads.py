@@ -1,0 +1,142 @@
+"""Find, rename, forget or clear the conversation that a call names, stored or temporary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rest_framework.response import Response
+
+from conversations import selectors
+from conversations.forgetting import message_forgets
+from conversations.models import Conversation, Message
+from conversations.recording import conversation_names, temporary
+from conversations.recording.temporary import TemporaryConversation
+from memcenter.lib import ids
+from memcenter.lib.errors import Conflict, Invalid, NotFound
+from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Call
+from memcenter.rest.idempotency import UnstoredResponse
+from ops.models import Operation, User
+
+Thread = Conversation | TemporaryConversation
+
+
+def thread_of(call: Call, reference: str) -> Thread:
+    """Return the conversation. Raises `NotFound`."""
+    if call.user.pk is not None:
+        try:
+            return conversation_names.resolve(user=call.user, reference=reference)
+        except NotFound:
+            pass
+    found = temporary.find(user=call.user, reference=reference)
+    if found is None:
+        raise NotFound("There is no such conversation.")
+    return found
+
+
+def message_of(call: Call, reference: str) -> Message:
+    """Return the message with this id, ours or the client's, in `conversation_id` if given.
+
+    Raises `NotFound`, and `Invalid` if the conversation must be named.
+    """
+    named = call.data.get("conversation_id")
+    thread = conversation_names.resolve(user=call.user, reference=named) if named else None
+    found = selectors.message_of(call.user, reference, conversation=thread)
+    if found.conversation.hidden_at is not None:
+        raise NotFound("There is no such message.")
+    return found
+
+
+def kept(call: Call, reference: str) -> Conversation:
+    found = thread_of(call, reference)
+    if isinstance(found, TemporaryConversation):
+        raise NotFound("A temporary conversation keeps nothing of this kind.")
+    return found
+
+
+def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
+    """Return the conversation, created on first write with the client's id; `brief` means
+    temporary.
+
+    Raises `Conflict` if a stored conversation is requested as temporary.
+    """
+    try:
+        found = thread_of(call, reference)
+    except NotFound:
+        if ids.is_ours(reference):
+            if reference.startswith("conv_"):
+                raise
+            raise Invalid.field(
+                "conversation_id", "Ids that begin like ours are given by us only."
+            ) from None
+        make = temporary.create if brief else conversation_names.create
+        return make(user=call.user, external_id=reference, kind=kind)
+    if brief and isinstance(found, Conversation):
+        raise Conflict("This conversation is kept; a temporary one needs an id of its own.")
+    if kind is not None and found.kind != kind:
+        raise Conflict(
+            "The conversation is of another kind.", fields={"conversation_kind": [found.kind]}
+        )
+    return found
+
+
+def unless_temporary(asked: Asked) -> str:
+    """Don't create a user for a temporary conversation."""
+    if asked.data.get("temporary"):
+        return PRETEND
+    reference = asked.ids.get("conversation_id") or asked.data.get("conversation_id")
+    nobody = User(external_id=asked.user_id)
+    if reference is not None and temporary.find(user=nobody, reference=reference):
+        return PRETEND
+    return CREATE
+
+
+def rename(call: Call, thread: Thread, *, title: str) -> Thread:
+    if isinstance(thread, TemporaryConversation):
+        return temporary.rename(thread, title=title)
+    return conversation_names.rename(user=call.user, conversation=thread, title=title)
+
+
+def forget(call: Call, reference: str) -> Response:
+    return _leave(call, reference, message_forgets.forget_conversation)
+
+
+def forget_message(call: Call, reference: str) -> Response:
+    operation = message_forgets.forget_message(
+        user=call.user,
+        message=message_of(call, reference),
+        cascade=call.data.get("cascade", False),
+        requested_by_key=call.key_id,
+    )
+    return accepted(operation)
+
+
+def clear(call: Call, reference: str) -> Response:
+    """Forget what was said; the empty conversation stays."""
+    return _leave(call, reference, message_forgets.clear_conversation, messages_only=True)
+
+
+def _leave(
+    call: Call, reference: str, ask: Callable[..., Operation], *, messages_only: bool = False
+) -> Response:
+    thread = thread_of(call, reference)
+    if isinstance(thread, TemporaryConversation):
+        temporary.erase(thread, messages_only=messages_only)
+        return UnstoredResponse({"status": "accepted", "op_id": None}, status=202)
+    operation = ask(
+        user=call.user,
+        conversation=thread,
+        forget_memories=call.data.get("forget_memories", True),
+        requested_by_key=call.key_id,
+    )
+    return accepted(operation)
+
+
+def accepted(operation: Operation) -> Response:
+    return Response({"status": "accepted", "op_id": operation.public_id}, status=202)
+
+
+def as_kept(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
+    """Return the response to a write; that of a temporary conversation isn't stored for retries."""
+    kind = UnstoredResponse if isinstance(thread, TemporaryConversation) else Response
+    return kind(answer, status=status)

@@ -1,0 +1,273 @@
+"""Dialogues of research: LoCoMo (Maharana et al. 2024) and MemoryBank (Zhong et al. 2023).
+
+LoCoMo is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_b",
+"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker", "dia_id", "text",
+"blip_caption"?}, …], …}`, also under "conversation" and in a list, as the original collection has
+them. A dialogue is one product user: speaker_a is the user, speaker_b stands on the assistant's
+side, and both names stay on their messages.
+
+Each session becomes a conversation of its own. Sessions lie days or weeks apart, and what ranks a
+message also looks at its neighbours and at how well its conversation answers as a whole: in one
+long conversation the last words of a session would be taken for the context of the next one's
+first, and the window and the rolling summary would run over both.
+
+MemoryBank has people, their days, and what was said on each: `[{"user": name, "history":
+{"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user and `response` the
+assistant. Each day becomes one conversation, named by its date.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from conversations.importing.formats import values
+from conversations.importing.formats.values import (
+    ASSISTANT,
+    USER,
+    ImportedConversation,
+    ImportedMessage,
+    ImportedPerson,
+    Report,
+    Skipped,
+    Why,
+)
+
+APART = timedelta(minutes=1)
+# The limit leaves room for the number that distinguishes two dialogues.
+_ID_LENGTH = values.EXTERNAL_ID_LENGTH - 4
+_SESSION = re.compile(r"session_(\d+)")
+_TIME = "%I:%M %p on %d %B, %Y"
+# MemoryBank has dates without times. 08:00 to 16:00 UTC is on the same date from Los Angeles to
+# Shanghai, so a message stays on its date in whatever time zone it is shown.
+DAY_BEGINS = time(8, tzinfo=UTC)
+DAY_LASTS = timedelta(hours=8)
+SIDES = (("query", USER), ("response", ASSISTANT))
+
+
+def is_locomo(data: object) -> bool:
+    if isinstance(data, list):
+        return any(is_locomo(one) for one in data if isinstance(one, dict))
+    return isinstance(data, dict) and {"speaker_a", "speaker_b"} <= _dialogue(data).keys()
+
+
+def read_locomo(data: list[Any] | dict[str, Any], *, report: Report) -> Iterator[ImportedPerson]:
+    if isinstance(data, list):
+        yield from _people(data, _person, report=report)
+        return
+    try:
+        yield _person(data, where="", taken=set(), report=report)
+    except values.BadRow as bad:
+        report(Skipped("file", bad.why))
+
+
+def _people(
+    rows: list[Any], person_of: Callable[..., ImportedPerson], *, report: Report
+) -> Iterator[ImportedPerson]:
+    taken: set[str] = set()
+    for position, raw in enumerate(rows):
+        where = f"[{position}]"
+        try:
+            person = person_of(raw, where=where, taken=taken, report=report)
+        except values.BadRow as bad:
+            report(Skipped(where, bad.why))
+            continue
+        taken.add(person.external_id)
+        yield person
+
+
+def _dialogue(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = row.get("conversation")
+    return inner if isinstance(inner, dict) else row
+
+
+def _person(raw: object, *, where: str, taken: set[str], report: Report) -> ImportedPerson:
+    row = _dialogue(values.mapping(raw))
+    roles = _roles(row)
+    conversations = tuple(_sessions(row, roles=roles, where=where, report=report))
+    if not conversations:
+        raise values.BadRow(Why.EMPTY)
+    return ImportedPerson(
+        name=next(iter(roles)),
+        external_id=values.unique("-".join(roles)[:_ID_LENGTH], taken),
+        language=values.language_of(m.content for c in conversations for m in c.messages),
+        conversations=conversations,
+    )
+
+
+def _roles(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the role of each speaker, the user first."""
+    user, other = values.label(row.get("speaker_a")), values.label(row.get("speaker_b"))
+    if not user or not other or user == other:
+        raise values.BadRow(Why.NO_NAME)
+    return {user: USER, other: ASSISTANT}
+
+
+def _sessions(
+    row: Mapping[str, Any], *, roles: Mapping[str, str], where: str, report: Report
+) -> Iterator[ImportedConversation]:
+    # Dates of sessions that aren't in the file are common and harmless.
+    numbers = sorted(int(found[1]) for key in row if (found := _SESSION.fullmatch(key)))
+    for number in numbers:
+        here = f"{where}.session_{number}".lstrip(".")
+        try:
+            yield _session(row, number=number, roles=roles, where=here, report=report)
+        except values.BadRow as bad:
+            report(Skipped(here, bad.why))
+
+
+def _session(
+    row: Mapping[str, Any], *, number: int, roles: Mapping[str, str], where: str, report: Report
+) -> ImportedConversation:
+    rows = row[f"session_{number}"]
+    if not isinstance(rows, list):
+        raise values.BadRow(Why.NOT_A_LIST)
+    try:
+        written = str(row.get(f"session_{number}_date_time")).strip()
+        started_at = datetime.strptime(written, _TIME).replace(tzinfo=UTC)
+    except ValueError as error:
+        raise values.BadRow(Why.BAD_TIME) from error
+    messages = tuple(
+        _messages(rows, started_at=started_at, roles=roles, where=where, report=report)
+    )
+    if not messages:
+        raise values.BadRow(Why.EMPTY)
+    return ImportedConversation(
+        client_id=f"session_{number}",
+        title=f"Session {number}, {started_at.day} {started_at:%B %Y}",
+        kind="main",
+        started_at=started_at,
+        messages=messages,
+    )
+
+
+def _messages(
+    rows: list[Any], *, started_at: datetime, roles: Mapping[str, str], where: str, report: Report
+) -> Iterator[ImportedMessage]:
+    taken: set[str] = set()
+    for index, raw in enumerate(rows):
+        here = f"{where}[{index}]"
+        try:
+            message = _message(raw, roles=roles, fallback=here, at=started_at + index * APART)
+        except values.BadRow as bad:
+            report(Skipped(here, bad.why))
+            continue
+        message = replace(message, client_id=values.unique(message.client_id, taken))
+        taken.add(message.client_id)
+        yield message
+
+
+def _message(
+    raw: object, *, roles: Mapping[str, str], fallback: str, at: datetime
+) -> ImportedMessage:
+    row = values.mapping(raw)
+    speaker = values.label(row.get("speaker"))
+    if speaker not in roles:
+        raise values.BadRow(Why.BAD_SPEAKER)
+    return ImportedMessage(
+        client_id=values.client_id(row.get("dia_id") or fallback),
+        role=roles[speaker],
+        speaker=speaker,
+        content=_content(row),
+        created_at=at,
+    )
+
+
+def _content(row: Mapping[str, Any]) -> str:
+    """Return the text, with the caption of a shared picture in brackets."""
+    caption = values.label(row.get("blip_caption"))
+    words = row.get("text")
+    if not caption:
+        return values.text(words)
+    shown = f"[shares a photo: {caption}]"
+    return f"{values.text(words)} {shown}" if values.label(words) else shown
+
+
+def is_memorybank(data: object) -> bool:
+    return (
+        isinstance(data, list)
+        and any(isinstance(one, dict) and "history" in one for one in data)
+        and not any(isinstance(one, dict) and "speaker_a" in one for one in data)
+    )
+
+
+def read_memorybank(data: list[Any], *, report: Report) -> Iterator[ImportedPerson]:
+    yield from _people(data, _memorybank_person, report=report)
+
+
+def memorybank_message_id(day: str, index: int, side: str) -> str:
+    """Return an id such as `2023-04-27:3:query`; `index` counts from 0."""
+    return f"{day}:{index}:{side}"
+
+
+def _memorybank_person(
+    raw: object, *, where: str, taken: set[str], report: Report
+) -> ImportedPerson:
+    row = values.mapping(raw)
+    name = values.label(row.get("user"))
+    if not name:
+        raise values.BadRow(Why.NO_NAME)
+    external_id = values.identifier(values.unique(name, taken), longest=values.EXTERNAL_ID_LENGTH)
+    conversations = tuple(_days(row.get("history"), where=f"{where}.history", report=report))
+    if not conversations:
+        raise values.BadRow(Why.EMPTY)
+    return ImportedPerson(
+        name=name,
+        external_id=external_id,
+        language=values.language_of(m.content for c in conversations for m in c.messages),
+        conversations=conversations,
+    )
+
+
+def _days(history: object, *, where: str, report: Report) -> Iterator[ImportedConversation]:
+    for key, rows in sorted(values.mapping(history).items()):
+        day = _date(key)
+        if day is None:
+            report(Skipped(where, Why.BAD_DAY))
+        elif not isinstance(rows, list):
+            report(Skipped(f"{where}.{day}", Why.NOT_A_LIST))
+        elif messages := tuple(
+            _memorybank_messages(rows, day=day, where=f"{where}.{day}", report=report)
+        ):
+            yield ImportedConversation(
+                client_id=day.isoformat(),
+                title=day.isoformat(),
+                kind="main",
+                started_at=messages[0].created_at,
+                messages=messages,
+            )
+
+
+def _date(key: str) -> date | None:
+    try:
+        day = date.fromisoformat(key)
+    except ValueError:
+        return None
+    # Other spellings of a date ("20230427") would give two conversations the same id.
+    return day if day.isoformat() == key else None
+
+
+def _memorybank_messages(
+    rows: list[Any], *, day: date, where: str, report: Report
+) -> Iterator[ImportedMessage]:
+    step = DAY_LASTS / max(len(rows), 1)
+    for index, raw in enumerate(rows):
+        said_at = datetime.combine(day, DAY_BEGINS) + index * step
+        here = f"{where}[{index}]"
+        if not isinstance(raw, dict):
+            report(Skipped(here, Why.NOT_AN_OBJECT))
+            continue
+        for later, (side, role) in enumerate(SIDES):
+            try:
+                content = values.text(raw.get(side))
+            except values.BadRow as bad:
+                report(Skipped(f"{here}.{side}", bad.why))
+                continue
+            yield ImportedMessage(
+                client_id=memorybank_message_id(day.isoformat(), index, side),
+                role=role,
+                speaker="",
+                content=content,
+                created_at=said_at + later * timedelta(seconds=20),
+            )

@@ -1,0 +1,371 @@
+"""Exports of other programs and our own.
+
+- mem0's answers, and Markdown in the format of our memory files.
+- ChatGPT's `conversations.json`: `[{"title", "create_time", "conversation_id", "current_node",
+  "mapping": {id: {"parent", "children", "message": {"author": {"role"}, "content":
+  {"content_type", "parts"}, …}}}}]`. The branch that ends in `current_node` is imported. Other
+  branches (edited questions, repeated answers) are left out, and so is everything except text of
+  either side.
+- A chat as a Markdown page, in which the speaker is named at the beginning of a line, as in
+  `**User:** …`, `User: …`, `## Assistant`, `You said:`, `我：…`, and our own export
+  (`**You** · 2026-03-02 18:05` with the text as a quotation below). The text up to the next such
+  line belongs to that speaker.
+- Our own export: rows by kind, in the order of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from conversations.importing.formats import values
+from conversations.importing.formats.values import (
+    ASSISTANT,
+    USER,
+    ImportedConversation,
+    ImportedMemory,
+    ImportedMessage,
+    Report,
+    Skipped,
+    Why,
+)
+from memcenter.lib.errors import Invalid
+from memories.files.grammar import KINDS
+
+FORMAT, VERSION = "memory_center", 1
+Table = tuple[str, Iterator[Mapping[str, Any]]]
+_MAX_TAGS, _MAX_TAG, _MAX_NAME = 20, 50, 200
+_LONGEST_BRANCH = 100_000
+_TEXT_TYPES = ("text", "multimodal_text")
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+_LINE = re.compile(r"^[-*+]\s+(.*)$")
+_ID = re.compile(r"(?<!\s)\s*+<!--\s*(mem_[0-9a-z]+)\s*-->\s*$")
+_USERS = "user|you|me|human|you said|我|用户|你|你说"
+_ASSISTANTS = (
+    "assistant|ai|bot|chatgpt|chatgpt said|claude|gpt|gemini|deepseek|copilot|助手|助理|机器人"
+)
+_MARK = re.compile(
+    rf"^(?:#{{1,6}}\s*)?(?P<bold>\*\*|__)?(?P<who>{_USERS}|{_ASSISTANTS})\s*(?P<colon>[:：])?"
+    rf"(?(bold)(?:\*\*|__))\s*(?P<colon2>[:：])?(?:\s*·\s*(?P<at>\d{{4}}-\d\d-\d\d \d\d:\d\d))?"
+    r"(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_IS_USER = re.compile(rf"(?:{_USERS})$", re.IGNORECASE)
+_TITLE = re.compile(r"^#\s+(.+?)\s*$")
+_QUOTE = re.compile(r"^> ?")
+_ENOUGH = 2
+
+
+def is_mem0(item: object) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("memory"), str)
+
+
+def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMemory]:
+    """Yield the memories of a `get_all` answer or of a plain list of them."""
+    for position, raw in enumerate(values.json_items(path, prefix)):
+        try:
+            yield _mem0(values.mapping(raw))
+        except values.BadRow as bad:
+            report(Skipped(f"[{position}]", bad.why))
+
+
+def _mem0(row: Mapping[str, Any]) -> ImportedMemory:
+    metadata = row.get("metadata")
+    created_at = row.get("created_at")
+    return ImportedMemory(
+        content=values.text(row.get("memory")),
+        kind="fact",
+        created_at=values.moment(created_at) if created_at is not None else None,
+        tags=_tags(row.get("categories")),
+        metadata=dict(metadata) if isinstance(metadata, dict) else {},
+        agent_id=values.label(row.get("agent_id"), longest=_MAX_NAME),
+        app_id=values.label(row.get("app_id"), longest=_MAX_NAME),
+        run_id=values.label(row.get("run_id"), longest=_MAX_NAME),
+    )
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    tags = (values.label(one, longest=_MAX_TAG) for one in value)
+    return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
+
+
+def is_memory_file(lines: list[str]) -> bool:
+    """Tell whether any line is a memory: marked with an id, or in the section of a kind."""
+    kind = ""
+    for line in lines:
+        if heading := _HEADING.match(line):
+            kind = _kind(heading[1])
+        elif _LINE.match(line) and (kind or _ID.search(line)):
+            return True
+    return False
+
+
+def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemory]:
+    """Yield each `- ` line as a memory of its section's kind; other text is ignored."""
+    kind = "fact"
+    for number, line in enumerate(lines, start=1):
+        if heading := _HEADING.match(line):
+            kind = _kind(heading[1]) or "fact"
+            continue
+        found = _LINE.match(line)
+        if found is None:
+            if line.strip():
+                report(Skipped(f"line {number}", Why.NO_MEMORY))
+            continue
+        content = _ID.sub("", found[1]).replace("\\n", "\n")
+        try:
+            yield ImportedMemory(content=values.text(content), kind=kind)
+        except values.BadRow as bad:
+            report(Skipped(f"line {number}", bad.why))
+
+
+def _kind(heading: str) -> str:
+    word = heading.strip().lower().rstrip("s")
+    return word if word in KINDS else ""
+
+
+def is_chatgpt(item: object) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("mapping"), dict)
+
+
+def read_chatgpt(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedConversation]:
+    """Yield one conversation after the other; the file is never completely in memory."""
+    taken: set[str] = set()
+    for position, raw in enumerate(values.json_items(path, prefix)):
+        where = f"[{position}]"
+        try:
+            conversation = _chatgpt_conversation(raw, where=where, taken=taken, report=report)
+        except values.BadRow as bad:
+            report(Skipped(where, bad.why))
+            continue
+        taken.add(conversation.client_id)
+        yield conversation
+
+
+def _chatgpt_conversation(
+    raw: object, *, where: str, taken: set[str], report: Report
+) -> ImportedConversation:
+    row = values.mapping(raw)
+    nodes = values.mapping(row.get("mapping"))
+    started_at = _chatgpt_time(row.get("create_time"))
+    client_id = row.get("conversation_id") or row.get("id") or f"chatgpt-{where[1:-1]}"
+    messages = tuple(
+        _chatgpt_messages(row, nodes, started_at=started_at, where=where, report=report)
+    )
+    if not messages:
+        raise values.BadRow(Why.EMPTY)
+    return ImportedConversation(
+        client_id=values.unique(values.client_id(client_id), taken),
+        title=values.label(row.get("title"), longest=values.TITLE_LENGTH),
+        kind="main",
+        started_at=started_at or messages[0].created_at,
+        messages=messages,
+    )
+
+
+def _chatgpt_messages(
+    row: Mapping[str, Any],
+    nodes: Mapping[str, Any],
+    *,
+    started_at: datetime | None,
+    where: str,
+    report: Report,
+) -> Iterator[ImportedMessage]:
+    seen: set[str] = set()
+    before, dated = started_at or datetime.now(UTC), started_at is not None
+    for place, (node_id, message) in enumerate(_branch(row, nodes)):
+        role = _chatgpt_role(message)
+        if role is None:
+            continue
+        try:
+            content = _chatgpt_text(message.get("content"))
+            said_at = _chatgpt_time(message.get("create_time"))
+            before, dated = max(before, said_at or before), dated or said_at is not None
+            client_id = values.unique(values.client_id(message.get("id") or node_id), seen)
+        except values.BadRow as bad:
+            report(Skipped(f"{where} message {place}", bad.why))
+            continue
+        seen.add(client_id)
+        yield ImportedMessage(client_id, role, "", content, before, dated=dated)
+
+
+def _branch(
+    row: Mapping[str, Any], nodes: Mapping[str, Any]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the messages from the first to the current one."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    seen: set[str] = set()
+    at = row.get("current_node") or _last_leaf(nodes)
+    while isinstance(at, str) and at in nodes and at not in seen and len(seen) < _LONGEST_BRANCH:
+        seen.add(at)
+        node = nodes[at]
+        if not isinstance(node, dict):
+            break
+        if isinstance(node.get("message"), dict):
+            found.append((at, node["message"]))
+        at = node.get("parent")
+    return found[::-1]
+
+
+def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
+    leaves = [name for name, node in nodes.items() if isinstance(node, dict)]
+    return next((one for one in reversed(leaves) if not nodes[one].get("children")), None)
+
+
+def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
+    """Return None for hidden messages: instructions, tools, intermediate steps."""
+    author = message.get("author")
+    role = author.get("role") if isinstance(author, dict) else None
+    hidden = message.get("metadata")
+    if isinstance(hidden, dict) and hidden.get("is_visually_hidden_from_conversation"):
+        return None
+    if message.get("recipient") not in (None, "all"):
+        return None
+    content = message.get("content")
+    kind = content.get("content_type") if isinstance(content, dict) else None
+    if kind is not None and kind not in _TEXT_TYPES:
+        return None
+    return role if role in (USER, ASSISTANT) else None
+
+
+def _chatgpt_text(content: object) -> str:
+    parts = values.mapping(content).get("parts")
+    if not isinstance(parts, list):
+        raise values.BadRow(Why.NO_TEXT)
+    return values.text("\n".join(part for part in parts if isinstance(part, str)))
+
+
+def _chatgpt_time(value: object) -> datetime | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        moment = datetime.fromtimestamp(value, tz=UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return moment if 1970 <= moment.year <= 9998 else None
+
+
+@dataclass
+class _Said:
+    line: int
+    role: str
+    at: datetime | None
+    lines: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """Return the text; a message that is one quotation loses its marks."""
+        said = [line for line in self.lines if line.strip()]
+        if said and all(line.startswith(">") for line in said):
+            return "\n".join(_QUOTE.sub("", line) for line in self.lines).strip()
+        return "\n".join(self.lines).strip()
+
+
+def is_transcript(lines: list[str]) -> bool:
+    marks = (line for line in lines if _mark(line, number=0) is not None)
+    return len(list(islice(marks, _ENOUGH))) == _ENOUGH
+
+
+def read_transcript(
+    lines: list[str], *, now: datetime, report: Report
+) -> Iterator[ImportedConversation]:
+    title = next((found[1] for line in lines if (found := _TITLE.match(line))), "")
+    messages = tuple(_transcript_messages(lines, now=now, report=report))
+    if messages:
+        yield ImportedConversation(
+            client_id=values.client_id(values.label(title) or "transcript"),
+            title=values.label(title, longest=values.TITLE_LENGTH),
+            kind="main",
+            started_at=messages[0].created_at,
+            messages=messages,
+        )
+
+
+def _transcript_messages(
+    lines: list[str], *, now: datetime, report: Report
+) -> Iterator[ImportedMessage]:
+    """Date messages without times one second apart, ending now."""
+    said = list(_spoken(lines))
+    at, dated = now - timedelta(seconds=len(said)), False
+    for number, one in enumerate(said, start=1):
+        dated = dated or one.at is not None
+        at = max(one.at, at) if one.at and number > 1 else one.at or at + timedelta(seconds=1)
+        try:
+            content = values.text(one.text())
+        except values.BadRow as bad:
+            report(Skipped(f"line {one.line}", bad.why))
+            continue
+        yield ImportedMessage(str(number), one.role, "", content, at, dated=dated)
+    if not said:
+        report(Skipped("file", Why.EMPTY))
+
+
+def _spoken(lines: list[str]) -> Iterator[_Said]:
+    current: _Said | None = None
+    for number, line in enumerate(lines, start=1):
+        mark = _mark(line, number=number)
+        if mark is not None:
+            if current is not None:
+                yield current
+            current = mark
+        elif current is not None:
+            current.lines.append(line)
+    if current is not None:
+        yield current
+
+
+def _mark(line: str, *, number: int) -> _Said | None:
+    found = _MARK.match(line)
+    if found is None:
+        return None
+    rest = found["rest"].strip()
+    has_colon = bool(found["colon"] or found["colon2"])
+    # A plain word at the beginning of a sentence doesn't name a speaker.
+    if not has_colon and (rest or not (found["bold"] or line.startswith("#"))):
+        return None
+    role = USER if _IS_USER.match(found["who"]) else ASSISTANT
+    try:
+        at = values.moment(found["at"]) if found["at"] else None
+    except values.BadRow:
+        at = None
+    return _Said(number, role, at, [rest] if rest else [])
+
+
+@dataclass(frozen=True)
+class ExportContents:
+    """The number of rows by kind. `complete` is stated only at the very end of a file."""
+
+    rows: Mapping[str, int]
+    version: object
+    complete: bool
+
+
+def survey_export(path: Path) -> ExportContents:
+    """Read the whole file once. Raises `Invalid` for a broken, truncated or newer file."""
+    rows: Counter[str] = Counter()
+    version, complete = None, False
+    for prefix, event, value in values.json_events(path):
+        if event == "start_map" and prefix.startswith("data.") and prefix.count(".") == 2:
+            rows[prefix.split(".")[1]] += prefix.endswith(".item")
+        elif prefix == "version":
+            version = value
+        elif prefix == "complete":
+            complete = value is True
+    if version != VERSION:
+        raise Invalid.field("file", "The export was made by another version and can't be read.")
+    if not complete:
+        raise Invalid.field("file", "The export is cut off: its end is missing.")
+    return ExportContents(dict(rows), version, complete)
+
+
+def export_tables(path: Path, contents: ExportContents) -> Iterator[Table]:
+    for name, count in contents.rows.items():
+        if count:
+            yield name, values.json_items(path, f"data.{name}.item")

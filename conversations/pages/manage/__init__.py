@@ -1,1 +1,0 @@
-"""Pages that rename, clear, delete, export and import conversations."""

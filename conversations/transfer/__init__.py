@@ -1,1 +1,0 @@
-"""How this app's personal data is exported, imported and erased."""
