@@ -5,6 +5,6 @@ class MemcenterConfig(AppConfig):
     name = "memcenter"
 
     def ready(self) -> None:
-        from memcenter import logs
+        from memcenter import telemetry
 
-        logs.watch_slow_queries()
+        telemetry.watch_slow_queries()

@@ -39,17 +39,8 @@ AS_OWNER = {"makemigrations", "migrate", "optimizemigration", "sqlmigrate", "squ
 BEFORE_MIGRATIONS = AS_OWNER | {"restore", "showmigrations"}
 # `serve` and `doctor` start the databases themselves.
 WITHOUT_DATABASE = {
-    "check",
-    "collectstatic",
-    "compilemessages",
-    "diffsettings",
-    "doctor",
-    "findstatic",
-    "help",
-    "makemessages",
-    "serve",
-    "spectacular",
-    "version",
+    *("check", "collectstatic", "compilemessages", "diffsettings", "doctor", "findstatic"),
+    *("help", "makemessages", "serve", "spectacular", "version"),
 }
 
 
@@ -96,35 +87,41 @@ def _mark_as_supervisor() -> None:
     """
     from memcenter.embedded.process import MARK
 
-    try:
-        folder = str(DataFolder(places.data_folder()).path)
-    except EmbeddedError as error:
-        sys.exit(str(error))
+    folder = str(_data_folder().path)
     if os.environ.get(MARK) != folder:
         os.environ[MARK] = folder
-        os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # else each thread keeps its own free memory
+        for name, value in _MEMORY.items():
+            os.environ.setdefault(name, value)
         os.execv(sys.executable, sys.orig_argv)  # nosec
+
+
+# For the C library (GNU), which else keeps free memory of each thread and of each large array.
+_MEMORY = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "131072",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
+}
 
 
 def _set_defaults_for_agents() -> None:
     """Set the default owner and project, before the settings read the environment."""
-    from memcenter.embedded.instance import FOR_AGENTS
+    from memcenter.embedded.databases import FOR_AGENTS
 
     for name, value in FOR_AGENTS.items():
         os.environ.setdefault(name, value)
 
 
 def _use_data_folder(command: str, stack: contextlib.ExitStack) -> None:
-    from memcenter.embedded.instance import Instance
-    from memcenter.embedded.schema import migrate_if_needed
+    from memcenter.embedded.backup import migrate_if_needed
+    from memcenter.embedded.databases import Instance
 
     if not _needs_database(command):
         # makemigrations looks whether the history in the database agrees, and warns without one.
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration")
         if command != "serve":
             return
+    folder = _data_folder()
     try:
-        folder = DataFolder(places.data_folder())
         instance = Instance(folder)
         os.environ.update(instance.environment())
         if command == "mcp":  # it means whom and what `serve` means on this folder
@@ -135,6 +132,13 @@ def _use_data_folder(command: str, stack: contextlib.ExitStack) -> None:
             stack.enter_context(instance.borrowed(prepare=migrate))
     except EmbeddedError as error:
         sys.exit(str(error))
+
+
+def _data_folder() -> DataFolder:
+    try:
+        return DataFolder(places.data_folder())
+    except EmbeddedError as error:
+        sys.exit(f"{error} `{places.program_name()} doctor` says what to do.")
 
 
 def _needs_database(command: str) -> bool:

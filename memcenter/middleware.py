@@ -1,24 +1,27 @@
-"""Small middlewares as functions; `settings.MIDDLEWARE` gives their order."""
+"""Small middlewares as functions, in the order of `settings.MIDDLEWARE`, and pages' context."""
 
 import zoneinfo
 from collections.abc import Callable
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.template.response import SimpleTemplateResponse
 from django.urls import resolve
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from memcenter import logs, tracing
+from memcenter import telemetry
+from ops import audit_log
 from ops.access import as_user
-from ops.accounts import second_factors, users
-from ops.audit import acting_user
-from ops.models import User
+from ops.accounts import sign_ins, users
+from ops.models import Theme, User
 
 Handler = Callable[[HttpRequest], HttpResponse]
+Answer = Callable[[HttpRequest, Handler], HttpResponse]
 _CALLS = ("/api/v1/", "/v1/", "/v2/", "/v3/")  # ours, and other products'
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -32,72 +35,71 @@ _LOOSE_POLICY = (
 )
 
 
-def health_check(get_response: Handler) -> Handler:
+def middleware(answer: Answer) -> Callable[[Handler], Handler]:
+    """Make a middleware of a function of the request and the next handler."""
+    return lambda get_response: lambda request: answer(request, get_response)
+
+
+@middleware
+def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Answer `/healthz` first of all; it only tells that the process answers."""
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path == "/healthz":
-            return HttpResponse("ok\n", content_type="text/plain")
-        return get_response(request)
-
-    return middleware
+    if request.path == "/healthz":
+        return HttpResponse("ok\n", content_type="text/plain")
+    return get_response(request)
 
 
-def request_id(get_response: Handler) -> Handler:
+@middleware
+def request_id(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Give each request an id, in every log line and in the response."""
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        with logs.of_request(request.headers.get(logs.REQUEST_ID, "")) as name:
-            with tracing.request_span(request) as answered:
-                response = answered(get_response(request))
-            response.setdefault(logs.REQUEST_ID, name)
-        return response
-
-    return middleware
+    with telemetry.of_request(request.headers.get(telemetry.REQUEST_ID, "")) as name:
+        with telemetry.request_span(request) as answered:
+            response = answered(get_response(request))
+        response.setdefault(telemetry.REQUEST_ID, name)
+    return response
 
 
-def client_address(get_response: Handler) -> Handler:
+@middleware
+def client_address(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Set the client's address as seen by the outermost of our own proxies."""
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        if 0 < settings.PROXIES <= len(passed):
-            request.META["REMOTE_ADDR"] = passed[-settings.PROXIES].strip()
-        return get_response(request)
-
-    return middleware
+    passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    if 0 < settings.PROXIES <= len(passed):
+        request.META["REMOTE_ADDR"] = passed[-settings.PROXIES].strip()
+    return get_response(request)
 
 
-def content_security_policy(get_response: Handler) -> Handler:
-    def middleware(request: HttpRequest) -> HttpResponse:
-        response = get_response(request)
-        loose = request.path.startswith(("/admin/", "/api/docs"))
-        response.setdefault("Content-Security-Policy", _LOOSE_POLICY if loose else _POLICY)
-        return response
-
-    return middleware
+@middleware
+def content_security_policy(request: HttpRequest, get_response: Handler) -> HttpResponse:
+    response = get_response(request)
+    loose = request.path.startswith(("/admin/", "/api/docs"))
+    response.setdefault("Content-Security-Policy", _LOOSE_POLICY if loose else _POLICY)
+    return response
 
 
-def calls_with_a_key(get_response: Handler) -> Handler:
+@middleware
+def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Let the view alone answer an API call that brings a key.
 
     Sessions, CSRF tokens, signed-in people and messages belong to pages; none of what follows in
     `settings.MIDDLEWARE` does anything for such a call but take time.
     """
+    if not _brings_a_key(request):
+        return get_response(request)
+    request.get_host()  # raises DisallowedHost, as for pages
+    audit_log.set_actor("visitor", "api")
+    # Not only until it has answered: a streamed answer is still to come.
+    translation.activate(translation.get_language_from_request(request))
+    response = _of_the_view(request)
+    if not response.streaming and not response.has_header("Content-Length"):
+        response.headers["Content-Length"] = str(len(response.content))
+    return response
 
-    def middleware(request: HttpRequest) -> HttpResponse:
-        if not _brings_a_key(request):
-            return get_response(request)
-        request.get_host()  # raises DisallowedHost, as for pages
-        acting_user.comes_in("visitor", "api")
-        # Not only until it has answered: a streamed answer is still to come.
-        translation.activate(translation.get_language_from_request(request))
-        response = _of_the_view(request)
-        if not response.streaming and not response.has_header("Content-Length"):
-            response.headers["Content-Length"] = str(len(response.content))
-        return response
 
-    return middleware
+@middleware
+def compressed_admin(request: HttpRequest, get_response: Handler) -> HttpResponse:
+    """Compress the admin's pages: the rows of its lists repeat the same markup."""
+    if not request.path.startswith("/admin/"):
+        return get_response(request)
+    return cast("HttpResponse", GZipMiddleware(get_response)(request))
 
 
 def _brings_a_key(request: HttpRequest) -> bool:
@@ -113,17 +115,14 @@ def _of_the_view(request: HttpRequest) -> HttpResponse:
     return response  # type: ignore[no-any-return] # a view answers
 
 
-def who_acts(get_response: Handler) -> Handler:
+@middleware
+def who_acts(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Set the actor for the audit log; for API calls the key sets it."""
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path.startswith(("/api/", "/v1/")):
-            acting_user.comes_in("visitor", "api")
-        else:
-            acting_user.comes_in(*_actor_of(request))
-        return get_response(request)
-
-    return middleware
+    if request.path.startswith(("/api/", "/v1/")):
+        audit_log.set_actor("visitor", "api")
+    else:
+        audit_log.set_actor(*_actor_of(request))
+    return get_response(request)
 
 
 def _actor_of(request: HttpRequest) -> tuple[str, str]:
@@ -134,19 +133,16 @@ def _actor_of(request: HttpRequest) -> tuple[str, str]:
     return (f"staff {request.user.pk}" if is_staff else "user"), surface
 
 
-def staff_second_step(get_response: Handler) -> Handler:
+@middleware
+def staff_second_step(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Redirect staff without a second factor to set one up, if the setting requires it."""
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        is_theirs = request.path.startswith(("/admin/", "/people/"))
-        if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
-            messages.warning(
-                request, _("The admin opens once you have turned on two-step verification.")
-            )
-            return redirect("signin_settings")
-        return get_response(request)
-
-    return middleware
+    is_theirs = request.path.startswith(("/admin/", "/people/"))
+    if settings.STAFF_SECOND_STEP and is_theirs and _lacks(request):
+        messages.warning(
+            request, _("The admin opens once you have turned on two-step verification.")
+        )
+        return redirect("signin_settings")
+    return get_response(request)
 
 
 def _lacks(request: HttpRequest) -> bool:
@@ -154,21 +150,29 @@ def _lacks(request: HttpRequest) -> bool:
     if not (isinstance(user, User) and user.is_staff):
         return False
     with as_user(user):
-        return second_factors.of(user) is None
+        return sign_ins.second_factor_of(user) is None
 
 
-def personal_settings(get_response: Handler) -> Handler:
+@middleware
+def personal_settings(request: HttpRequest, get_response: Handler) -> HttpResponse:
     """Activate the signed-in person's language and time zone."""
+    if request.path.startswith("/api/") or not request.user.is_authenticated:
+        return get_response(request)
+    own = users.settings_of(request.user)
+    request.user_settings = own  # type: ignore[attr-defined]
+    if own.language:
+        translation.activate(own.language)
+        request.LANGUAGE_CODE = own.language
+    with timezone.override(zoneinfo.ZoneInfo(own.timezone)):
+        return get_response(request)
 
-    def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path.startswith("/api/") or not request.user.is_authenticated:
-            return get_response(request)
-        own = users.settings_of(request.user)
-        request.user_settings = own  # type: ignore[attr-defined]
-        if own.language:
-            translation.activate(own.language)
-            request.LANGUAGE_CODE = own.language
-        with timezone.override(zoneinfo.ZoneInfo(own.timezone)):
-            return get_response(request)
 
-    return middleware
+def personal(request: HttpRequest) -> dict[str, Any]:
+    """`theme`, `user_settings` and `language_model` (empty: the bundled rules) for every page."""
+    own = getattr(request, "user_settings", None)
+    chosen = own.theme if own else request.COOKIES.get("theme", "")
+    return {
+        "user_settings": own,
+        "theme": chosen if chosen in Theme.values else Theme.AUTO.value,
+        "language_model": settings.MODEL_NAME if settings.LANGUAGE_METHOD == "model" else "",
+    }

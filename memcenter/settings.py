@@ -9,7 +9,7 @@ from celery.schedules import crontab
 from memcenter.lib import env, places
 
 BASE_DIR = places.BASE_DIR
-_ASSETS = places.assets()
+_ASSETS = places.assets_folder()
 DATA_DIR = places.data_folder()
 LEDGER_DIR = DATA_DIR.with_name(DATA_DIR.name + "-ledger")
 UPGRADE_BACKUP_DIR = DATA_DIR.with_name(DATA_DIR.name + "-before-upgrade")
@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "memcenter.middleware.content_security_policy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "memcenter.middleware.calls_with_a_key",
+    "memcenter.middleware.compressed_admin",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -79,7 +80,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "memcenter.context_processors.personal",
+                "memcenter.middleware.personal",
             ],
         },
     },
@@ -159,6 +160,7 @@ CELERY_BEAT_SCHEDULE = {
         ("vectors", "memories.tasks.request_vector_syncs", 60.0, 60),
         ("uploads", "ops.tasks.clear_uploads", 20.0, 20),
         ("cleanup", "ops.tasks.request_cleanup", 3600.0, 600),
+        ("weekly-mail", "ops.tasks.request_weekly_mails", crontab(minute="*/15"), 600),
         ("own-indexes", "memories.tasks.request_own_indexes", 3600.0, 3600),
         (
             "consolidate",
@@ -223,64 +225,46 @@ TIME_ZONE = env.text("MEMCENTER_TIME_ZONE", "UTC")
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.text("MEMCENTER_STATIC_DIR") or DATA_DIR / "static")
 STATICFILES_DIRS = [_ASSETS / "static"]
+_ON_DISK = "django.core.files.storage.FileSystemStorage"
+
+
+def _private(folder: str) -> dict[str, Any]:
+    """Return the options of a storage that other users of the machine can't read."""
+    modes = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
+    return {"location": str(DATA_DIR / folder), **modes}
+
+
 STORAGES = {
-    "default": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "files"},
-    },
-    "exports": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": DATA_DIR / "exports",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
-    "imports": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": DATA_DIR / "imports",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
+    "default": {"BACKEND": _ON_DISK, "OPTIONS": {"location": DATA_DIR / "files"}},
+    "exports": {"BACKEND": _ON_DISK, "OPTIONS": _private("exports")},
+    "imports": {"BACKEND": _ON_DISK, "OPTIONS": _private("imports")},
     # The copies of memory files, in a folder for each person; object storage by its own backend.
     "memory_files": {
         "BACKEND": env.text(
             "MEMCENTER_FILES_STORAGE", "django.core.files.storage.FileSystemStorage"
         ),
-        "OPTIONS": env.options(
-            "MEMCENTER_FILES_STORAGE_OPTIONS",
-            {
-                "location": str(DATA_DIR / "memory-files"),
-                "file_permissions_mode": 0o600,
-                "directory_permissions_mode": 0o700,
-            },
-        ),
+        "OPTIONS": env.options("MEMCENTER_FILES_STORAGE_OPTIONS", _private("memory-files")),
     },
-    "parts": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA_DIR / "parts"},
-    },
+    "parts": {"BACKEND": _ON_DISK, "OPTIONS": {"location": DATA_DIR / "parts"}},
     "staticfiles": {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
-            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            else "memcenter.static_files.StaticFilesStorage"
         )
     },
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-FILE_UPLOAD_HANDLERS = ["memcenter.uploads.PrivateUpload"]
+FILE_UPLOAD_HANDLERS = ["memcenter.rest.parsers.PrivateUpload"]
 
 # --- API ------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["memcenter.rest.requests.authentication.KeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["memcenter.rest.requests.permissions.HasScope"],
-    "DEFAULT_RENDERER_CLASSES": ["memcenter.rest.renderers.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["memcenter.rest.requests.parsers.OrjsonParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["memcenter.rest.authentication.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["memcenter.rest.authentication.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["memcenter.rest.responses.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["memcenter.rest.parsers.OrjsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "memcenter.rest.exceptions.render_error",
+    "EXCEPTION_HANDLER": "memcenter.rest.responses.render_error",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
 }
@@ -296,8 +280,8 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    "DEFAULT_GENERATOR_CLASS": "memcenter.rest.description.schema.OneSlashGenerator",
-    "POSTPROCESSING_HOOKS": ["memcenter.rest.description.completion.complete"],
+    "DEFAULT_GENERATOR_CLASS": "memcenter.rest.openapi.OneSlashGenerator",
+    "POSTPROCESSING_HOOKS": ["memcenter.rest.openapi.complete"],
 }
 # Calls a minute: of a key about one person, of the key as a whole, and forgets and exports apart.
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 120, least=1)
@@ -354,6 +338,17 @@ RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
 EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
 SIGNIN_LINK_MINUTES = env.integer("MEMCENTER_SIGNIN_LINK_MINUTES", 10, least=1)
+# The weekly mail; without a server nobody is offered it.
+EMAIL_HOST = env.text("MEMCENTER_SMTP_HOST")
+EMAIL_PORT = env.integer("MEMCENTER_SMTP_PORT", 587, least=1)
+EMAIL_HOST_USER = env.text("MEMCENTER_SMTP_USER")
+EMAIL_HOST_PASSWORD = env.text("MEMCENTER_SMTP_PASSWORD")
+_SECURITY = env.choice("MEMCENTER_SMTP_SECURITY", "starttls", among=("starttls", "tls", "none"))
+EMAIL_USE_TLS, EMAIL_USE_SSL = _SECURITY == "starttls", _SECURITY == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("MEMCENTER_SMTP_FROM")
+if EMAIL_HOST and "@" not in DEFAULT_FROM_EMAIL:
+    raise env.BadSetting("MEMCENTER_SMTP_FROM", "is missing, and mail is to be sent from it")
 # Webhooks may then lead to services beside ours, in a network of one's own.
 WEBHOOKS_MAY_BE_PRIVATE = env.flag("MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE", False)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
@@ -442,10 +437,10 @@ if OTEL_ENDPOINT and not OTEL_ENDPOINT.startswith(("http://", "https://")):
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request": {"()": "memcenter.logs.WithRequest"}},
+    "filters": {"request": {"()": "memcenter.telemetry.WithRequest"}},
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
-        "json": {"()": "memcenter.logs.JsonLines"},
+        "json": {"()": "memcenter.telemetry.JsonLines"},
     },
     "handlers": {
         "stderr": {
@@ -463,37 +458,16 @@ LOGGING = {
     },
 }
 
-# The admin in the colours of static/css/tokens.css.
+# The admin in the colours of static/css/tokens.css, from light to dark.
+_SHADES = ("50", "100", "200", "300", "400", "500", "600", "700", "800", "900", "950")
+_BASE = "#f8f7f4 #f0eeea #e0ded8 #bab7b2 #a19e98 #5e6869 #475253 #323838 #232929 #1c2021 #141818"
+_PRIMARY = "#def2ee #def2ee #8de0d0 #8de0d0 #6cccba #6cccba #00675e #00524c #00524c #163835 #031a19"
 UNFOLD = {
     "SITE_TITLE": "Memory Center",
     "SITE_HEADER": "Memory Center",
     "SHOW_HISTORY": False,
     "COLORS": {
-        "base": {
-            "50": "#f8f7f4",
-            "100": "#f0eeea",
-            "200": "#e0ded8",
-            "300": "#bab7b2",
-            "400": "#a19e98",
-            "500": "#5e6869",
-            "600": "#475253",
-            "700": "#323838",
-            "800": "#232929",
-            "900": "#1c2021",
-            "950": "#141818",
-        },
-        "primary": {
-            "50": "#def2ee",
-            "100": "#def2ee",
-            "200": "#8de0d0",
-            "300": "#8de0d0",
-            "400": "#6cccba",
-            "500": "#6cccba",
-            "600": "#00675e",
-            "700": "#00524c",
-            "800": "#00524c",
-            "900": "#163835",
-            "950": "#031a19",
-        },
+        "base": dict(zip(_SHADES, _BASE.split(), strict=True)),
+        "primary": dict(zip(_SHADES, _PRIMARY.split(), strict=True)),
     },
 }

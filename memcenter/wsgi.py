@@ -1,4 +1,3 @@
-import gc
 import os
 import sys
 from multiprocessing.util import Finalize
@@ -7,7 +6,7 @@ from threading import Thread
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from memcenter.lib import afterwards, processor_time
+from memcenter.lib import afterwards, process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 application = get_wsgi_application()
@@ -19,18 +18,15 @@ _STOPPING_SECONDS = 3.0  # less than the server gives a worker that stops
 Finalize(None, afterwards.settled, kwargs={"within": _STOPPING_SECONDS}, exitpriority=1)
 
 # A hanging request blocks all others of its process, so end it; the server starts another.
-processor_time.write_dump_to(sys.stderr)
-processor_time.end_when_stuck(settings.WEB_STUCK_SECONDS)
+process.write_dump_to(sys.stderr)
+process.end_when_stuck(settings.WEB_STUCK_SECONDS)
 
 
 def _warm_up() -> None:
-    """Load the embedder and the dictionaries now, since the first request would wait for them."""
-    from memories.recall.search import prepare_query
+    """Load the models and the dictionaries now, since the first request would wait for them."""
+    from memories.language_steps import preload
 
-    prepare_query("warm 热身")
-    # Freeze the loaded objects: collecting them during a request cost tens of milliseconds.
-    gc.collect()
-    gc.freeze()
+    preload()
 
 
 Thread(target=_warm_up, daemon=True, name="warm-up").start()

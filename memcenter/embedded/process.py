@@ -1,4 +1,7 @@
-"""Server processes that outlive a call: known by pid and start time, never by pid alone."""
+"""Processes: database servers, which outlive a call, and our programs, forks of the supervisor.
+
+A process is known by pid and start time, never by pid alone.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import ctypes
 import json
 import os
 import pwd
+import runpy
 import signal
 import subprocess
 import sys
@@ -14,8 +18,12 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import ClassVar, NoReturn
+
+from memcenter.embedded.folder import DataFolder
+from memcenter.lib import places
 
 # Environment variables of a supervisor and of its programs, with the folder. They identify programs
 # that a killed supervisor left running.
@@ -44,18 +52,14 @@ def started_at(pid: int) -> str | None:
     return None if fields[0] in "ZX" else fields[19]
 
 
-def _reap(pid: int) -> None:
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
-
-
 def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while started_at(pid) == started:
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
-    _reap(pid)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
     return True
 
 
@@ -127,7 +131,7 @@ def spawn(
             cwd="/" if user else None,
             env=environment,
             user=user,
-            group=_group_of(user),
+            group=pwd.getpwnam(user).pw_gid if user else None,
             extra_groups=[] if user else None,
             umask=0o077,
             start_new_session=True,
@@ -202,12 +206,6 @@ def _put_aside_if_long(log: Path) -> None:
         log.replace(log.with_name(log.name + ".1"))
 
 
-def _group_of(user: str | None) -> int | None:
-    if user is None:
-        return None
-    return pwd.getpwnam(user).pw_gid
-
-
 def last_lines(log: Path, count: int = 1) -> str:
     """Return the last log lines of a server, to report its end."""
     try:
@@ -215,3 +213,113 @@ def last_lines(log: Path, count: int = 1) -> str:
     except OSError:
         return ""
     return " ".join(lines[-count:])
+
+
+STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
+
+
+def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
+    """Return a function that does `python -m name arguments`, for a forked process."""
+    return partial(_run_module, [name, *map(str, arguments)])
+
+
+def _run_module(arguments: list[str]) -> None:
+    # Web server and Celery look for modules in the current folder, which may be anybody's.
+    os.chdir(places.BASE_DIR)
+    sys.argv = arguments
+    runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+
+
+class DatabaseServer:
+    """A bundled database of a data folder. `is_ready` tells whether it answers.
+
+    With `dies_with_parent` the kernel stops the server when the process that started it is killed.
+    """
+
+    name: ClassVar[str]
+    stopping: ClassVar[Escalation]
+
+    def __init__(self, folder: DataFolder, *, dies_with_parent: bool = True) -> None:
+        self.folder = folder
+        self._dies_with_parent = dies_with_parent
+        self._pid_file = PidFile(folder.pid_file(self.name))
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        return self.folder.log_file(self.name)
+
+    def is_running(self) -> bool:
+        return self._pid_file.alive() is not None
+
+    def is_ready(self) -> bool:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Stop the server: sessions are ended, committed data is kept."""
+        self._pid_file.stop(self.stopping)
+        self._forget_child()
+
+    def _forget_child(self) -> None:
+        if self._child:
+            self._child.wait()
+            self._child = None
+
+    def _wait_until_ready(self, *, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self.is_running() and time.monotonic() < deadline:
+            if self.is_ready():
+                return True
+            time.sleep(0.03)
+        return False
+
+
+class Program:
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[], object],
+        *,
+        folder: DataFolder,
+        stopping: Escalation = STOPPING,
+    ) -> None:
+        self.name = name
+        self.log = folder.log_file(name)
+        self._run = run
+        self._stopping = stopping
+        self._pid_file = PidFile(folder.pid_file(name))
+        self._pid: int | None = None
+
+    def is_running(self) -> bool:
+        return self._pid_file.alive() is not None
+
+    def start(self) -> None:
+        self._end_group()
+        self._pid = fork(self._run, log=self.log, dies_with_parent_by=signal.SIGTERM)
+        self._pid_file.write(self._pid)
+
+    def stop(self) -> None:
+        self._pid_file.stop(self._stopping)
+        self._end_group()
+
+    def _end_group(self) -> None:
+        """End its remaining child processes; the group's number isn't reused while any is left."""
+        if self._pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+            self._pid = None
+
+
+def end_leftovers(folder: DataFolder, *, names: Sequence[str]) -> None:
+    """End programs left running by a killed supervisor of this folder."""
+    for name in names:
+        PidFile(folder.pid_file(name)).stop(STOPPING)
+    mark = f"{MARK}={folder.path}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if process.name == str(os.getpid()):
+                continue
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)

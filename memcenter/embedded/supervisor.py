@@ -13,10 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.instance import Instance
-from memcenter.embedded.process import last_lines
-from memcenter.embedded.program import Program, end_leftovers, of_module
+from memcenter.embedded.process import Program, end_leftovers, last_lines, of_module
 from memcenter.lib import env
 
 _LOOK_EVERY = 0.2

@@ -1,4 +1,4 @@
-"""Exceptions of services, independent of HTTP; `memcenter.rest.exceptions` renders them."""
+"""Exceptions of services, independent of HTTP; `memcenter.rest.responses` renders them."""
 
 from collections.abc import Mapping, Sequence
 

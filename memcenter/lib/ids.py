@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from functools import partial
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PREFIXES = ("conv_", "msg_", "turn_", "sum_", "epi_", "mem_", "op_", "rcpt_", "req_", "note_")
@@ -25,49 +26,15 @@ def is_one(text: str) -> bool:
     return _ONE.fullmatch(text) is not None
 
 
-def conversation_id() -> str:
-    return make("conv_")
-
-
-def message_id() -> str:
-    return make("msg_")
-
-
-def turn_id() -> str:
-    return make("turn_")
-
-
-def summary_id() -> str:
-    return make("sum_")
-
-
-def episode_id() -> str:
-    return make("epi_")
-
-
-def memory_id() -> str:
-    return make("mem_")
-
-
-def operation_id() -> str:
-    return make("op_")
-
-
-def receipt_id() -> str:
-    return make("rcpt_")
-
-
-def request_id() -> str:
-    return make("req_")
-
-
-def note_id() -> str:
-    return make("note_")
-
-
-def webhook_id() -> str:
-    return make("hook_")
-
-
-def delivery_id() -> str:
-    return make("dlv_")
+conversation_id = partial(make, "conv_")
+message_id = partial(make, "msg_")
+turn_id = partial(make, "turn_")
+summary_id = partial(make, "sum_")
+episode_id = partial(make, "epi_")
+memory_id = partial(make, "mem_")
+operation_id = partial(make, "op_")
+receipt_id = partial(make, "rcpt_")
+request_id = partial(make, "req_")
+note_id = partial(make, "note_")
+webhook_id = partial(make, "hook_")
+delivery_id = partial(make, "dlv_")

@@ -1,5 +1,7 @@
 """Where the code, its templates and the data folder are, in a checkout and in an installed copy."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 
@@ -13,12 +15,12 @@ def is_checkout() -> bool:
     return (BASE_DIR / "manage.py").is_file()
 
 
-def program() -> str:
+def program_name() -> str:
     """Return the program that runs our commands here, as people type it."""
     return "manage.py" if is_checkout() else "memcenter"
 
 
-def assets() -> Path:
+def assets_folder() -> Path:
     """Return the folder of `templates`, `static` and `locale`, which `setup.py` moves."""
     return BASE_DIR if is_checkout() else BASE_DIR / "memcenter" / "assets"
 

@@ -1,24 +1,114 @@
-"""The MCP server: the declared tools under the official SDK, the same over HTTP and stdio."""
+"""The MCP server: the declared tools under the official SDK, the same over HTTP and stdio.
+
+A call of a tool authenticates, authorises, finds the owner, then calls the service in one
+transaction. Over HTTP the SDK's ASGI app runs under our WSGI server, in an event loop on its own
+thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from a2wsgi import ASGIMiddleware
 from django.conf import settings
+from django.db import close_old_connections
+from django.http import HttpResponse
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
+from rest_framework.exceptions import Throttled
+from rest_framework.request import Request
+from starlette.applications import Starlette
 
-from memcenter.mcp.calls import Trouble, perform
+from memcenter.lib.errors import ApplicationError, NotAllowed, ProviderError
+from memcenter.lib.process import once
 from memcenter.mcp.tools import TOOLS, Declared
+from memcenter.rest import people, throttling
+from memcenter.rest.endpoint import Asked, Call
+from memcenter.rest.responses import log_error
+from ops import audit_log
+from ops.access import as_user
+from ops.accounts import keys
 from ops.models import ApiKey
+
+SURFACE = "mcp"
+
+
+class Trouble(Exception):
+    """An error in the shape and words of the REST API's errors."""
+
+    def __init__(
+        self, code: str, message: str, fields: Mapping[str, list[str]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.fields = code, message, dict(fields or {})
+
+
+@dataclass(frozen=True)
+class Called(Asked):
+    """Stands for the HTTP request in permission checks; it says whether the tool writes."""
+
+    writing: bool = False
+
+    @property
+    def writes(self) -> bool:
+        return self.writing
+
+
+def key_of(text: str) -> ApiKey | None:
+    """Return the valid key of this text, with the user that it is bound to."""
+    key = keys.authenticate(text)
+    return None if key is None or (key.user is not None and not key.user.is_active) else key
+
+
+def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
+    """Run the tool in one transaction, on one of our own threads.
+
+    Raises only `Trouble`, since the SDK quotes other errors in its answers.
+    """
+    close_old_connections()
+    try:
+        with audit_log.acting_as(f"key {key.pk}", SURFACE):
+            return _perform(tool, given, key)
+    except Trouble:
+        raise
+    except ApplicationError as error:
+        raise Trouble(error.code, error.message, error.fields) from None
+    except Throttled:
+        wait = f"Too many calls; try again in {throttling.seconds_left()} seconds."
+        raise Trouble("rate_limited", wait) from None
+    except ProviderError:
+        raise Trouble("unavailable", "The model can't be reached; try again.") from None
+    except Exception as error:
+        log_error(f"tool {tool.name}", error)
+        raise Trouble("unavailable", "Something went wrong on our side; try again.") from None
+    finally:
+        close_old_connections()
+
+
+def _perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
+    if tool.scope not in key.scopes:
+        raise NotAllowed(f"This key lacks the scope “{tool.scope}”.")
+    throttling.count_key(key)
+    data = given.model_dump(by_alias=True, exclude_none=True)
+    asked = Called(cast(Request, None), key, {}, data, None, tool.scope, writing=tool.writes)
+    user = people.whose_owner(asked)
+    throttling.count_person(key, user, scope=tool.scope)
+    ready = tool.prepare(data) if tool.prepare else None
+    with as_user(user, changing=tool.writes):
+        return tool.act(Call(user=user, asked=asked, ready=ready))
+
 
 # How an agent uses the server best: sent at the greeting, served as a prompt, printed in
 # docs/agents.md.
@@ -120,3 +210,75 @@ def _told(trouble: Trouble) -> CallToolResult:
         structured_content={"error": error},
         is_error=True,
     )
+
+
+PATH = "/mcp"
+_KEY = "memcenter.key"
+_BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \u escapes
+_START_SECONDS = 30
+
+
+def max_body_bytes() -> int:
+    return settings.MAX_BODY_BYTES + _BYTES_OF_A_CHARACTER * settings.MAX_INGEST_CHARS
+
+
+def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> HttpResponse:
+    """Return the server's answer to one message sent with this key."""
+    responses: list[HttpResponse] = []
+
+    def start_response(status: str, headers: Any, error: Any = None) -> None:
+        given = {name: str(one) for name, one in headers if name.lower() != "content-length"}
+        given["Cache-Control"] = "no-store"
+        responses[:] = [HttpResponse(status=int(status.split()[0]), headers=given)]
+
+    given = {
+        **environ,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": PATH,
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.input": BytesIO(body),
+        _KEY: key,
+    }
+    whole = b"".join(_bridge()(given, start_response))  # type: ignore[arg-type]
+    if not responses:
+        raise ApplicationError("Something went wrong on our side.", code="unavailable")
+    responses[0].content = whole
+    return responses[0]
+
+
+def _who_calls(request: Any) -> ApiKey:
+    key = request.scope["wsgi_environ"].get(_KEY) if request is not None else None
+    if not isinstance(key, ApiKey):
+        raise Trouble("unauthenticated", "This API key is not valid.")
+    return key
+
+
+@once
+def _bridge() -> ASGIMiddleware:
+    """Return this process's bridge, created on first use: an event loop doesn't survive a fork."""
+    app = build(_who_calls).streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=max_body_bytes(),
+        # Django has checked the host, and requests without a key don't get here.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True, name="mcp-loop").start()
+    ready: Future[None] = Future()
+    asyncio.run_coroutine_threadsafe(_live(app, ready), loop)
+    ready.result(_START_SECONDS)
+    return ASGIMiddleware(app, loop=loop)  # type: ignore[arg-type]
+
+
+async def _live(app: Starlette, ready: Future[None]) -> None:
+    """Run the app's lifespan, without which it answers every message with an error."""
+    try:
+        async with app.router.lifespan_context(app):
+            ready.set_result(None)
+            await asyncio.Event().wait()
+    except BaseException as error:
+        if not ready.done():
+            ready.set_exception(error)
+        raise

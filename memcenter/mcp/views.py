@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 from django.conf import settings
@@ -13,11 +12,11 @@ from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
 from memcenter.lib.errors import Invalid
-from memcenter.rest.exceptions import body as error_body
-from memcenter.rest.requests.authentication import KeyAuthentication
-from memcenter.rest.requests.parsers import check_names
-from memcenter.rest.thread_limits import Share
-from ops.audit import acting_user
+from memcenter.rest.authentication import KeyAuthentication
+from memcenter.rest.parsers import check_names
+from memcenter.rest.responses import body as error_body
+from memcenter.rest.throttling import Share
+from ops import audit_log
 from ops.models import ApiKey
 
 _share = Share(settings.LONG_ANSWERS)
@@ -28,47 +27,27 @@ _REALM = 'Bearer realm="Memory Center"'
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
     """Answer 401 without a valid key, whatever the message; a tool's own errors are results."""
-    acting_user.comes_in("visitor", "mcp")
+    audit_log.set_actor("visitor", "mcp")
     try:
         key = _key(request)
     except AuthenticationFailed as error:
         return _refused(
             401, "unauthenticated", str(error.detail), headers={"WWW-Authenticate": _REALM}
         )
-    from memcenter.mcp import bridge  # the SDK is large, and most processes never need it
+    from memcenter.mcp import server  # the SDK is large, and most processes never need it
 
-    body = request.read(bridge.max_body_bytes() + 1)
-    if len(body) > bridge.max_body_bytes():
+    body = request.read(server.max_body_bytes() + 1)
+    if len(body) > server.max_body_bytes():
         return _refused(413, "too_large", "The message is too large.")
     try:
         check_names(body)
+        with _share.take():
+            return server.answer(request.META, body=body, key=key)
     except Invalid as error:
         return _refused(400, error.code, error.message)
-    return _in_the_share(lambda: _answered(request, body, key))
-
-
-def _answered(request: HttpRequest, body: bytes, key: ApiKey) -> HttpResponse:
-    from memcenter.mcp import bridge
-
-    given = bridge.answer(request.META, body=body, key=key)
-    response = HttpResponse(given.body, status=given.status)
-    for name, value in given.headers:
-        if name.lower() != "content-length":
-            response[name] = value
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _in_the_share(act: Callable[[], HttpResponse]) -> HttpResponse:
-    try:
-        place = _share.take()
     except Throttled as error:
         wait = {"Retry-After": str(getattr(error, "wait", 1))}
         return _refused(429, "rate_limited", str(error.detail), headers=wait)
-    try:
-        return act()
-    finally:
-        place.close()
 
 
 def _key(request: HttpRequest) -> ApiKey:

@@ -1,5 +1,7 @@
 """Chat models of any server that speaks OpenAI's chat completions, through the package `openai`.
 
+A circuit breaker leaves a failing server in peace for a while.
+
 Every failure becomes a `ProviderError` with our own message, since the server's message may repeat
 the input.
 """
@@ -7,6 +9,7 @@ the input.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,13 +17,50 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memcenter import logs, tracing
+from memcenter import telemetry
 from memcenter.lib.errors import ProviderError
-from memcenter.providers.base import ChatMessage, Completion, TooLong
-from memcenter.providers.breaker import CircuitBreaker
+from memcenter.providers.base import ChatMessage, Completion, NotAsked, TooLong
 
 if TYPE_CHECKING:
     import openai
+
+
+class CircuitBreaker:
+    """Opens for `rest` seconds after `failures` failures in a row.
+
+    Then one call is tried: it closes the circuit or opens it again. The state is kept in the
+    process only.
+    """
+
+    def __init__(
+        self,
+        *,
+        failures: int = 5,
+        rest: float = 30.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = failures
+        self._rest = rest
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failed = 0
+        self._closed_again_at = 0.0
+
+    def check(self) -> None:
+        """Raise `NotAsked` while the circuit is open."""
+        with self._lock:
+            if self._failed < self._most:
+                return
+            now = self._clock()
+            if now < self._closed_again_at:
+                raise NotAsked
+            self._closed_again_at = now + self._rest  # the others wait for this one's outcome
+
+    def note(self, *, failed: bool) -> None:
+        with self._lock:
+            self._failed = self._failed + 1 if failed else 0
+            self._closed_again_at = self._clock() + self._rest
+
 
 _Answer = TypeVar("_Answer")
 _LONGEST_WAIT = 8.0  # seconds; who asks for more is served by retrying the whole operation
@@ -41,20 +81,19 @@ class Endpoint:
     retries: int = 2
 
 
-@dataclass(frozen=True)
-class _Failure:
+class _Failed(Exception):
     """A failed call: `wait` is the delay the server asks for, `unknown` an unsupported option."""
 
-    error: ProviderError
-    again: bool = False
-    wait: float | None = None
-    unknown: str = ""
-
-
-class _Failed(Exception):
-    def __init__(self, failure: _Failure) -> None:
-        super().__init__(str(failure.error))
-        self.failure = failure
+    def __init__(
+        self,
+        error: ProviderError,
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        unknown: str = "",
+    ) -> None:
+        super().__init__(str(error))
+        self.error, self.again, self.wait, self.unknown = error, again, wait, unknown
 
 
 class OpenAICompatibleModel:
@@ -122,29 +161,29 @@ class OpenAICompatibleModel:
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
         """Call, and again after failures that pass. Raises `ProviderError`."""
-        with tracing.span("model call", {"gen_ai.request.model": self.model}):
+        with telemetry.span("model call", {"gen_ai.request.model": self.model}):
+            self._breaker.check()
             return self._until_it_answers(call)
 
     def _until_it_answers(self, call: Callable[[], _Answer]) -> _Answer:
-        self._breaker.check()
         tries = 0
         while True:
             try:
                 answer = call()
             except _Failed as failed:
-                if self._learns_from(failed.failure):
+                if self._learns_from(failed):
                     continue
-                wait = _wait(failed.failure, tries=tries)
+                wait = _wait(failed, tries=tries)
                 if wait is None or tries >= self._endpoint.retries:
-                    self._breaker.note(failed=failed.failure.error.retryable)
-                    raise failed.failure.error from None
+                    self._breaker.note(failed=failed.error.retryable)
+                    raise failed.error from None
                 tries += 1
                 self._sleep(wait)
             else:
                 self._breaker.note(failed=False)
                 return answer
 
-    def _learns_from(self, failure: _Failure) -> bool:
+    def _learns_from(self, failure: _Failed) -> bool:
         """Remember an unsupported option; return False if it was known already."""
         if not failure.unknown or failure.unknown in self._left_out:
             return False
@@ -187,10 +226,10 @@ class OpenAICompatibleModel:
 
 def _named(request: Any) -> None:
     """Return the kept client with the headers of the present request."""
-    request.headers.update(logs.passed_on())
+    request.headers.update(telemetry.passed_on())
 
 
-def _wait(failure: _Failure, *, tries: int) -> float | None:
+def _wait(failure: _Failed, *, tries: int) -> float | None:
     """Return the seconds until the next try, or None for no retry here."""
     if not failure.again:
         return None
@@ -204,7 +243,7 @@ def _completion(answer: Any) -> Completion:
     first = choices[0] if isinstance(choices, list) and choices else None
     text = getattr(getattr(first, "message", None), "content", None)
     if not isinstance(text, str) or not text.strip():
-        raise _Failed(_Failure(_retryable("The model answered nothing.")))
+        raise _Failed(_retryable("The model answered nothing."))
     usage = getattr(answer, "usage", None)
     return Completion(
         text=text,
@@ -225,7 +264,7 @@ def _in_our_words() -> Iterator[None]:
         with _noting():
             yield
     except _Failed as failed:
-        raise failed.failure.error from None
+        raise failed.error from None
 
 
 @contextmanager
@@ -237,25 +276,25 @@ def _noting() -> Iterator[None]:
     try:
         yield
     except openai.APITimeoutError:
-        raise _Failed(_Failure(_retryable("The model did not answer in time."))) from None
+        raise _Failed(_retryable("The model did not answer in time.")) from None
     except openai.APIConnectionError:
         gone = _retryable("The model's server can't be reached.")
-        raise _Failed(_Failure(gone, again=True)) from None
+        raise _Failed(gone, again=True) from None
     except openai.APIStatusError as error:
-        raise _Failed(_of_status(error)) from None
+        raise _of_status(error) from None
     except (openai.OpenAIError, httpx2.HTTPError, ValueError):
-        raise _Failed(_Failure(_retryable("The model’s answer was cut off."))) from None
+        raise _Failed(_retryable("The model’s answer was cut off.")) from None
 
 
-def _of_status(error: openai.APIStatusError) -> _Failure:
+def _of_status(error: openai.APIStatusError) -> _Failed:
     status = error.status_code
     if status in (408, 409, 425, 429) or (status >= 500 and status != 501):
         failed = _retryable(f"The model's server answered {status}.")
-        return _Failure(failed, again=True, wait=_asked_to_wait(error))
+        return _Failed(failed, again=True, wait=_asked_to_wait(error))
     if _is_overflow(error):
-        return _Failure(TooLong())
+        return _Failed(TooLong())
     refused = ProviderError(f"The model's server refused the call ({status}).", retryable=False)
-    return _Failure(refused, unknown=_unknown(error) if status in (400, 422) else "")
+    return _Failed(refused, unknown=_unknown(error) if status in (400, 422) else "")
 
 
 def _is_overflow(error: openai.APIStatusError) -> bool:

@@ -1,4 +1,7 @@
-"""The base class of all API views: read the input, find the person, answer in their transaction."""
+"""The base class of all API views, and their URL patterns.
+
+A view reads the input, finds the person, and answers in their transaction.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -19,13 +23,13 @@ from rest_framework.views import APIView
 
 from memcenter.lib import afterwards
 from memcenter.lib.errors import Invalid, NotFound
+from memcenter.rest import idempotency, people, throttling
 from memcenter.rest.endpoint import Asked, Call, Endpoint
+from memcenter.rest.fields import QueryWords
 from memcenter.rest.pagination import CursorPage
-from memcenter.rest.requests import idempotency, people, throttling
-from memcenter.rest.requests.fields import QueryWords
-from memcenter.rest.requests.throttling import KeyThrottle
+from memcenter.rest.throttling import KeyThrottle
+from ops import audit_log
 from ops.access import as_system, as_user
-from ops.audit import acting_user
 from ops.models import ApiKey, User
 
 _PEOPLE = ("user_id", "owner_id")
@@ -54,7 +58,7 @@ class MemcenterView(APIView):
         try:
             self.initial(wrapped, *args, **kwargs)
             if isinstance(wrapped.auth, ApiKey):
-                acting_user.comes_in(f"key {wrapped.auth.pk}", self.surface)
+                audit_log.set_actor(f"key {wrapped.auth.pk}", self.surface)
             if self.endpoint is None or handler is None:
                 raise MethodNotAllowed(request.method or "")
             response = self._answer(handler, self.endpoint)
@@ -75,7 +79,7 @@ class MemcenterView(APIView):
         if once is not None and (before := once.replay()) is not None:
             return before
         user = people.whose(asked, endpoint)
-        throttling.count_person(asked.key, user, scope=asked.scope)
+        throttling.count_person(asked.key, user, scope=asked.scope, heavy=endpoint.heavy)
         call = Call(user=user, asked=asked)  # type: ignore[arg-type] # None only where `whose` says
         within = endpoint.prepares_within()
         call = call if within else _prepared(call, endpoint)
@@ -130,8 +134,10 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
     if request.method in ("GET", "HEAD"):
         raw = query
     else:
-        raw = _body(request)
-        raw = _with_user_id(raw, query) if request.method != "DELETE" else _merged(raw, query)
+        raw = request.data if type(request.data) is dict else {}
+        # `user_id` may be in the query of any call, other fields in that of a DELETE.
+        also = {"user_id"} if request.method != "DELETE" else query.keys()
+        raw = _merged(raw, {name: query[name] for name in also & query.keys()})
         if endpoint.strict:
             _refuse_unknown({**query, **raw}, endpoint)
     key = request.auth if isinstance(request.auth, ApiKey) else None
@@ -163,15 +169,6 @@ def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     return query
 
 
-def _body(request: Request) -> dict[str, Any]:
-    return request.data if type(request.data) is dict else {}
-
-
-def _with_user_id(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
-    """Accept `user_id` in the query of any call."""
-    return _merged(body, {"user_id": query["user_id"]} if "user_id" in query else {})
-
-
 def _merged(body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
     for name in body.keys() & query.keys():
         if body[name] != query[name]:
@@ -198,3 +195,15 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
     """Return one shared serializer, since validation has no state and copying fields is slow."""
     return kind(partial=partial)
+
+
+SLASHED = "-slashed"
+
+
+def routes(*pairs: tuple[str, type[APIView]]) -> list[URLPattern]:
+    patterns = []
+    for route, view in pairs:
+        handler = view.as_view()
+        patterns.append(path(route, handler, name=view.__name__))
+        patterns.append(path(f"{route}/", handler, name=view.__name__ + SLASHED))
+    return patterns

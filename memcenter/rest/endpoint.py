@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
-from memcenter.rest.description import schema
+from memcenter.rest import openapi
 from memcenter.rest.pagination import CursorPage
 from ops.access import within
 from ops.accounts.keys import Person
@@ -43,6 +43,15 @@ class Asked:
     def person(self) -> Person | None:
         """The person who was read together with the key."""
         return getattr(self.request, "person", None)
+
+    @property
+    def key_id(self) -> int | None:
+        return self.key.pk if self.key else None
+
+    @property
+    def bound_user(self) -> User | None:
+        """The user that the key is bound to."""
+        return self.key.user if self.key else None
 
     @property
     def writes(self) -> bool:
@@ -85,7 +94,7 @@ class Call:
 
     @property
     def key_id(self) -> int | None:
-        return self.asked.key.pk if self.asked.key else None
+        return self.asked.key_id
 
     @property
     def page(self) -> CursorPage:
@@ -108,7 +117,8 @@ class Endpoint:
     also answers while all data of the person is being forgotten. `all_users_for` is the scope with
     which an unbound key may ask about all people. `afterwards`: the call only writes the
     explanation of its answer, after the response was sent. `adds`: the call only inserts rows, so
-    it doesn't take the person's lock. `media` is the content type of the body. `etag`: a GET may
+    it doesn't take the person's lock. `heavy`: the call counts as a heavy one, as forgets and
+    exports do. `media` is the content type of the body. `etag`: a GET may
     send `If-None-Match` (304), and a write `If-Match` (412). `with_person`: an SQL expression
     about the person, `u`, that is read together with the key (`Call.person.extra`).
     """
@@ -128,6 +138,7 @@ class Endpoint:
     all_users_for: str | None = None
     afterwards: bool = False
     adds: bool = False
+    heavy: bool = False
     media: str = "application/json"
     etag: bool = False
     with_person: str = ""
@@ -150,7 +161,7 @@ def endpoint(
             scope=scope or _SCOPE_OF.get(method, Scope.WRITE), unknown_user=chosen, **options
         )
         described: Handler = extend_schema(
-            **schema.describe(handler.__qualname__, method, declared, answers, summary)
+            **openapi.describe(handler.__qualname__, method, declared, answers, summary)
         )(handler)
         described.endpoint = declared  # type: ignore[attr-defined]
         return described

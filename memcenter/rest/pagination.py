@@ -137,9 +137,8 @@ def _python_value(model: type[Model], order: Order, value: Any) -> Any:
 def _limit(text: str | None) -> int:
     if not text:
         return DEFAULT_LIMIT
-    if not (text.isascii() and text.isdigit() and len(text) <= 4):
-        raise Invalid.field("limit", f"Must be a whole number from 1 to {MAX_LIMIT}.")
-    if not 1 <= int(text) <= MAX_LIMIT:
+    is_number = text.isascii() and text.isdigit() and len(text) <= 4
+    if not is_number or not 1 <= int(text) <= MAX_LIMIT:
         raise Invalid.field("limit", f"Must be a whole number from 1 to {MAX_LIMIT}.")
     return int(text)
 

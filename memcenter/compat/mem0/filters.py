@@ -1,18 +1,110 @@
-"""Parse mem0's filters into a tree and turn it into a query over one user's memories."""
+"""Parse values and filters as mem0's client sends them, and query one user's memories by a filter.
+
+Everything that reads a value raises `Invalid` naming the field.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
 from operator import and_, or_
 from typing import Any
 
 from django.db.models import Q
 
-from memcenter.compat.mem0 import values
 from memcenter.lib.errors import Invalid
+
+MAX_NAME = 200
+_LONGEST = 20_000
+_DATE_CHARS = len("2026-01-31")
+
+
+def read_name(value: Any, *, field: str) -> str:
+    """Return the name of a user, agent, app or run."""
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not 1 <= len(text) <= MAX_NAME or not text.strip() or not text.isprintable():
+        raise Invalid.field(field, f"Give a name of 1 to {MAX_NAME} printable characters.")
+    return text
+
+
+def read_object(text: str, *, field: str) -> dict[str, Any]:
+    """Return an object from a query string: JSON, or Python's repr, since the client sends
+    `str({...})`.
+    """
+    if len(text) > _LONGEST:
+        raise Invalid.field(field, "This is too long.")
+    try:
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise Invalid.field(field, "This can't be read as an object.") from error
+    if not isinstance(value, dict):
+        raise Invalid.field(field, "Must be an object.")
+    return value
+
+
+def read_time(value: Any, *, field: str) -> datetime:
+    """Return the time of Unix seconds or ISO 8601; UTC unless it has a time zone."""
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, tz=UTC)
+        found = datetime.fromisoformat(value)
+    except (ValueError, TypeError, OverflowError, OSError) as error:
+        raise Invalid.field(field, "Give Unix seconds or a date such as 2026-01-31.") from error
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def read_day(value: Any) -> tuple[datetime, datetime] | None:
+    """Return the beginnings of a given date and of the next day, in UTC."""
+    if not isinstance(value, str) or len(value) != _DATE_CHARS:
+        return None
+    try:
+        begin = datetime.combine(date.fromisoformat(value), time.min, tzinfo=UTC)
+        return begin, begin + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def read_expiry(value: Any) -> datetime | None:
+    """Return the end of the given date in UTC; it is shown as that date again."""
+    if value is None:
+        return None
+    whole = read_day(value)
+    if whole is not None:
+        return whole[1] - timedelta(microseconds=1)
+    return read_time(value, field="expiration_date")
+
+
+def shown_expiry(value: datetime | None) -> str | None:
+    if value is None:
+        return None
+    value = value.astimezone(UTC)
+    return value.date().isoformat() if value.time() == time.max else value.isoformat()
+
+
+def read_number(value: Any, *, field: str, default: int, most: int) -> int:
+    if value is None:
+        return default
+    text = str(value)
+    good = not isinstance(value, bool) and text.isascii() and text.isdigit() and len(text) < 10
+    if not good or not 1 <= int(text) <= most:
+        raise Invalid.field(field, f"Must be a whole number from 1 to {most:,}.")
+    return int(text)
+
+
+def read_metadata(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Invalid.field("metadata", "Must be an object.")
+    return value
+
 
 ENTITIES = ("user_id", "agent_id", "app_id", "run_id")
 OPERATORS = ("eq", "ne", "in", "gt", "gte", "lt", "lte", "contains", "icontains")
@@ -73,10 +165,6 @@ def parse(given: Any, *, depth: int = 0) -> Joined:
         else:
             raise Invalid.field("filters", f"{str(key)[:50]!r} is no key to filter by.")
     return Joined("AND", tuple(parts))
-
-
-def both(*nodes: Node) -> Joined:
-    return Joined("AND", nodes)
 
 
 def _conditions(key: str, value: Any) -> Iterator[Condition]:
@@ -173,7 +261,7 @@ def _of_user(one: Condition, user_name: str) -> Q:
     if one.operator not in ("eq", "in"):
         raise Invalid.field("user_id", "Ask for users by eq, ne, in or “*”.")
     listed = one.value if isinstance(one.value, list) else [one.value]
-    names = [values.name(value, field="user_id") for value in listed]
+    names = [read_name(value, field="user_id") for value in listed]
     return _ALL if ANY in names or user_name in names else _NONE
 
 
@@ -215,10 +303,10 @@ def _of_time(one: Condition, column: str) -> Q:
 
 def _span(one: Condition) -> tuple[datetime, datetime]:
     """Return the period: a date covers the whole day, a time only itself."""
-    whole = values.day(one.value)
+    whole = read_day(one.value)
     if whole is not None:
         return whole
-    at = values.moment(one.value, field=one.key)
+    at = read_time(one.value, field=one.key)
     return at, at
 
 

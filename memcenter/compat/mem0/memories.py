@@ -1,27 +1,23 @@
-"""`add`, `get_all`, `search`, `delete_all`, and single memories."""
+"""`add` with the parsing of its input, `get_all`, `search`, `delete_all`, and single memories."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from conversations.models import ToldAs
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
-from memcenter.compat.mem0 import (
-    add_input,
-    forget_by_filter,
-    memory_search,
-    people,
-    rendering,
-    values,
-)
-from memcenter.compat.mem0.add_input import Given
-from memcenter.compat.mem0.base import Mem0View, key_id
+from memcenter.compat.mem0 import filters, memory_search, people, rendering
+from memcenter.compat.mem0.filters import ANY, ENTITIES
+from memcenter.compat.mem0.people import Mem0View
+from memcenter.lib import ids as made_ids
 from memcenter.lib.errors import Invalid
 from memcenter.rest.endpoint import Asked, endpoint
 from memories import selectors
@@ -33,6 +29,142 @@ from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import Operation, Scope, User
 
+UNANSWERED = "…"
+_LONGEST_THREAD = 200
+_MOST_MESSAGES = 500
+
+
+@dataclass(frozen=True)
+class Ids:
+    user: str | None = None
+    agent: str = ""
+    app: str = ""
+    run: str = ""
+
+    @property
+    def thread(self) -> str:
+        """Return the conversation for these messages: one for each run, agent and app."""
+        told = {"run": self.run, "agent": self.agent, "app": self.app}
+        name = memory_search.THREADS + ";".join(
+            f"{what}={name}" for what, name in told.items() if name
+        )
+        if len(name) <= _LONGEST_THREAD:
+            return name
+        return memory_search.THREADS + hashlib.sha256(name.encode()).hexdigest()
+
+    @property
+    def labels(self) -> dict[str, str]:
+        given = {"agent_id": self.agent, "app_id": self.app, "run_id": self.run}
+        return {name: value for name, value in given.items() if value}
+
+
+@dataclass(frozen=True)
+class Given:
+    """A validated `add` call."""
+
+    ids: Ids
+    messages: list[tuple[str, str]]
+    infer: bool
+    metadata: Mapping[str, Any]
+    at: datetime | None
+    until: datetime | None
+
+    def labels(self) -> dict[str, Any]:
+        """Return the labels, including a mark that identifies everything from the same call."""
+        given: dict[str, Any] = {"call": made_ids.request_id(), **self.ids.labels}
+        if self.metadata:
+            given["metadata"] = dict(self.metadata)
+        if self.until is not None:
+            given["valid_until"] = self.until.isoformat()
+        if self.at is not None:
+            given["occurred_at"] = self.at.isoformat()
+        return given
+
+
+def added(body: Mapping[str, Any]) -> Given:
+    """Validate the input. Raises `Invalid` naming the field."""
+    at = body.get("timestamp")
+    return Given(
+        ids=ids_of(body),
+        messages=list(_messages(body.get("messages"))),
+        infer=body.get("infer") is not False,
+        metadata=filters.read_metadata(body.get("metadata")),
+        at=None if at is None else filters.read_time(at, field="timestamp"),
+        until=filters.read_expiry(body.get("expiration_date")),
+    )
+
+
+def ids_of(body: Mapping[str, Any]) -> Ids:
+    """Read the ids from the top level or from `filters`, where they may be inside an AND."""
+    found: dict[str, str] = {}
+    for place in (*_flat(body.get("filters")), body):
+        for key in ENTITIES:
+            if place.get(key) is not None:
+                found[key] = filters.read_name(place[key], field=key)
+    if not found or ANY in found.values():
+        raise Invalid.field("user_id", "Give user_id, agent_id, app_id or run_id, each by name.")
+    return Ids(
+        found.get("user_id"),
+        found.get("agent_id", ""),
+        found.get("app_id", ""),
+        found.get("run_id", ""),
+    )
+
+
+def paired(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pair user messages with answers as turns; a placeholder stands for a missing side."""
+    turns: list[tuple[str, str]] = []
+    said: str | None = None
+    for role, text in messages:
+        if role == "user":
+            if said is not None:
+                turns.append((said, UNANSWERED))
+            said = text
+        else:
+            turns.append((said or UNANSWERED, text))
+            said = None
+    if said is not None:
+        turns.append((said, UNANSWERED))
+    return turns
+
+
+def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(filters, dict):
+        inner = filters.get("AND")
+        for one in inner if isinstance(inner, list) else ():
+            if isinstance(one, dict):
+                yield one
+        yield filters
+
+
+def _messages(given: Any) -> Iterator[tuple[str, str]]:
+    """Return the messages of user and assistant, without instructions and tool calls."""
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    listed = [given] if isinstance(given, dict) else given
+    if not isinstance(listed, list) or len(listed) > _MOST_MESSAGES:
+        raise Invalid.field("messages", f"Give a list of at most {_MOST_MESSAGES} messages.")
+    some = False
+    for one in listed:
+        if not isinstance(one, dict):
+            raise Invalid.field("messages", "Each message has a role and a content.")
+        text = _text_of(one.get("content"))
+        if one.get("role") in ("user", "assistant") and text.strip():
+            some = True
+            yield one["role"], text
+    if not some:
+        raise Invalid.field("messages", "Nobody says anything in them.")
+
+
+def _text_of(content: Any) -> str:
+    """Return the text of a content, which may consist of parts such as pictures."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = [one["text"] for one in parts if isinstance(one, dict) and "text" in one]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
 _PAGE, _LARGEST_PAGE, _LAST_PAGE = 100, 200, 10_000
 _BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
 
@@ -40,7 +172,7 @@ _BEST, _MOST, _THRESHOLD = 10, 1_000, 0.1
 class AddView(Mem0View):
     @endpoint(summary="Remember what was said", answers={}, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        given = add_input.added(asked.data)
+        given = added(asked.data)
         user = people.writer(asked, given.ids.user)
         if given.infer:
             operation = _record(given, user=user)
@@ -60,27 +192,16 @@ class AddView(Mem0View):
 class MemoriesView(Mem0View):
     @endpoint(summary="List memories", answers={}, scope=Scope.READ, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        request = asked.request
-        number = values.number(
-            request.query_params.get("page") or asked.data.get("page"),
-            field="page",
-            default=1,
-            most=_LAST_PAGE,
-        )
-        size = values.number(
-            request.query_params.get("page_size") or asked.data.get("page_size"),
-            field="page_size",
-            default=_PAGE,
-            most=_LARGEST_PAGE,
-        )
+        number = _number(asked, "page", default=1, most=_LAST_PAGE)
+        size = _number(asked, "page_size", default=_PAGE, most=_LARGEST_PAGE)
         what = memory_search.wanted(asked.data)
         whose = people.readers(asked, what.tree)
         count, found = memory_search.page(whose, what, number=number, size=size)
         return Response(
             {
                 "count": count,
-                "next": _link(request._request, number + 1) if number * size < count else None,
-                "previous": _link(request._request, number - 1) if number > 1 else None,
+                "next": _link(asked, number + 1) if number * size < count else None,
+                "previous": _link(asked, number - 1) if number > 1 else None,
                 "results": [rendering.found(one) for one in found],
             }
         )
@@ -92,7 +213,9 @@ class SearchView(Mem0View):
         text = asked.data.get("query")
         if not isinstance(text, str) or not text.strip():
             raise Invalid.field("query", "Say what to search for.")
-        limit = values.number(asked.data.get("top_k"), field="top_k", default=_BEST, most=_MOST)
+        limit = filters.read_number(
+            asked.data.get("top_k"), field="top_k", default=_BEST, most=_MOST
+        )
         what = memory_search.wanted(asked.data)
         whose = people.readers(asked, what.tree)
         prepared = search.prepare_query(text.strip())
@@ -106,7 +229,7 @@ class DeleteAllView(Mem0View):
     def delete(self, asked: Asked) -> Response:
         what = memory_search.every(asked.data)
         whose = people.readers(asked, what.tree)
-        begun = [forget_by_filter.forget(user, what.tree, key_id=key_id(asked)) for user in whose]
+        begun = [memory_search.forget(user, what.tree, key_id=asked.key_id) for user in whose]
         first = next((one for one in begun if one is not None), None)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
@@ -131,7 +254,7 @@ class MemoryView(Mem0View):
         user = people.of_memory(asked, asked.ids["memory_id"])
         with as_user(user, changing=True):
             row = selectors.memory_of(user, asked.ids["memory_id"])
-            memory_forgets.forget_memory(user=user, memory=row, requested_by_key=key_id(asked))
+            memory_forgets.forget_memory(user=user, memory=row, requested_by_key=asked.key_id)
         return Response({"message": "Memory deleted successfully!", "cascade_count": 0})
 
 
@@ -162,11 +285,11 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
             raise Invalid.field("text", "Must be text.")
         changes["content"] = given["text"]
     if given.get("metadata") is not None:
-        changes["metadata"] = values.metadata(given["metadata"])
+        changes["metadata"] = filters.read_metadata(given["metadata"])
     if given.get("timestamp") is not None:
-        changes["occurred_at"] = values.moment(given["timestamp"], field="timestamp")
+        changes["occurred_at"] = filters.read_time(given["timestamp"], field="timestamp")
     if "expiration_date" in given:
-        changes["valid_until"] = values.expiry(given["expiration_date"])
+        changes["valid_until"] = filters.read_expiry(given["expiration_date"])
     if not changes:
         raise Invalid.field("text", "Give text, metadata, timestamp or expiration_date.")
     return changes
@@ -197,7 +320,7 @@ def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
 
     With a `timestamp` all of them were said at that time.
     """
-    pairs = add_input.pairs(given.messages)
+    pairs = paired(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):
         told = ToldAs.TO_US if place == len(pairs) else ToldAs.UNDATED
         told = ToldAs.DATED if given.at is not None else told
@@ -222,8 +345,8 @@ def _store(given: Given, *, user: User) -> list[Memory]:
         )
         for _, text in given.messages
     ]
-    with as_user(user, changing=True):
-        return [direct_writes.store(one, user=user) for one in prepared]
+    with as_user(user, at_once=False):
+        return direct_writes.store(prepared, user=user)
 
 
 def _threshold(value: Any) -> float:
@@ -234,5 +357,10 @@ def _threshold(value: Any) -> float:
     return float(value)
 
 
-def _link(request: HttpRequest, number: int) -> str:
-    return replace_query_param(request.build_absolute_uri(), "page", number)
+def _number(asked: Asked, name: str, *, default: int, most: int) -> int:
+    given = asked.request.query_params.get(name) or asked.data.get(name)
+    return filters.read_number(given, field=name, default=default, most=most)
+
+
+def _link(asked: Asked, number: int) -> str:
+    return replace_query_param(asked.request.build_absolute_uri(), "page", number)

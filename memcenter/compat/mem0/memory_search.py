@@ -1,4 +1,4 @@
-"""Find memories by a filter, of one user or of several in turn, and the best matches of a query."""
+"""Find memories by a filter, of one user or of several in turn, and forget all that match."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from memcenter.compat.mem0 import filters, values
-from memcenter.compat.mem0.filters import Joined, both, parse
+from conversations.forgetting import message_forgets
+from conversations.models import Conversation
+from memcenter.compat.mem0 import filters
+from memcenter.compat.mem0.filters import Joined, Node, parse
 from memcenter.compat.mem0.people import name_of
 from memories import selectors
+from memories.forgetting import memory_forgets
 from memories.models import Memory, MemoryStatus, TraceKind
 from memories.recall import candidate_pool, traces
 from memories.recall.candidate_pool import PreparedQuery
@@ -23,7 +26,9 @@ from memories.recall.searchable_texts import shelf_of
 from memories.recall.traces import Hit, Stage
 from ops.access import as_user
 from ops.accounts import users
-from ops.models import User
+from ops.models import Operation, User
+
+THREADS = "mem0:"  # begins the names of the conversations that `add` records
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def wanted(body: Mapping[str, Any]) -> Wanted:
     }
     if created:
         beside["created_at"] = created
-    tree = both(parse(body.get("filters")), parse(beside))
+    tree = Joined("AND", (parse(body.get("filters")), parse(beside)))
     return Wanted(tree, expired=body.get("show_expired") is True)
 
 
@@ -145,9 +150,43 @@ def every(body: Mapping[str, Any]) -> Wanted:
     refused.
     """
     given: dict[str, Any] = {
-        key: values.name(body[key], field=key) for key in filters.ENTITIES if key in body
+        key: filters.read_name(body[key], field=key) for key in filters.ENTITIES if key in body
     }
     for key in ("filters", "metadata"):
         if key in body:
-            given[key] = values.literal(str(body[key]), field=key)
+            given[key] = filters.read_object(str(body[key]), field=key)
     return wanted(given)
+
+
+def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
+    """Forget all matches, whatever their state; return the first operation, or None without a
+    match.
+
+    A filter that names only a user, agent, app or run also forgets what was said under its name.
+    """
+    with as_user(user, changing=True):
+        matching = filters.query(tree, user_name=name_of(user))
+        memories = list(Memory.visible.filter(matching, user=user))
+        begun = [
+            message_forgets.forget_conversation(
+                user=user, conversation=one, requested_by_key=key_id
+            )
+            for one in _threads(user, tree)
+        ]
+        if memories:
+            begun.insert(
+                0,
+                memory_forgets.forget_memories(
+                    user=user, memories=memories, requested_by_key=key_id
+                ),
+            )
+    return begun[0] if begun else None
+
+
+def _threads(user: User, tree: Node) -> list[Conversation]:
+    names = filters.plain_entities(tree)
+    if names is None or names.get("user_id", name_of(user)) != name_of(user):
+        return []
+    labels = {f"turns__labels__{key}": name for key, name in names.items() if key != "user_id"}
+    rows = Conversation.objects.filter(user=user, external_id__startswith=THREADS)
+    return list(rows.filter(Q(**labels)).distinct().order_by("pk"))

@@ -1,26 +1,30 @@
-"""`ping`, batches, exports, summary, feedback, events, and endpoints that aren't offered."""
+"""Entities, `ping`, batches, exports, summary, feedback, events, and what isn't offered."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from django.core import signing
+from django.db.models import Count, Max, Min, Q
+from django.urls import path, re_path
 from rest_framework.response import Response
 
 from conversations.models import Rating, Turn
-from memcenter.compat.mem0 import memory_search, people, rendering
-from memcenter.compat.mem0.base import AnyKey, Mem0View, NotOffered, key_id
-from memcenter.compat.mem0.memories import change
+from memcenter.compat.mem0 import filters, memories, memory_search, people, rendering
+from memcenter.compat.mem0.filters import Joined, parse
+from memcenter.compat.mem0.people import AnyKey, Mem0View, NotOffered
 from memcenter.lib.errors import Invalid, NotFound
 from memcenter.rest.endpoint import Asked, endpoint
 from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory
-from memories.writing import ratings
+from memories.writing import curation
 from ops import selectors as operation_selectors
 from ops.access import as_system, as_user
-from ops.api import access
+from ops.api import views_operations
+from ops.forgetting import person_forgets
 from ops.models import Kind, Operation, Scope, User
 
 _MOST = 1_000
@@ -28,6 +32,44 @@ _EXPORTED = 10_000
 _SUMMARIZED = 100
 _SALT = "mem0 export"
 _RATINGS = {one.upper(): one for one in Rating.values}
+_ENTITY_KINDS = ("agent", "app", "run")
+_REACHABLE = Q(external_id__isnull=False, is_staff=False, is_active=True, hidden_at__isnull=True)
+
+
+class EntitiesView(Mem0View):
+    @endpoint(summary="Who there are memories of", answers={}, scope=Scope.ADMIN)
+    def get(self, asked: Asked) -> Response:
+        bound = asked.key.user_id if asked.key else None
+        with as_system():
+            whose = User.objects.filter(Q(pk=bound) if bound else _REACHABLE)
+            # Users come last: `reset` deletes in this order, and deleting a user deletes their
+            # keys.
+            results = [
+                *(one for kind in _ENTITY_KINDS for one in _named(kind, whose)),
+                *_users(whose),
+            ]
+        totals = {f"total_{kind}s": 0 for kind in ("user", *_ENTITY_KINDS)}
+        for one in results:
+            totals[f"total_{one['type']}s"] += 1
+        return Response({**_whole(results), **totals})
+
+
+class EntityView(Mem0View):
+    @endpoint(summary="A user's profile", answers={})
+    def get(self, asked: Asked) -> Response:
+        raise NotOffered
+
+    @endpoint(summary="Forget a user, or all of an agent, app or run", answers={})
+    def delete(self, asked: Asked) -> Response:
+        kind, name = asked.ids["kind"], asked.ids["name"]
+        if kind == "user":
+            begun: Operation | None = _forget_user(asked, name)
+        elif kind in _ENTITY_KINDS:
+            begun = _forget_named(asked, kind, filters.read_name(name, field=f"{kind}_id"))
+        else:
+            raise NotFound("An entity is a user, an agent, an app or a run.")
+        event_id = begun.public_id if begun else None
+        return Response({"message": "Entity deleted successfully!", "event_id": event_id})
 
 
 class PingView(Mem0View):
@@ -45,7 +87,7 @@ class BatchView(Mem0View):
         listed = _listed(asked)
         whose = _whose(asked, listed)
         for one in listed:
-            change(one["memory_id"], one, user=whose[one["memory_id"]])
+            memories.change(one["memory_id"], one, user=whose[one["memory_id"]])
         return Response({"message": f"Successfully updated {len(listed)} memories"})
 
     @endpoint(summary="Forget several memories", answers={})
@@ -58,7 +100,7 @@ class BatchView(Mem0View):
             with as_user(user, changing=True):
                 rows = list(Memory.visible.filter(user=user, public_id__in=ids))
                 memory_forgets.forget_memories(
-                    user=user, memories=rows, requested_by_key=key_id(asked)
+                    user=user, memories=rows, requested_by_key=asked.key_id
                 )
         return Response({"message": f"Successfully deleted {len(listed)} memories"})
 
@@ -108,7 +150,7 @@ class FeedbackView(Mem0View):
         with as_user(user, changing=True):
             row = selectors.memory_of(user, memory_id, with_bin=False)
             rated = _RATINGS[rating] if rating else None
-            ratings.rate_memory(user=user, memory=row, rating=rated, comment=reason)
+            curation.rate_memory(user=user, memory=row, rating=rated, comment=reason)
         return Response({"id": memory_id, "feedback": rating, "feedback_reason": reason or None})
 
 
@@ -123,8 +165,7 @@ class EventsView(Mem0View):
             with as_user(user):
                 rows += operation_selectors.operations_of(user).order_by("-pk")[:100]
         results = [rendering.event(row, results=[]) for row in rows]
-        answer = {"count": len(results), "next": None, "previous": None, "results": results}
-        return Response(answer)
+        return Response(_whole(results))
 
 
 class EventView(Mem0View):
@@ -132,7 +173,9 @@ class EventView(Mem0View):
     def get(self, asked: Asked) -> Response:
         if asked.ids["op_id"].startswith("mem_"):
             return Response(_stored_at_once(asked, asked.ids["op_id"]))
-        access.check(asked, by_id=asked.key is not None and not asked.key.requires_user)
+        views_operations.check_access(
+            asked, by_id=asked.key is not None and not asked.key.requires_user
+        )
         with as_system():
             row = operation_selectors.operation_by(asked.ids["op_id"])
             user = operation_selectors.user_of(row)
@@ -153,6 +196,11 @@ class AbsentView(Mem0View):
         raise NotOffered
 
     post = put = patch = delete = get
+
+
+def _whole(results: list[Any]) -> dict[str, Any]:
+    """Return a list without further pages."""
+    return {"count": len(results), "next": None, "previous": None, "results": results}
 
 
 def _listed(asked: Asked) -> list[dict[str, Any]]:
@@ -229,3 +277,92 @@ def _learned(rows: list[Operation], user: User) -> list[dict[str, Any]]:
     return [
         rendering.learned(one["result"], known[one["id"]]) for one in told if one["id"] in known
     ]
+
+
+def _forget_user(asked: Asked, name: str) -> Operation:
+    user = people.entity(asked, name)
+    with as_user(user, changing=True):
+        operation, _ = person_forgets.forget_user(user=user, requested_by_key=asked.key_id)
+    return operation
+
+
+def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
+    """Forget for every user that the key reaches; return None if nothing is left to forget."""
+    tree = parse({f"{kind}_id": name})
+    begun = [
+        memory_search.forget(user, tree, key_id=asked.key_id)
+        for user in _people_of(asked, kind, name, tree)
+    ]
+    return next((one for one in begun if one is not None), None)
+
+
+def _people_of(asked: Asked, kind: str, name: str, tree: Joined) -> list[User]:
+    if asked.key is not None and asked.key.user_id is not None:
+        return list(people.readers(asked, tree))
+    people.check_named(asked)
+    with as_system():
+        rows = Memory.visible.filter(**{f"{kind}_id": name})
+        whose = User.objects.filter(_REACHABLE, pk__in=rows.values("user"))
+        return list(whose.order_by("pk"))
+
+
+def _users(whose: Any) -> Iterator[dict[str, Any]]:
+    counts = dict(
+        Memory.objects.filter(user__in=whose)
+        .order_by()
+        .values_list("user")
+        .annotate(total=Count("pk"))
+    )
+    for user in whose.order_by("pk"):
+        yield {
+            "id": str(user.subject),
+            "name": people.name_of(user),
+            "type": "user",
+            "created_at": user.created_at,
+            "updated_at": user.updated_at,
+            "total_memories": counts.get(user.pk, 0),
+        }
+
+
+def _named(kind: str, whose: Any) -> Iterator[dict[str, Any]]:
+    column = f"{kind}_id"
+    rows = (
+        Memory.objects.filter(user__in=whose)
+        .exclude(**{column: ""})
+        .order_by()
+        .values(column)
+        .annotate(total=Count("pk"), first=Min("created_at"), last=Max("updated_at"))
+    )
+    for row in rows.order_by(column):
+        yield {
+            "id": row[column],
+            "name": row[column],
+            "type": kind,
+            "created_at": row["first"],
+            "updated_at": row["last"],
+            "total_memories": row["total"],
+        }
+
+
+# The client's own paths below the root, which always end in a slash.
+urlpatterns = [
+    path("v1/ping/", PingView.as_view()),
+    path("v3/memories/add/", memories.AddView.as_view()),
+    path("v3/memories/search/", memories.SearchView.as_view()),
+    path("v3/memories/", memories.MemoriesView.as_view()),
+    path("v1/memories/", memories.DeleteAllView.as_view()),
+    path("v1/memories/<str:memory_id>/history/", memories.HistoryView.as_view()),
+    path("v1/memories/<str:memory_id>/", memories.MemoryView.as_view()),
+    path("v1/batch/", BatchView.as_view()),
+    path("v1/entities/", EntitiesView.as_view()),
+    path("v2/entities/<str:kind>/<path:name>/", EntityView.as_view()),
+    path("v1/exports/", ExportsView.as_view()),
+    path("v1/exports/get/", ExportView.as_view()),
+    path("v1/summary/", SummaryView.as_view()),
+    path("v1/feedback/", FeedbackView.as_view()),
+    path("v1/events/", EventsView.as_view()),
+    path("v1/event/<str:op_id>/", EventView.as_view()),
+    path("v2/profiles/<path:rest>", AbsentView.as_view()),
+    # These paths look like ours but aren't part of our API.
+    re_path(r"^api/v1/(?:orgs|webhooks)/.+/$", AbsentView.as_view()),
+]

@@ -1,23 +1,31 @@
-"""Find the user whose memories a call means. A bound key reaches only its own user.
+"""The base of the views for mem0's client, and the user whose memories a call means.
 
-mem0's calls by id carry no user, and other calls may name only an agent, app or run. They mean the
-owner of the id or the default user. A key with `requires_user` refuses both.
+A bound key reaches only its own user. mem0's calls by id carry no user, and other calls may name
+only an agent, app or run. They mean the owner of the id or the default user. A key with
+`requires_user` refuses both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.conf import settings
+from rest_framework.exceptions import APIException
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from memcenter.compat.mem0.filters import ANY, Joined, named, names_somebody
 from memcenter.lib.errors import Invalid, NotFound
+from memcenter.rest import people, throttling
+from memcenter.rest.base import MemcenterView, read
 from memcenter.rest.endpoint import CREATE, Asked, Endpoint
-from memcenter.rest.requests import people, throttling
-from memories import owners
+from memories import selectors
 from ops.accounts import users
-from ops.models import User
+from ops.models import ApiKey, User
 
 _MOST = 100
 
@@ -27,13 +35,9 @@ def name_of(user: User) -> str:
     return user.external_id or user.username or str(user.subject)
 
 
-def default_owner() -> str:
-    return settings.DEFAULT_OWNER or "default"
-
-
 def writer(asked: Asked, name: str | None) -> User:
     """Return the user to write for, created on first use. Raises `NotFound`, `Conflict`."""
-    bound = _bound(asked)
+    bound = asked.bound_user
     if bound is not None:
         if name not in (None, name_of(bound)):
             raise NotFound("There is no such user.")
@@ -53,7 +57,7 @@ def readers(asked: Asked, tree: Joined) -> Sequence[User]:
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
-    names, bound = named(tree, "user_id"), _bound(asked)
+    names, bound = named(tree, "user_id"), asked.bound_user
     if bound is not None:
         if set(names) - {ANY, name_of(bound)}:
             raise NotFound("There is no such user.")
@@ -77,16 +81,16 @@ def find(name: str) -> User | None:
 
 def of_memory(asked: Asked, memory_id: str) -> User:
     """Return the owner of the memory if the key reaches them. Raises `NotFound`."""
-    bound = _bound(asked)
+    bound = asked.bound_user
     if bound is None:
         check_named(asked)
-    user = bound or people.reachable(owners.of_memory(memory_id))
+    user = bound or people.reachable(selectors.owner_of_memory(memory_id))
     return _counted(asked, people.present(user, writes=asked.writes))
 
 
 def entity(asked: Asked, name: str) -> User:
     """Return the user of this name, even while being forgotten. Raises `NotFound`."""
-    bound = _bound(asked)
+    bound = asked.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
         raise NotFound("There is no such user.")
@@ -102,7 +106,7 @@ def check_named(asked: Asked) -> None:
 def _unnamed(asked: Asked) -> str:
     """Return the user that an unbound key means if it names none. Raises `Invalid`."""
     check_named(asked)
-    return default_owner()
+    return settings.DEFAULT_OWNER or "default"
 
 
 def _counted(asked: Asked, user: User) -> User:
@@ -110,13 +114,9 @@ def _counted(asked: Asked, user: User) -> User:
     return user
 
 
-def _bound(asked: Asked) -> User | None:
-    return asked.key.user if asked.key else None
-
-
 def check_reach(asked: Asked, user: User) -> None:
     """Raise `NotFound` if the key doesn't reach this user."""
-    bound = _bound(asked)
+    bound = asked.bound_user
     if bound is None:
         check_named(asked)
         people.reachable(user)
@@ -126,5 +126,32 @@ def check_reach(asked: Asked, user: User) -> None:
 
 
 def default_name(asked: Asked) -> str:
-    bound = _bound(asked)
+    bound = asked.bound_user
     return name_of(bound) if bound is not None else _unnamed(asked)
+
+
+class NotOffered(APIException):
+    status_code = 501
+    default_detail = "Memory Center doesn't offer this part of mem0's platform."
+
+
+class AnyKey(BasePermission):
+    """Allow every valid key, whatever its permissions."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return isinstance(request.auth, ApiKey)
+
+
+class Mem0View(MemcenterView):
+    """Call handlers as `post(asked)`, outside any transaction, since some act for several users.
+
+    Handlers ignore unknown fields: the client sends many that only its own platform uses.
+    """
+
+    schema = None  # described by mem0, not by us
+    surface = "mem0"
+
+    def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
+        asked = read(self.request, endpoint, ids=self.kwargs)
+        response: Response = handler(asked)
+        return response

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from memcenter.compat.mem0.filters import shown_expiry
 from memcenter.compat.mem0.memory_search import Found
 from memcenter.compat.mem0.people import name_of
-from memcenter.compat.mem0.values import shown_expiry
 from memories.models import Memory, MemoryVersion
 from ops.models import Kind, Operation, Status, User
 

@@ -15,13 +15,13 @@ from django.db import Error, connection
 from redis.exceptions import RedisError
 
 from conversations import selectors
-from conversations.block import context, temporary_context
+from conversations.block import context
 from conversations.block.context import Context, Wanted
 from conversations.models import Conversation, ConversationKind, Message, Role
 from conversations.recording import conversation_names, temporary, turns
 from conversations.recording.temporary import TemporaryConversation
 from conversations.recording.turns import MessageInput
-from memcenter.compat.openai_chat.chat_request import Said
+from memcenter.compat.openai_chat.protocol import Said
 from memcenter.lib.errors import ApplicationError, ProviderError
 from memories.recall import search
 from memories.recall.candidate_pool import PreparedQuery
@@ -103,8 +103,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
     user = exchange.user
     if exchange.brief or not exchange.kept:
         thread = _temporary(exchange)
-        found = temporary_context.build(prepared, user=user, conversation=thread, wanted=wanted)
-        return Recalled(found.block)
+        return Recalled(
+            context.build(prepared, user=user, conversation=thread, wanted=wanted).block
+        )
     kept = Conversation.objects.filter(user=user, external_id=exchange.thread).first()
     found = context.build(prepared, user=user, conversation=kept, wanted=wanted)
     covered = _covered(found, exchange, kept) if kept and settings.COMPACT_COMPLETIONS else 0

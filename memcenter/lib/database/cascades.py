@@ -49,7 +49,7 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
     numbers = {one.model: number for number, one in enumerate(tables)}
     parts = [
         f"gone_{numbers[one.model]} AS MATERIALIZED (SELECT {_key(one.model)} AS pk"
-        f" FROM {_quoted(one.model)} WHERE {_dies(one, numbers)})"
+        f" FROM {_quoted(one.model)} WHERE {_leads_any(one.parents, numbers)})"
         for one in tables[1:]
         if one.parents
     ]
@@ -101,8 +101,8 @@ def _hanging(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:
         yield column.column, one.related_model, one.on_delete
 
 
-def _dies(one: _Table, numbers: dict[type[Model], int]) -> str:
-    return " OR ".join(_leads(name, numbers[parent]) for name, parent in one.parents)
+def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Model], int]) -> str:
+    return " OR ".join(_leads(name, numbers[parent]) for name, parent in columns)
 
 
 def _loosening(one: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
@@ -111,11 +111,10 @@ def _loosening(one: _Table, numbers: dict[type[Model], int], *, goes: bool) -> s
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
         for name, parent in one.loosened
     )
-    met = " OR ".join(_leads(name, numbers[parent]) for name, parent in one.loosened)
     stays = f" AND NOT {_is_in(_key(one.model), numbers[one.model])}" if goes else ""
     return (
         f"loose_{numbers[one.model]} AS (UPDATE {_quoted(one.model)} SET {changes}"
-        f" WHERE ({met}){stays})"
+        f" WHERE ({_leads_any(one.loosened, numbers)}){stays})"
     )
 
 

@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memcenter import backup
-from memcenter.embedded.tools import where_it_is
+from memcenter.embedded import backup
+from memcenter.embedded.backup import where_it_is
 
 
 class Command(BaseCommand):

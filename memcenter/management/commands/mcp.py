@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memcenter.lib import env
 from memcenter.mcp import server
-from memcenter.mcp.calls import Trouble, key_of
+from memcenter.mcp.server import Trouble, key_of
 from ops.models import ApiKey
 
 

@@ -11,14 +11,13 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from memcenter import backup
+from memcenter.embedded import backup
+from memcenter.embedded.backup import migrate_if_needed, where_it_is
 from memcenter.embedded.folder import DataFolder, FolderBusy
-from memcenter.embedded.schema import migrate_if_needed
-from memcenter.embedded.tools import where_it_is
 from memcenter.lib import places
+from ops import webhook_events
 from ops.access import as_system
 from ops.models import SignInLink
-from ops.webhooks import held_deliveries
 
 
 class Command(BaseCommand):
@@ -38,7 +37,7 @@ class Command(BaseCommand):
                 migrate_if_needed(backup_first=False)  # from the backup that is there
                 cache.clear()  # whatever it says is of another state
                 with as_system():
-                    held_deliveries.hold()
+                    webhook_events.hold_deliveries()
                     SignInLink.objects.all().delete()
                 call_command("reapply_forgets", stdout=self.stdout)
         except (backup.BackupError, FolderBusy) as error:
@@ -47,7 +46,7 @@ class Command(BaseCommand):
             self.stdout.write(_take_key(where.data, told["secret_key"]))
         self.stdout.write(f"restored what was there at {told['made_at']}")
         self.stdout.write(
-            f"Nothing is sent to webhooks until you run: {places.program()} resumedeliveries"
+            f"Nothing is sent to webhooks until you run: {places.program_name()} resumedeliveries"
         )
 
 

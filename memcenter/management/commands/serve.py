@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,17 @@ import django
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connection, connections
+from django.core.wsgi import get_wsgi_application
+from django.db import OperationalError, connection, connections
 from django.urls import get_resolver
 
-from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.instance import Instance
-from memcenter.embedded.schema import migrate_if_needed
+from memcenter.celery import app as celery
+from memcenter.embedded.backup import migrate_if_needed
+from memcenter.embedded.databases import Instance
+from memcenter.embedded.folder import DataFolder, EmbeddedError, plain_errors
 from memcenter.embedded.supervisor import Address, Supervisor
-from memcenter.lib import env
-from memories.preloading import preload
+from memcenter.lib import env, places
+from memories.language_steps import preload
 
 _LINES = """
   Memory Center  {address}
@@ -33,6 +36,19 @@ _LOGIN = """\
   API key 密钥   {api_key}
 
 """
+
+# What the programs import when they begin. Imported here, it exists once for all of them.
+_OF_PROGRAMS = (
+    *("celery.bin.celery", "celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"),
+    *(
+        "celery.worker.consumer",
+        "celery.worker.loops",
+        "celery.worker.pidbox",
+        "celery.events.receiver",
+    ),
+    *("billiard.popen_fork", "billiard.synchronize", "kombu.transport.redis"),
+    *("granian.cli", "granian.server.mp", "django.conf.urls.i18n"),
+)
 
 
 class Command(BaseCommand):
@@ -52,6 +68,10 @@ class Command(BaseCommand):
             ).run()
         except EmbeddedError as error:
             sys.exit(str(error))
+        except OperationalError as error:  # a full disk, for example
+            first = str(error).strip().splitlines()[0]
+            doctor = f"`{places.program_name()} doctor` says what to do."
+            sys.exit(f"PostgreSQL fails ({first}). {doctor}")
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
@@ -65,12 +85,19 @@ def _is_embedded(folder: DataFolder) -> bool:
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
 
 
+@plain_errors("Memory Center can't be started")
 def _prepare(folder: DataFolder, *, embedded: bool) -> None:
     migrate_if_needed(meanwhile=lambda: _collect_static(folder), backup_first=embedded)
     _make_first_login(folder)
     # A restored copy of the data folder is older than the ledger.
     call_command("reapply_forgets", at_start=True)
     get_resolver().url_patterns  # noqa: B018  imports all views
+    for name in _OF_PROGRAMS:
+        import_module(name)
+    celery.finalize()
+    get_wsgi_application()  # for the middleware that it imports
+    # Celery's own check touches most of the memory that the programs share; `make test` checks.
+    os.environ["CELERY_SKIP_CHECKS"] = "1"
     preload()
     # The programs are copies of this process, which may have no connection open.
     connections.close_all()
@@ -112,8 +139,6 @@ def _announcement(folder: DataFolder) -> str:
     login = ""
     if folder.first_login.exists():
         login = _LOGIN.format(**json.loads(folder.first_login.read_text(encoding="utf-8")))
-    return _LINES.format(address=settings.PUBLIC_URL, login=login, folder=_short(folder.path))
-
-
-def _short(path: Path) -> str:
-    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+    is_below = folder.path.is_relative_to(Path.cwd())
+    shown = os.path.relpath(folder.path) if is_below else folder.path
+    return _LINES.format(address=settings.PUBLIC_URL, login=login, folder=shown)

@@ -1,0 +1,167 @@
+"""Where answers come from: the configured model's server, or the demo assistant without one.
+
+A request is forwarded, and its response passed back, unchanged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import httpx2
+import orjson
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from conversations.chat import answer_text, demo_assistant
+from conversations.recording import conversation_names, temporary
+from memcenter import telemetry
+from memcenter.compat.openai_chat.memory import Exchange
+from memcenter.lib import ids
+from memcenter.lib.errors import ProviderError
+from memcenter.lib.text import tokens
+from memcenter.providers.openai_compatible import Endpoint
+from ops.access import as_user
+
+MODEL = "memcenter-demo"
+
+
+def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpResponseBase:
+    """Answer from memory and record the turn like any chat; `model` names the demo assistant."""
+    text = demo_assistant.answer("", remembered=[]) if exchange is None else _exchanged(exchange)
+    usage = _usage(exchange.said.text if exchange else "", text)
+    if body.get("stream"):
+        options = body.get("stream_options")
+        wanted = isinstance(options, dict) and bool(options.get("include_usage"))
+        events = _events(text, usage=usage if wanted else None)
+        return streaming(events, content_type="text/event-stream")
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    whole = _head("chat.completion") | {"choices": [choice], "usage": usage}
+    return HttpResponse(orjson.dumps(whole), content_type="application/json")
+
+
+def _exchanged(exchange: Exchange) -> str:
+    user, text = exchange.user, exchange.said.text
+    if exchange.brief or not exchange.kept:
+        return _in_passing(exchange)
+    with as_user(user):
+        conversation = conversation_names.find_or_create(
+            user=user, reference=exchange.thread, kind=exchange.kind
+        )
+    done = answer_text.exchange(text, user=user, conversation=conversation)
+    return done.turn.assistant_message.content
+
+
+def _in_passing(exchange: Exchange) -> str:
+    if exchange.user.pk is None:
+        return demo_assistant.answer(exchange.said.text, remembered=[], remembering=False)
+    thread = temporary.create(user=exchange.user, external_id=exchange.thread, kind=exchange.kind)
+    reply = answer_text.exchange_in_passing(
+        exchange.said.text, user=exchange.user, conversation=thread
+    )
+    if not exchange.kept:
+        temporary.erase(thread)
+    return reply
+
+
+def _events(text: str, *, usage: Mapping[str, int] | None) -> Iterator[bytes]:
+    head = _head("chat.completion.chunk")
+    for piece in text.splitlines(keepends=True):
+        yield _event(head | {"choices": [_delta({"role": "assistant", "content": piece})]})
+    yield _event(head | {"choices": [_delta({}, "stop")]})
+    if usage is not None:
+        yield _event(head | {"choices": [], "usage": usage})
+    yield b"data: [DONE]\n\n"
+
+
+def _delta(delta: Mapping[str, str], finish: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "finish_reason": finish}
+
+
+def _event(value: Mapping[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(value) + b"\n\n"
+
+
+def _head(kind: str) -> dict[str, Any]:
+    name = ids.message_id().replace("msg_", "chatcmpl-")
+    return {"id": name, "object": kind, "created": int(time.time()), "model": MODEL}
+
+
+def _usage(said: str, text: str) -> dict[str, int]:
+    asked, answered = tokens.count(said), tokens.count(text)
+    return {
+        "prompt_tokens": asked,
+        "completion_tokens": answered,
+        "total_tokens": asked + answered,
+    }
+
+
+_CONNECT_SECONDS = 10.0
+
+
+@dataclass
+class Forwarded:
+    """The server's response: read `chunks` once, then `close`.
+
+    Reading raises `ProviderError` if the response breaks off.
+    """
+
+    status: int
+    content_type: str
+    _response: httpx2.Response
+    _open: ExitStack = field(repr=False)
+
+    @property
+    def streams(self) -> bool:
+        return self.content_type.startswith("text/event-stream")
+
+    def chunks(self) -> Iterator[bytes]:
+        try:
+            yield from self._response.iter_bytes()
+        except httpx2.HTTPError:
+            raise ProviderError("The model’s answer was cut off.", retryable=True) from None
+
+    def close(self) -> None:
+        self._open.close()
+
+
+def forward(path: str, *, endpoint: Endpoint, body: bytes | None = None) -> Forwarded:
+    """POST `body` (GET without one) below the endpoint's address. Raises `ProviderError`."""
+    opened = ExitStack()
+    url = f"{endpoint.base_url.rstrip('/')}/{path}"
+    call = _client(endpoint.timeout).stream(
+        "GET" if body is None else "POST", url, content=body, headers=_headers(endpoint)
+    )
+    try:
+        response = opened.enter_context(call)
+    except httpx2.TimeoutException:
+        raise ProviderError("The model did not answer in time.", retryable=True) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL):
+        raise ProviderError("The model's server can't be reached.", retryable=True) from None
+    return Forwarded(
+        response.status_code, response.headers.get("content-type", ""), response, opened
+    )
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    return {
+        "Authorization": f"Bearer {endpoint.api_key or 'none'}",
+        "Content-Type": "application/json",
+        **telemetry.passed_on(),
+    }
+
+
+@cache
+def _client(timeout: float) -> httpx2.Client:
+    """Return a client with kept connections that follows no redirects, which would leak the key."""
+    return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))
+
+
+def streaming(chunks: Iterator[bytes], *, content_type: str) -> StreamingHttpResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(chunks, content_type=content_type, headers=headers)

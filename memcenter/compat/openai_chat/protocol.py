@@ -1,0 +1,200 @@
+"""Read OpenAI's protocol: chat requests, and answers while they are passed on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+
+from memcenter.lib.errors import Invalid
+
+Message = Mapping[str, Any]
+_INSTRUCTIONS = ("system", "developer")
+
+
+@dataclass(frozen=True)
+class Said:
+    """The user's newest message in the request, and everything after it.
+
+    `before` holds all texts up to and including it: two requests of one turn share it. `first` is
+    the beginning of the conversation. `tools` are the tool calls of this turn with their results.
+    """
+
+    text: str
+    first: str
+    before: tuple[str, ...]
+    tools: tuple[Mapping[str, Any], ...]
+    starts: tuple[int, ...] = ()
+
+
+def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the request's messages. Raises `Invalid` naming `messages`."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise Invalid.field("messages", "Give a list of at least one message.")
+    for number, one in enumerate(messages):
+        if not isinstance(one, dict) or not isinstance(one.get("role"), str):
+            raise Invalid.field("messages", f"{number}: A message is an object with a role.")
+    return messages
+
+
+def said_in(messages: Sequence[Message]) -> Said | None:
+    """Return None if the request has no user text."""
+    asked = [number for number, one in enumerate(messages) if one["role"] == "user"]
+    if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
+        return None
+    before = tuple(f"{one['role']}:{text_of(one.get('content'))}" for one in messages)
+    return Said(
+        text=text,
+        first=text_of(messages[asked[0]].get("content")),
+        before=before[: asked[-1] + 1],
+        tools=tuple(_tools(messages[asked[-1] + 1 :])),
+        starts=tuple(asked),
+    )
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a content, which may be a string or a list of parts."""
+    if isinstance(content, str):
+        return content.replace("\x00", "")
+    if not isinstance(content, list):
+        return ""
+    texts = (one.get("text") for one in content if isinstance(one, dict))
+    return "\n".join(one for one in texts if isinstance(one, str)).replace("\x00", "")
+
+
+def without_first(messages: Sequence[Message], count: int) -> list[Message]:
+    """Return the messages without the first `count`, of which only instructions are kept."""
+    kept = [one for one in messages[:count] if one["role"] in _INSTRUCTIONS]
+    return [*kept, *messages[count:]]
+
+
+def with_block(messages: Sequence[Message], block: str) -> list[Message]:
+    """Return the messages with the block after the first instruction.
+
+    It is appended to an existing instruction, since some models accept only one.
+    """
+    if not block:
+        return list(messages)
+    first = messages[0]
+    if first["role"] not in _INSTRUCTIONS:
+        return [{"role": "system", "content": block}, *messages]
+    content = first.get("content")
+    if isinstance(content, list):
+        joined: Any = [*content, {"type": "text", "text": block}]
+    else:
+        joined = f"{content}\n\n{block}" if content else block
+    return [{**first, "content": joined}, *messages[1:]]
+
+
+def _tools(since: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return each tool call of the turn with its result."""
+    outputs = {
+        one.get("tool_call_id"): text_of(one.get("content"))
+        for one in since
+        if one["role"] == "tool"
+    }
+    calls = [call for one in since for call in one.get("tool_calls") or () if _is_call(call)]
+    return [
+        {
+            "name": call["function"].get("name", ""),
+            "input": call["function"].get("arguments", ""),
+            "output": outputs.get(call.get("id"), ""),
+            "ok": call.get("id") in outputs,
+        }
+        for call in calls
+    ]
+
+
+def _is_call(call: Any) -> bool:
+    return isinstance(call, dict) and isinstance(call.get("function"), dict)
+
+
+class AnswerReader(Protocol):
+    """`finished` means that the answer ended normally, with text that closes the turn."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    def feed(self, chunk: bytes) -> None: ...
+
+
+class Whole:
+    """An answer as one JSON object."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, chunk: bytes) -> None:
+        self._bytes += chunk
+
+    @property
+    def raw(self) -> bytes:
+        return bytes(self._bytes)
+
+    @property
+    def text(self) -> str:
+        content = _answer_message(self._choice()).get("content")
+        return content if isinstance(content, str) else ""
+
+    @property
+    def finished(self) -> bool:
+        choice = self._choice()
+        return bool(choice.get("finish_reason")) and not _answer_message(choice).get("tool_calls")
+
+    def _choice(self) -> Mapping[str, Any]:
+        return _first_choice(self.raw)
+
+
+class Streamed:
+    """An answer as server-sent events, which may be split at any byte."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._pieces: list[str] = []
+        self._calls = self._ended = False
+
+    def feed(self, chunk: bytes) -> None:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._take(_first_choice(line[5:].strip()))
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    @property
+    def finished(self) -> bool:
+        return self._ended and not self._calls
+
+    def _take(self, choice: Mapping[str, Any]) -> None:
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            if isinstance(piece := delta.get("content"), str):
+                self._pieces.append(piece)
+            self._calls = self._calls or bool(delta.get("tool_calls"))
+        self._ended = self._ended or bool(choice.get("finish_reason"))
+
+
+def _first_choice(raw: bytes) -> Mapping[str, Any]:
+    """Return the first of several answers; only that one is recorded."""
+    try:
+        answer = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return {}
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and choice.get("index", 0) == 0:
+            return choice
+    return {}
+
+
+def _answer_message(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    message = choice.get("message")
+    return message if isinstance(message, dict) else {}

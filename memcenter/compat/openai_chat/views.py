@@ -1,0 +1,271 @@
+"""OpenAI's chat completions with memory (recall, forward, record), models and embeddings."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.response import Response
+
+from conversations.models import ConversationKind
+from memcenter.compat.openai_chat import answers, memory
+from memcenter.compat.openai_chat.answers import Forwarded, forward, streaming
+from memcenter.compat.openai_chat.memory import Exchange, Recalled
+from memcenter.compat.openai_chat.protocol import (
+    AnswerReader,
+    Streamed,
+    Whole,
+    messages_of,
+    said_in,
+    with_block,
+    without_first,
+)
+from memcenter.lib.errors import ApplicationError, Invalid, ProviderError
+from memcenter.lib.text import tokens
+from memcenter.rest import people, throttling
+from memcenter.rest.base import MemcenterView, routes
+from memcenter.rest.endpoint import CREATE, PRETEND, Asked, Endpoint, endpoint
+from memcenter.rest.parsers import parse_object
+from memcenter.rest.throttling import long_answers
+from memories import language_steps
+from memories.indexing import search_index
+from ops.accounts import users
+from ops.models import ApiKey, Scope, User
+
+USER_HEADER = "X-Memcenter-User"
+CONVERSATION_HEADER = "X-Memcenter-Conversation"
+KIND_HEADER = "X-Memcenter-Conversation-Kind"
+TEMPORARY_HEADER = "X-Memcenter-Temporary"
+COMPACTED_HEADER = "X-Memcenter-Compacted"  # how many messages the summary stood for
+_TRUE = ("1", "true", "yes")
+_share = long_answers()
+_TYPE_OF = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
+_MOST_TEXTS = 256
+
+
+class OpenAIView(MemcenterView):
+    """Call handlers as `post(asked)`, outside any transaction, since they wait for models."""
+
+    schema = None  # described by OpenAI, not by us
+    surface = "openai"
+
+    def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
+        key = self.request.auth if isinstance(self.request.auth, ApiKey) else None
+        asked = Asked(self.request, key, self.kwargs, {}, None)
+        response: Response = handler(asked)
+        return response
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        error = response.data["error"]
+        error["type"] = _TYPE_OF.get(response.status_code, "api_error")
+        error["param"] = next(iter(error["fields"]), None)
+        return response
+
+
+class ChatCompletionsView(OpenAIView):
+    @endpoint(summary="OpenAI's chat completions, with memory", answers={}, idempotent=False)
+    def post(self, asked: Asked) -> HttpResponseBase:
+        raw, body = body_of(asked)
+        messages = messages_of(body)
+        exchange = _exchange(asked, body)
+        if not settings.MODEL_BASE_URL:
+            return answers.demo_answer(exchange, body)
+        place = _share.take()
+        try:
+            known = memory.recalled(exchange) if exchange is not None else Recalled()
+            if known.block:
+                rest = without_first(messages, known.covered)
+                body = {**body, "messages": with_block(rest, known.block)}
+                raw = orjson.dumps(body)
+            raw = raw if body.get("model") else orjson.dumps({**body, "model": settings.MODEL_NAME})
+            answer = forward("chat/completions", endpoint=language_steps.endpoint(), body=raw)
+        except BaseException:
+            place.close()
+            raise
+        response = _passed_on(answer, exchange, place)
+        if known.covered:
+            response[COMPACTED_HEADER] = str(known.covered)
+        return response
+
+
+class ModelsView(OpenAIView):
+    @endpoint(summary="The models that can be asked", answers={}, idempotent=False)
+    def get(self, asked: Asked) -> HttpResponseBase:
+        """Return the model server's list, or the configured model if it has none."""
+        if not settings.MODEL_BASE_URL:
+            return Response(_listed(answers.MODEL))
+        try:
+            answer = forward("models", endpoint=language_steps.endpoint())
+            try:
+                body = b"".join(answer.chunks())
+            finally:
+                answer.close()
+        except ProviderError:
+            return Response(_listed(settings.MODEL_NAME))
+        if answer.status != 200:
+            return Response(_listed(settings.MODEL_NAME))
+        return HttpResponse(body, content_type=answer.content_type)
+
+
+class EmbeddingsView(OpenAIView):
+    @endpoint(summary="The vectors of texts, by our embedder", answers={}, idempotent=False)
+    def post(self, asked: Asked) -> Response:
+        _, body = body_of(asked)
+        texts = _texts(body.get("input"))
+        embedder = search_index.embedder()
+        if body.get("dimensions") not in (None, embedder.dimensions):
+            raise Invalid.field("dimensions", f"This embedder gives {embedder.dimensions}.")
+        vectors = embedder.embed(texts)
+        packed = body.get("encoding_format") == "base64"
+        data = [
+            {
+                "object": "embedding",
+                "index": number,
+                "embedding": base64.b64encode(one.astype("<f4").tobytes()).decode()
+                if packed
+                else one.tolist(),
+            }
+            for number, one in enumerate(vectors)
+        ]
+        used = sum(tokens.count(text) for text in texts)
+        usage = {"prompt_tokens": used, "total_tokens": used}
+        return Response({"object": "list", "data": data, "model": embedder.model, "usage": usage})
+
+
+def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
+    """Return the raw and the parsed body; pictures may make it large."""
+    limit = settings.MAX_CHAT_BODY_BYTES
+    raw = asked.request._request.read(limit + 1)
+    if len(raw) > limit:
+        raise ApplicationError(f"The body is larger than {limit:,} bytes.", code="too_large")
+    return raw, parse_object(raw)
+
+
+def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
+    """Return the user of the turn: from the header, the body's `user`, or the bound key."""
+    named = asked.request.headers.get(USER_HEADER, body.get("user"))
+    if named == "":
+        raise Invalid.field("user", "The text must not be empty.")
+    data = {"user_id": named} if isinstance(named, str) else {}
+    called = Asked(asked.request, asked.key, asked.ids, data, None)
+    unknown = PRETEND if brief else CREATE
+    user = people.whose(called, Endpoint(scope="write", unknown_user=lambda _: unknown))
+    if user is None:
+        raise AssertionError("only endpoints for all users have nobody")
+    throttling.count_person(asked.key, user, scope=Scope.WRITE)
+    return user
+
+
+def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
+    """Return None if there is no user text: then there is nothing to recall or record."""
+    headers = asked.request.headers
+    brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
+    kept = body.get("store") is not False
+    user = person(asked, dict(body), brief=brief or not kept)
+    users.check_not_being_forgotten(user)
+    said = said_in(body["messages"])
+    if said is None:
+        return None
+    thread = headers.get(CONVERSATION_HEADER) or memory.thread_id(said, user=user)
+    kind = headers.get(KIND_HEADER) or ConversationKind.MAIN
+    if kind not in ConversationKind.values:
+        raise Invalid.field(KIND_HEADER, "Must be main or group.")
+    return Exchange(user, thread, said, brief=brief, kept=kept, kind=kind)
+
+
+def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> HttpResponseBase:
+    if answer.streams:
+        stream = ForwardedStream(answer, exchange, place)
+        return streaming(stream, content_type=answer.content_type)
+    heard = Whole()
+    try:
+        for chunk in answer.chunks():
+            heard.feed(chunk)
+    finally:
+        answer.close()
+        place.close()
+    _keep(answer, exchange, heard)
+    return HttpResponse(heard.raw, status=answer.status, content_type=answer.content_type)
+
+
+class ForwardedStream:
+    """A stream that is passed on unchanged; when it ends for any reason, the turn is recorded.
+
+    If the client disconnects, even before the first chunk, the answer is still read to its end.
+    """
+
+    def __init__(self, answer: Forwarded, exchange: Exchange | None, place: ExitStack) -> None:
+        self._answer, self._exchange, self._place = answer, exchange, place
+        self._chunks: Iterator[bytes] | None = answer.chunks()
+        self._heard = Streamed()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if self._chunks is None:
+            raise StopIteration
+        try:
+            chunk = next(self._chunks)
+        except StopIteration:
+            self.close()
+            raise
+        except ProviderError as error:
+            self._chunks = iter(())
+            self.close()
+            return _broke_off(error)
+        self._heard.feed(chunk)
+        return chunk
+
+    def close(self) -> None:
+        chunks, self._chunks = self._chunks, None
+        if chunks is None:
+            return
+        with suppress(ProviderError):
+            for chunk in chunks:
+                self._heard.feed(chunk)
+        self._answer.close()
+        self._place.close()
+        _keep(self._answer, self._exchange, self._heard)
+
+
+def _keep(answer: Forwarded, exchange: Exchange | None, heard: AnswerReader) -> None:
+    if exchange is not None and answer.status == 200:
+        memory.record(exchange, answer=heard.text, finished=heard.finished)
+
+
+def _broke_off(error: ProviderError) -> bytes:
+    told = {"message": str(error), "type": "api_error", "code": "unavailable", "param": None}
+    return b"\n\ndata: " + orjson.dumps({"error": told}) + b"\n\n"
+
+
+def _listed(name: str) -> dict[str, Any]:
+    model = {"id": name, "object": "model", "created": 0, "owned_by": "memory-center"}
+    return {"object": "list", "data": [model]}
+
+
+def _texts(given: Any) -> list[str]:
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not all(isinstance(one, str) and one for one in texts):
+        raise Invalid.field("input", "Give a text or a list of texts; token numbers are not read.")
+    if not 1 <= len(texts) <= _MOST_TEXTS:
+        raise Invalid.field("input", f"Give 1 to {_MOST_TEXTS} texts.")
+    if any(len(one) > settings.MAX_MESSAGE_CHARS for one in texts):
+        raise Invalid.field(
+            "input", f"A text has at most {settings.MAX_MESSAGE_CHARS:,} characters."
+        )
+    return texts
+
+
+urlpatterns = routes(
+    ("chat/completions", ChatCompletionsView),
+    ("models", ModelsView),
+    ("embeddings", EmbeddingsView),
+)

@@ -1,0 +1,322 @@
+"""Back up an instance to one file, restore it, and migrate its schema after a backup.
+
+A backup is a tar with `manifest.json` first, then `database.dump` (pg_dump's custom format), the
+`secret-key` and the stored files. The ledger of forgets is not included: it is stored outside the
+data folder, must not roll back with it, and is used to repeat forgets after a restore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from psycopg.conninfo import conninfo_to_dict
+
+from memcenter.embedded.folder import EmbeddedError
+from memcenter.embedded.postgres import wheel_binaries
+from memcenter.lib import places
+
+FORMAT = 1
+DUMP, KEY, MANIFEST = "database.dump", "secret-key", "manifest.json"
+# Folders to back up. Exports and imports are left out: both start again after a restore.
+FILES = ("files", "exports", "imports", "memory-files")
+# Created by roles.sql as a superuser before the restore.
+_NOT_OURS = (" EXTENSION ", " SCHEMA ", " COMMENT - SCHEMA", " COMMENT - EXTENSION")
+_EMPTIED = """
+DO $$ DECLARE one record; BEGIN
+  FOR one IN SELECT c.oid::regclass AS name FROM pg_class c
+              WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+                AND pg_get_userbyid(c.relowner) = current_user LOOP
+    EXECUTE format('DROP TABLE IF EXISTS %s CASCADE', one.name);
+  END LOOP;
+  FOR one IN SELECT p.oid::regprocedure AS name FROM pg_proc p
+              WHERE p.pronamespace = 'public'::regnamespace
+                AND pg_get_userbyid(p.proowner) = current_user LOOP
+    EXECUTE format('DROP FUNCTION IF EXISTS %s CASCADE', one.name);
+  END LOOP;
+END $$
+"""
+# Rights that new tables get by themselves, as roles.sql gives them. While a dump is restored there
+# are none, or tables would get more rights than they had: the audit log may not be changed.
+_RIGHTS = {
+    "SELECT, INSERT, UPDATE, DELETE, MAINTAIN": "TABLES",
+    "USAGE, SELECT": "SEQUENCES",
+}
+_ROLES = "memcenter_app, memcenter_system"
+_TOO_OLD = (
+    "These data are of a version that this one can't migrate. Start a version between the two on"
+    " them first."
+)
+
+
+class BackupError(Exception):
+    """An error whose message is one sentence for the person at the terminal."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """`url` is the database as its owner, `tools` the folder of pg_dump and pg_restore."""
+
+    url: str
+    data: Path
+    secret_key: str
+    tools: Path
+
+
+def write(target: Path, *, where: Where) -> Mapping[str, Any]:
+    """Write a complete backup or none, readable by its owner only; return the manifest.
+
+    The dump is one snapshot of the database, so concurrent writes may be missing. Raises
+    `BackupError`.
+    """
+    if target.exists():
+        raise BackupError(f"{target} is there already.")
+    with _beside(target) as place:
+        dump = place / DUMP
+        _run(where, "pg_dump", "--format=custom", "--schema=public", f"--file={dump}")
+        (place / KEY).write_text(where.secret_key, encoding="utf-8")
+        parts = [dump, place / KEY]
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "made_at": datetime.now(UTC).isoformat(),
+            "sha256": {one.name: _digest(one) for one in parts},
+            "files": [name for name in FILES if (where.data / name).is_dir()],
+        }
+        (place / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        whole = place / "whole.tar"
+        with tarfile.open(whole, "w") as archive:
+            for one in (place / MANIFEST, *parts):
+                archive.add(one, arcname=one.name)
+            for name in manifest["files"]:
+                archive.add(where.data / name, arcname=f"data/{name}")
+        whole.chmod(0o600)
+        whole.replace(target)
+    return manifest
+
+
+def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
+    """Restore database and files; return the manifest.
+
+    `replace` deletes existing data; without it a database with tables is refused. Nothing is
+    changed before the whole backup has been read and its hashes verified. The caller must migrate
+    and repeat later forgets. Raises `BackupError`.
+    """
+    with _beside(where.data / "restored") as place:
+        manifest = _unpacked(source, place)
+        if not replace and _has_tables(where):
+            raise BackupError("There is data already; --replace puts the backup in its place.")
+        _restore_database(place, where=where)
+        _restore_files(place / "data", where=where)
+    return manifest | {"secret_key_differs": manifest["secret_key"] != where.secret_key}
+
+
+def _unpacked(source: Path, place: Path) -> dict[str, Any]:
+    try:
+        with tarfile.open(source) as archive:
+            archive.extractall(place, filter="data")  # nosec
+        manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            raise BackupError(f"{source} is of a format that this version doesn't know.")
+        for name, digest in manifest["sha256"].items():
+            if _digest(place / name) != digest:
+                raise BackupError(f"{source} is damaged: {name} isn't what it was.")
+    except (OSError, tarfile.TarError, ValueError, KeyError) as error:
+        raise BackupError(f"{source} is no backup, or it is damaged.") from error
+    return manifest | {"secret_key": (place / KEY).read_text(encoding="utf-8")}
+
+
+def _restore_database(place: Path, *, where: Where) -> None:
+    listed = _run(where, "pg_restore", "--list", str(place / DUMP), connects=False)
+    chosen = place / "chosen"
+    wanted = [line for line in listed.splitlines() if not any(one in line for one in _NOT_OURS)]
+    chosen.write_text("\n".join(wanted), encoding="utf-8")
+    arguments = ("--single-transaction", "--exit-on-error", "--no-owner", f"--use-list={chosen}")
+    name = conninfo_to_dict(where.url)["dbname"]
+    with psycopg.connect(where.url, autocommit=True) as owner:
+        owner.execute(_EMPTIED)
+        with _without_default_rights(owner):
+            _run(where, "pg_restore", *arguments, f"--dbname={name}", str(place / DUMP))
+
+
+@contextmanager
+def _without_default_rights(owner: psycopg.Connection) -> Iterator[None]:
+    change = "ALTER DEFAULT PRIVILEGES IN SCHEMA public"
+    for rights, kind in _RIGHTS.items():
+        owner.execute(f"{change} REVOKE {rights} ON {kind} FROM {_ROLES}")
+    try:
+        yield
+    finally:
+        for rights, kind in _RIGHTS.items():
+            owner.execute(f"{change} GRANT {rights} ON {kind} TO {_ROLES}")
+
+
+def _restore_files(kept: Path, *, where: Where) -> None:
+    for name in FILES:
+        shutil.rmtree(where.data / name, ignore_errors=True)
+        if (kept / name).is_dir():
+            shutil.move(kept / name, where.data / name)
+
+
+def _has_tables(where: Where) -> bool:
+    with psycopg.connect(where.url) as owner:
+        found = owner.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
+        return found.fetchone() is not None
+
+
+def _run(where: Where, program: str, *arguments: str, connects: bool = True) -> str:
+    """Run a program with the password in the environment, since other users see arguments."""
+    known = conninfo_to_dict(where.url)
+    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
+    names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
+    given = {names[key]: str(value) for key, value in known.items() if key in names}
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+    done = subprocess.run(
+        [str(where.tools / program), *arguments],
+        env=environment | (given if connects else {}),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise BackupError(f"{program} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """Return a private folder on the same disk, so that finished files can be moved atomically."""
+    try:
+        place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
+    except OSError as error:
+        raise BackupError(f"{target.parent} can't be written ({error.strerror}).") from error
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def where_it_is() -> Where:
+    """Return the owner's connection of the settings' database, and the bundled programs."""
+    if not settings.OWNER_DATABASE_URL:
+        raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
+    data = Path(settings.DATA_DIR)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return Where(
+        url=settings.OWNER_DATABASE_URL,
+        data=data,
+        secret_key=settings.SECRET_KEY,
+        tools=wheel_binaries(),
+    )
+
+
+def migrate_if_needed(
+    *, meanwhile: Callable[[], None] | None = None, backup_first: bool = True
+) -> None:
+    """Check in this process, which is quick, and migrate in another one as the owner.
+
+    `meanwhile` runs in parallel, since a first migration takes seconds. `backup_first` backs up a
+    database that an earlier version filled. Raises `EmbeddedError`; nothing is migrated if the
+    backup fails.
+    """
+    with ExitStack() as stack:
+        is_current, is_empty = _compare()
+        if backup_first and not is_current and not is_empty:
+            _back_up_before_upgrade()
+        migration = None if is_current else _begin_migrating()
+        if migration:
+            stack.callback(migration.kill)  # for a Ctrl-C; it may have ended already
+        if meanwhile:
+            meanwhile()
+        if migration:
+            _finish_migrating(migration)
+
+
+def _finish_migrating(migration: subprocess.Popen[str]) -> None:
+    _, said = migration.communicate()
+    if migration.returncode != 0 and "No space left on device" in said:
+        raise EmbeddedError("The disk of the data folder is full. Free space, and start again.")
+    if migration.returncode != 0:
+        raise EmbeddedError(f"The migrations failed:\n{said.strip()}")
+
+
+def _compare() -> tuple[bool, bool]:
+    """Tell whether the schema is this version's, and whether there is none at all.
+
+    Raises `EmbeddedError` if only some of the migrations that one of ours replaces were applied.
+    """
+    import django
+    from django.db import connection
+    from django.db.migrations.exceptions import NodeNotFoundError
+    from django.db.migrations.executor import MigrationExecutor
+
+    django.setup()
+    try:
+        executor = MigrationExecutor(connection)
+        loader = executor.loader
+        if not loader.graph.nodes.keys() >= loader.replacements.keys():
+            raise EmbeddedError(_TOO_OLD)
+        plan = executor.migration_plan(loader.graph.leaf_nodes())
+        return not plan, not loader.applied_migrations
+    except NodeNotFoundError as error:
+        raise EmbeddedError(_TOO_OLD) from error
+    finally:
+        connection.close()
+
+
+def _back_up_before_upgrade() -> None:
+    """Write a backup beside the data folder, and delete the one of the upgrade before."""
+    if not settings.UPGRADE_BACKUP:
+        return
+    folder = Path(settings.UPGRADE_BACKUP_DIR)
+    target = folder / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.tar"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        write(target, where=where_it_is())
+    except (BackupError, OSError) as error:
+        raise EmbeddedError(
+            f"The backup before the upgrade failed, so nothing was changed: {error} "
+            "Make room, or set MEMCENTER_UPGRADE_BACKUP=false to go on without one."
+        ) from error
+    # Not on stdout, which some commands keep for what they answer.
+    print(f"The data is of an earlier version. Its backup: {target}", file=sys.stderr)  # noqa: T201
+    for earlier in folder.iterdir():
+        if earlier.is_dir():  # what a killed backup left
+            shutil.rmtree(earlier)
+        elif earlier != target:
+            earlier.unlink()
+
+
+def _begin_migrating() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*_command_line(), "migrate", "--no-input", "--skip-checks", "--verbosity=0"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "MEMCENTER_AS_OWNER": "1"},
+    )
+
+
+def _command_line() -> list[str | Path]:
+    if places.is_checkout():
+        return [sys.executable, places.BASE_DIR / "manage.py"]
+    # Without -P the current folder would come before the installed code.
+    return [sys.executable, "-P", "-m", "memcenter"]

@@ -1,0 +1,212 @@
+"""`/readyz` tells whether this instance can do its work, `/metrics` gives figures for Prometheus.
+
+The figures contain only numbers and our own names, no personal data. They are counted in
+PostgreSQL, so every process gives the same. Each statement reads an index of recent or unfinished
+rows.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Avg, Count, Min, Sum
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from memcenter.lib.database import statements
+from memcenter.rest import throttling
+from memories.metrics import cache_hit_rate
+from ops import audit_chain, selectors
+from ops.access import as_system
+from ops.models import ModelCall, Operation, Status
+from ops.queue.watchdog import RENEWED_KEY, RENEWED_SECONDS
+from ops.selectors import Trouble
+from ops.tasks import HEARTBEAT_KEY
+
+
+@require_safe
+def ready(request: HttpRequest) -> JsonResponse:
+    """Answer 200 if every part works, else 503; each part reports `ok` or its problem."""
+    states = {name: check() or "ok" for name, check in CHECKS.items()}
+    good = all(state == "ok" for state in states.values())
+    return JsonResponse(
+        {"status": "ready" if good else "not ready", "checks": states}, status=200 if good else 503
+    )
+
+
+def _database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        return "The database doesn't answer."
+    return ""
+
+
+def _broker() -> str:
+    try:
+        throttling.client().ping()
+    except (redis.RedisError, OSError):
+        return "The broker doesn't answer."
+    return ""
+
+
+def _worker() -> str:
+    try:
+        beat = cache.get(HEARTBEAT_KEY)
+    except (redis.RedisError, OSError):
+        return "Unknown while the broker doesn't answer."
+    return "" if beat else "No worker has been heard of in the last minute."
+
+
+def _operations() -> str:
+    """Check that operations progress, since a worker may answer while all its processes hang."""
+    try:
+        if cache.get(RENEWED_KEY):
+            return ""
+        since = timezone.now() - timedelta(seconds=RENEWED_SECONDS)
+        with as_system(durable=False):
+            still = selectors.stand_still(since=since)
+    except (redis.RedisError, OSError):
+        return "Unknown while the broker doesn't answer."
+    except (DatabaseError, InterfaceError):
+        return "Unknown while the database doesn't answer."
+    stopped = (
+        f"Operations are due, and for {RENEWED_SECONDS} seconds no worker has got on with any."
+    )
+    return stopped if still else ""
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": _database,
+    "broker": _broker,
+    "worker": _worker,
+    "operations": _operations,
+}
+
+
+_OPEN = (Status.PENDING, Status.RUNNING, Status.FAILED)
+_RECALLS_OF = timedelta(minutes=5)
+_CALLS_OF = timedelta(days=1)
+Sample = tuple[Mapping[str, str], float]
+Gauge = tuple[str, str, list[Sample]]
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer calls with the token; any other call gets a 404."""
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    wanted = settings.METRICS_TOKEN
+    if not wanted or not hmac.compare_digest(given.encode(), wanted.encode()):
+        raise Http404
+    return HttpResponse("".join(_lines()), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _lines() -> Iterator[str]:
+    ready: list[Sample] = [({"part": name}, float(not check())) for name, check in CHECKS.items()]
+    yield from _gauge("ready", "1 where this part answers.", ready)
+    if ({"part": "database"}, 0.0) in ready:
+        return  # an alert on the database needs an answer while it is away
+    with as_system(durable=False):
+        gauges: list[Gauge] = [
+            ("operations", "Operations that aren't done, by kind and status.", _open_operations()),
+            ("operations_in_trouble", "Due and not taken up, or not getting on.", _troubled()),
+            ("oldest_due_seconds", "How long the oldest due operation waits.", _oldest()),
+            *_recalls(),
+            (
+                "cache_hit_rate",
+                "Share of the pages of memories found in cache.",
+                [({}, cache_hit_rate())],
+            ),
+            *_model_calls(),
+            (
+                "audit_unsealed",
+                "Events that the audit log's chain lacks.",
+                [({}, audit_chain.tail().count)],
+            ),
+        ]
+    for gauge in gauges:
+        yield from _gauge(*gauge)
+
+
+def _gauge(name: str, told: str, samples: list[Sample]) -> Iterator[str]:
+    yield f"# HELP memcenter_{name} {told}\n# TYPE memcenter_{name} gauge\n"
+    for labels, value in samples:
+        inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        yield f"memcenter_{name}{f'{{{inside}}}' if inside else ''} {value:g}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _open_operations() -> list[Sample]:
+    rows = [
+        row
+        for status in _OPEN  # one by one: each has an index of its own
+        for row in Operation.objects.filter(status=status)
+        .order_by()
+        .values_list("kind", "status")
+        .annotate(count=Count("pk"))
+    ]
+    return [({"kind": kind, "status": status}, count) for kind, status, count in rows]
+
+
+def _troubled() -> list[Sample]:
+    now = timezone.now()
+    return [
+        (
+            {"trouble": one.value},
+            Operation.objects.filter(selectors.in_trouble(one, now=now)).count(),
+        )
+        for one in Trouble
+    ]
+
+
+def _oldest() -> list[Sample]:
+    due = Operation.objects.filter(status=Status.PENDING, run_after__lt=timezone.now())
+    oldest = due.aggregate(oldest=Min("run_after"))["oldest"]
+    return [({}, (timezone.now() - oldest).total_seconds() if oldest else 0.0)]
+
+
+def _recalls() -> Iterator[Gauge]:
+    [(count, times)] = statements.rows(
+        "SELECT count(*), percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY took_ms)"
+        " FROM memories_recalltrace WHERE created_at > %s",
+        [timezone.now() - _RECALLS_OF],
+    )
+    took = zip(("0.5", "0.99"), times or (), strict=False)
+    yield "recalls", "Recalls and searches of five minutes.", [({}, count)]
+    yield "recall_milliseconds", "How long they took.", [({"quantile": q}, ms) for q, ms in took]
+
+
+def _model_calls() -> Iterator[Gauge]:
+    labels = ("step", "model", "outcome")
+    rows: Any = (
+        ModelCall.objects.filter(created_at__gt=timezone.now() - _CALLS_OF)
+        .order_by()
+        .values(*labels)
+        .annotate(
+            model_calls=Count("pk"),
+            model_tokens_in=Sum("input_tokens"),
+            model_tokens_out=Sum("output_tokens"),
+            model_cost=Sum("cost"),
+            model_milliseconds=Avg("took_ms"),
+        )
+    )
+    for name, told in (
+        ("model_calls", "Calls of models in a day."),
+        ("model_tokens_in", "Tokens that were sent in a day."),
+        ("model_tokens_out", "Tokens that came back in a day."),
+        ("model_cost", "What that cost, by the price settings."),
+        ("model_milliseconds", "How long a call took on average."),
+    ):
+        yield name, told, [({key: row[key] for key in labels}, float(row[name])) for row in rows]

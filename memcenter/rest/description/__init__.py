@@ -1,1 +1,0 @@
-"""The OpenAPI description and its examples."""

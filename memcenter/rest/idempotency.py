@@ -1,0 +1,117 @@
+"""`Idempotency-Key`: a repeated write gets the stored answer."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+from rest_framework.response import Response
+
+from memcenter.lib.errors import Conflict, Invalid
+from memcenter.rest.endpoint import Asked
+from memcenter.rest.parsers import digest_of
+from memcenter.rest.responses import as_json
+from ops.access import as_system
+from ops.models import ApiKey, IdempotencyRecord, User
+
+HEADER = "Idempotency-Key"
+MAX_LENGTH = 200
+
+
+class UnstoredResponse(Response):
+    """A response that isn't stored in the database, since its subject lives only in Redis."""
+
+
+class Once:
+    """One write with an idempotency key.
+
+    The record is written in the handler's transaction, under an advisory lock of that transaction.
+    The write and its record commit together, and a process that dies leaves neither a record nor a
+    lock.
+    """
+
+    def __init__(self, *, api_key: ApiKey, key: str, fingerprint: str) -> None:
+        self._api_key = api_key
+        self._key = key
+        self._fingerprint = fingerprint
+
+    def replay(self) -> Response | None:
+        """Return the stored answer. Raises `Conflict` if it was erased."""
+        with as_system():
+            record = self._rows().first()
+            if record is not None and record.expires_at <= timezone.now():
+                record.delete()
+                record = None
+        return None if record is None else self._again(record)
+
+    def begin(self) -> None:
+        """Lock the key until the transaction ends. Raises `Conflict` if another call holds it."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
+                [f"idempotency:{self._api_key.pk}:{self._key}"],
+            )
+            if not cursor.fetchone()[0]:
+                raise Conflict("The first call with this Idempotency-Key is still running.")
+
+    def answered_meanwhile(self) -> Response | None:
+        record = self._rows().first()
+        return None if record is None else self._again(record)
+
+    def keep(self, response: Response, *, user: User | None) -> None:
+        """Store a successful answer; after an error the same key may be used again."""
+        if isinstance(response, UnstoredResponse) or not 200 <= response.status_code < 300:
+            return
+        try:
+            with transaction.atomic():
+                IdempotencyRecord.objects.create(
+                    user=user,
+                    api_key=self._api_key,
+                    key=self._key,
+                    fingerprint=self._fingerprint,
+                    status_code=response.status_code,
+                    body=orjson.loads(as_json(response.data)),
+                    expires_at=timezone.now() + timedelta(hours=settings.IDEMPOTENCY_HOURS),
+                )
+        except IntegrityError as error:  # it is another person's, whose rows aren't visible
+            raise Conflict("This Idempotency-Key was used for another request.") from error
+
+    def _rows(self) -> Any:
+        return IdempotencyRecord.objects.filter(api_key=self._api_key, key=self._key)
+
+    def _again(self, record: IdempotencyRecord) -> Response:
+        if record.fingerprint != self._fingerprint:
+            raise Conflict("This Idempotency-Key was used for another request.")
+        if record.body_erased or record.status_code is None:
+            raise Conflict("What was answered to this Idempotency-Key has been forgotten.")
+        return Response(
+            record.body, status=record.status_code, headers={"Idempotency-Replayed": "true"}
+        )
+
+
+def read(asked: Asked) -> Once | None:
+    """Return the request's keyed write, or None. Raises `Invalid` for an invalid key."""
+    key = asked.request.headers.get(HEADER)
+    if key is None or asked.key is None or not asked.writes:
+        return None
+    if not 1 <= len(key) <= MAX_LENGTH or not key.isprintable():
+        raise Invalid.field(HEADER, f"Must be 1 to {MAX_LENGTH} printable characters.")
+    return Once(api_key=asked.key, key=key, fingerprint=_fingerprint(asked))
+
+
+def _fingerprint(asked: Asked) -> str:
+    request = asked.request
+    parts = [
+        request.method,
+        request.path.rstrip("/"),
+        sorted(request.query_params.lists()),
+        request.data if isinstance(request.data, dict) else None,
+    ]
+    return hashlib.sha256(
+        orjson.dumps(parts, default=digest_of, option=orjson.OPT_SORT_KEYS)
+    ).hexdigest()

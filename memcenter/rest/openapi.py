@@ -1,0 +1,372 @@
+"""Describe the endpoints as OpenAPI, with examples, links, headers and errors.
+
+`describe` gives what `extend_schema` takes for one method. `complete` runs over the finished
+document and adds what is the same for every endpoint. All examples are about Ana, who is allergic
+to peanuts; they are chosen by field name from `openapi_examples.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+
+from memcenter.rest.responses import STATUS_OF
+
+if TYPE_CHECKING:
+    from memcenter.rest.endpoint import Endpoint
+
+NODE = dict[str, Any]
+# `values` holds examples by field name, or by component and field name where the meaning differs.
+# `shown` lists optional fields that an example of a request body contains; `left_out` those that an
+# example of a response lacks, since only other calls of the same shape have them.
+_EXAMPLES = json.loads(Path(__file__).with_name("openapi_examples.json").read_text("utf-8"))
+VALUES: Mapping[str, Any] = _EXAMPLES["values"]
+_ERRORS = (400, 401, 403, 404, 409, 413, 429, 503)
+_ONCE = "Said again within 24 hours, the same call is answered as before and done only once."
+_STATE = "Names this very state of the content."
+_CONDITIONS = {
+    "If-None-Match": "The ETags that the caller has: where one still holds the answer is 304.",
+    "If-Match": "The ETag of the state that was read: where it no longer holds the answer is 412.",
+}
+
+
+class ErrorInside(serializers.Serializer[Any]):
+    code = serializers.ChoiceField(choices=tuple(STATUS_OF))
+    message = serializers.CharField()
+    fields = serializers.DictField(  # type: ignore[assignment] # the contract's own name
+        child=serializers.ListField(child=serializers.CharField())
+    )
+
+
+class Error(serializers.Serializer[Any]):
+    error = ErrorInside()
+    detail = serializers.CharField()
+
+
+class Accepted(serializers.Serializer[Any]):
+    """Hidden now; the operation erases it. A temporary conversation is gone at once: no id."""
+
+    status = serializers.ChoiceField(choices=("accepted",))
+    op_id = serializers.CharField(allow_null=True)
+    receipt_token = serializers.CharField(required=False)
+
+
+def describe(
+    qualname: str,
+    method: str,
+    endpoint: Endpoint,
+    answers: Mapping[int, Any],
+    summary: str,
+) -> dict[str, Any]:
+    """Return the arguments of `extend_schema` for one method."""
+    body = method in ("post", "put", "patch")
+    described: dict[str, Any] = {
+        "operation_id": _operation_id(qualname),
+        "summary": summary,
+        "description": f"{summary}.",
+        "responses": {
+            **answers,
+            **dict.fromkeys(_ERRORS, Error),
+            **_conditional(method, endpoint),
+        },
+        "parameters": [*_parameters(endpoint, in_query=not body), *_headers(method, endpoint)],
+    }
+    if body:
+        described["request"] = {endpoint.media: endpoint.takes} if endpoint.takes else None
+    return described
+
+
+def page_of(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Return the schema of a list response of these items."""
+    fields = {
+        "results": item(many=True),
+        "next": serializers.URLField(allow_null=True),
+        "previous": serializers.URLField(allow_null=True),
+    }
+    return type(f"{item.__name__}Page", (serializers.Serializer,), fields)
+
+
+def _parameters(endpoint: Endpoint, *, in_query: bool) -> list[Any]:
+    found: list[Any] = []
+    if in_query and endpoint.takes is not None:
+        found.append(endpoint.takes)
+    if endpoint.paged:
+        found.append(OpenApiParameter("cursor", OpenApiTypes.STR))
+        found.append(OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}))
+    return found
+
+
+def _headers(method: str, endpoint: Endpoint) -> list[OpenApiParameter]:
+    found = []
+    if method != "get" and endpoint.idempotent:
+        found.append(_header("Idempotency-Key", _ONCE, {"minLength": 1, "maxLength": 200}))
+    if endpoint.etag:
+        conditional = "If-None-Match" if method == "get" else "If-Match"
+        found.append(_header(conditional, _CONDITIONS[conditional]))
+        told = OpenApiParameter(
+            "ETag", str, OpenApiParameter.HEADER, response=[200], description=_STATE
+        )
+        found.append(told)
+    return found
+
+
+def _header(name: str, description: str, more: Mapping[str, Any] | None = None) -> OpenApiParameter:
+    shape = {"type": "string", **(more or {})}
+    return OpenApiParameter(name, shape, OpenApiParameter.HEADER, description=description)
+
+
+def _conditional(method: str, endpoint: Endpoint) -> dict[int, Any]:
+    if not endpoint.etag:
+        return {}
+    if method != "get":
+        return {412: Error}
+    return {304: OpenApiResponse(description="The caller has this very state.")}
+
+
+def _operation_id(qualname: str) -> str:
+    """`LongTermView.get` -> `long_term_get`."""
+    name = qualname.replace("View.", "_")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "memcenter.rest.authentication.KeyAuthentication"
+    name = "ApiKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+class OneSlashGenerator(SchemaGenerator):
+    """Describes each path once, without the slash."""
+
+    def _initialise_endpoints(self) -> None:
+        if self.endpoints is None:
+            super()._initialise_endpoints()  # type: ignore[no-untyped-call]
+            found: list[Any] = self.endpoints or []
+            self.endpoints = [one for one in found if not one[0].endswith("/")]
+
+
+_METHODS = ("get", "post", "put", "patch", "delete")
+_JSON = "application/json"
+# The path parameter of an id, by its prefix.
+_TAKEN_AS = {
+    "conv": "conversation_id",
+    "msg": "message_id",
+    "mem": "memory_id",
+    "op": "op_id",
+    "req": "request_id",
+    "hook": "webhook_id",
+    "key": "key_id",
+}
+_RETRY_AFTER = {
+    "description": "Whole seconds until it is worth trying again.",
+    "required": True,
+    "schema": {"type": "integer", "minimum": 1},
+}
+_RATES = {
+    "RateLimit-Policy": {
+        "description": (
+            "The limits that the call was counted against: of the key, and of the key about this "
+            "person (“person”, or “heavy” for forgets, exports and batches). Calls (q) in "
+            "seconds (w)."
+        ),
+        "schema": {"type": "string", "example": '"key";q=12000;w=60, "person";q=120;w=60'},
+    },
+    "RateLimit": {
+        "description": "What is left of each limit (r), and for how many seconds it holds (t).",
+        "schema": {"type": "string", "example": '"key";r=11999;t=42, "person";r=119;t=42'},
+    },
+}
+# Status, component name, error code and example message.
+_ERROR_RESPONSES = (
+    (400, "Invalid", "invalid", "content: This field may not be blank."),
+    (401, "Unauthenticated", "unauthenticated", "This API key is not valid."),
+    (403, "NotAllowed", "not_allowed", "This key lacks the scope “forget”."),
+    (404, "NotFound", "not_found", "There is nothing of this id."),
+    (409, "Conflict", "conflict", "The first call with this Idempotency-Key is still running."),
+    (412, "Stale", "conflict", "It has changed since; read it again."),
+    (413, "TooLarge", "too_large", "The body is larger than 1,048,576 bytes."),
+    (429, "RateLimited", "rate_limited", "Request was throttled. Expected available in 12 s."),
+    (503, "Unavailable", "unavailable", "A store can't be reached; try again."),
+)
+
+
+def complete(result: NODE, generator: Any, request: Any, public: bool) -> NODE:
+    """Complete the document, as a postprocessing hook of drf-spectacular."""
+    schemas = result["components"]["schemas"]
+    result["components"]["responses"] = {name: _error(*rest) for _, name, *rest in _ERROR_RESPONSES}
+    limited = {"Retry-After": _RETRY_AFTER, **_rates()}
+    result["components"]["responses"]["RateLimited"]["headers"] = limited
+    result["components"]["headers"] = _RATES
+    for path, _method, operation in operations(result):
+        _complete(operation, schemas)
+        _page_on(path, operation)
+    _link(result)
+    return result
+
+
+def _rates() -> NODE:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in _RATES}
+
+
+def operations(document: NODE) -> Iterator[tuple[str, str, NODE]]:
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                yield path, method, item[method]
+
+
+def _error(code: str, message: str) -> NODE:
+    fields = {"content": [message.partition(": ")[2]]} if code == "invalid" else {}
+    shape = {"$ref": "#/components/schemas/Error"}
+    told = {"error": {"code": code, "message": message, "fields": fields}, "detail": message}
+    return {"description": message, "content": {_JSON: {"schema": shape, "example": told}}}
+
+
+def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
+    for media in operation.get("requestBody", {}).get("content", {}).values():
+        _exemplify(media, schemas)
+    for one in operation.get("parameters", ()):
+        if one["in"] == "path" or one.get("required"):
+            name = "id" if one["name"] == "ids" else one["name"]
+            one["example"] = example_of(one["schema"], schemas, name=name)
+    names = {str(status): name for status, name, *_ in _ERROR_RESPONSES}
+    for status, response in operation["responses"].items():
+        if status in names:
+            operation["responses"][status] = {"$ref": f"#/components/responses/{names[status]}"}
+        else:
+            response["description"] = response["description"] or operation["summary"]
+            response["headers"] = {**response.get("headers", {}), **_rates()}
+            for kind, media in response.get("content", {}).items():
+                if kind == _JSON:
+                    _exemplify(media, schemas)
+
+
+def _page_on(path: str, operation: NODE) -> None:
+    """Return the link to the next page of a list."""
+    for response in operation["responses"].values():
+        told = response.get("content", {}).get(_JSON, {}).get("example")
+        if isinstance(told, dict) and "results" in told and told.get("next"):
+            told["next"] = f"https://memory.example{path}?cursor=W2ZhbHNlXQ"
+
+
+def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
+    if "example" not in media and media.get("schema", {}).get("format") != "binary":
+        media["example"] = example_of(media["schema"], schemas)
+
+
+def _link(document: NODE) -> None:
+    """Link each id in a response to the calls that take it, for client generators and tests."""
+    takers = _takers(document)
+    for _path, method, operation in operations(document):
+        for response in operation["responses"].values():
+            told = response.get("content", {}).get(_JSON, {}).get("example")
+            if method not in ("post", "delete") or not isinstance(told, dict):
+                continue
+            if links := _links(told, takers, apart_from=operation["operationId"]):
+                response["links"] = links
+
+
+def _takers(document: NODE) -> dict[str, list[str]]:
+    """Return the operations by the id in their path."""
+    found: dict[str, list[str]] = {}
+    for path, _method, operation in operations(document):
+        for name in _TAKEN_AS.values():
+            if f"{{{name}}}" in path:
+                found.setdefault(name, []).append(operation["operationId"])
+    return found
+
+
+def _links(told: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -> NODE:
+    return {
+        f"{taker}_of_{field}": {
+            "operationId": taker,
+            "parameters": {name: f"$response.body#/{field}"},
+        }
+        for field, name in _ids_in(told)
+        for taker in takers.get(name, ())
+        if taker != apart_from
+    }
+
+
+def _ids_in(told: NODE) -> Iterator[tuple[str, str]]:
+    """Return the response fields that hold ids, with the path parameter of each."""
+    for field, value in told.items():
+        prefix = value.partition("_")[0] if isinstance(value, str) and "_" in value else ""
+        if prefix in _TAKEN_AS:
+            yield field, _TAKEN_AS[prefix]
+
+
+class JsonRenderer(OpenApiJsonRenderer):
+    """The same for clients that accept plain JSON."""
+
+    media_type = "application/json"
+
+
+SCHEMA_RENDERERS = [OpenApiJsonRenderer, JsonRenderer, OpenApiYamlRenderer]
+
+
+class NoExample(LookupError):
+    """A field without an example value; add one to `openapi_examples.json`."""
+
+
+def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str = "") -> Any:
+    """Return an example of a schema. Raises `NoExample`."""
+    if "$ref" in node:
+        component = node["$ref"].rsplit("/", 1)[-1]
+        return example_of(schemas[component], schemas, name=name, inside=component)
+    for known in (f"{inside}.{name}", name):
+        if name and known in VALUES and _fits(VALUES[known], node):
+            return VALUES[known]
+    if "properties" in node:
+        return _object(node, schemas, inside)
+    choices: list[NODE] = node.get("allOf") or node.get("oneOf") or []
+    for choice in choices[:1]:
+        return example_of(choice, schemas, name=name, inside=inside)
+    if node.get("type") == "array":
+        return [example_of(node["items"], schemas, inside=inside)]
+    if "enum" in node:
+        return node["enum"][0]
+    return _plain(node, f"{inside}.{name}")
+
+
+def _object(node: NODE, schemas: Mapping[str, NODE], component: str) -> NODE:
+    must = node.get("required", ())
+    shown = (*must, "user_id", *_EXAMPLES["shown"].get(component, ()))
+    return {
+        name: example_of(inner, schemas, name=name, inside=component)
+        for name, inner in node["properties"].items()
+        if (name in shown or not component.endswith("Request"))
+        and name not in _EXAMPLES["left_out"].get(component, ())
+    }
+
+
+def _fits(value: Any, node: NODE) -> bool:
+    """Tell whether the value chosen by name has the right type."""
+    if "$ref" in node or "allOf" in node or "properties" in node:
+        return False
+    if value is None:
+        return node.get("nullable") is True
+    if "enum" in node:
+        return value in node["enum"]
+    kinds = {"string": str, "array": list, "object": dict, "boolean": bool}
+    return isinstance(value, kinds.get(node.get("type", ""), object))
+
+
+def _plain(node: NODE, where: str) -> Any:
+    kind, form = node.get("type", ""), node.get("format", "")
+    for known, name in (("by_format", form), ("by_type", kind)):
+        if name in _EXAMPLES[known]:
+            return _EXAMPLES[known][name]
+    raise NoExample(where)

@@ -1,0 +1,109 @@
+"""Find the person of a request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.conf import settings
+
+from memcenter.lib.errors import Invalid, NotFound
+from memcenter.rest.endpoint import CREATE, EMPTY, PRETEND, REFUSE, Asked, Endpoint
+from ops.accounts import users
+from ops.models import User
+
+NOBODY = 0  # not an id of a person, so nothing is found
+_UNNAMED = "Give {name}: this key is not bound to one user."
+
+
+def whose(asked: Asked, endpoint: Endpoint) -> User | None:
+    """Return the person, created on first write if the endpoint says so.
+
+    Calls with an unbound key must name the person even next to an id, so that a backend with an
+    empty variable reaches no one. Raises `NotFound` for a person out of the key's reach, `Invalid`
+    without a name, and `Conflict` (`being_forgotten`) for writes while the person is being
+    forgotten.
+    """
+    if endpoint.whose is not None:
+        return endpoint.whose(asked)
+    user = _of_bound_key(asked) or _named(asked, endpoint)
+    if user is None:
+        if _asks_about_all(asked, endpoint):
+            return None
+        raise Invalid.field("user_id", _UNNAMED.format(name="user_id"))
+    return user if endpoint.while_forgetting else present(user, writes=asked.writes)
+
+
+def whose_owner(asked: Asked) -> User:
+    """Return the person like `whose`, with the agents' `owner_id` in place of `user_id`.
+
+    A call without an owner means the default owner, if one is set. A person is created on first
+    write. Raises as `whose`.
+    """
+    named, said = asked.data.get("owner_id"), asked.user_id
+    if None not in (named, said) and named != said:
+        raise Invalid.field("owner_id", "owner_id and user_id name two people.")
+    named = named or said or _default_owner(asked)
+    if named is not None:
+        asked = replace(asked, data={**asked.data, "user_id": named})
+    unknown = CREATE if asked.writes else EMPTY
+    user = whose(asked, Endpoint(scope=asked.scope, unknown_user=lambda _: unknown))
+    if user is None:
+        raise NotFound("There is no such user.")
+    return user
+
+
+def _default_owner(asked: Asked) -> str | None:
+    """Return the default owner; None for a bound key. Raises `Invalid` without one, or for null."""
+    if asked.bound_user is not None:
+        return None
+    if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & asked.data.keys():
+        raise Invalid.field("owner_id", _UNNAMED.format(name="owner_id"))
+    return settings.DEFAULT_OWNER
+
+
+def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
+    """Tell whether the call names no person; a `user_id` of null doesn't count as that."""
+    scopes = asked.key.scopes if asked.key else ()
+    return endpoint.all_users_for in scopes and "user_id" not in asked.data
+
+
+def present(user: User, *, writes: bool) -> User:
+    """Return the person, unless they are being forgotten."""
+    if user.hidden_at is not None:
+        if writes:
+            users.check_not_being_forgotten(user)
+        raise NotFound("There is no such user.")
+    return user
+
+
+def reachable(user: User | None) -> User:
+    """Return a person within reach of an unbound key: one with an external id."""
+    if user is None or user.external_id is None or user.is_staff or not user.is_active:
+        raise NotFound("There is nothing of this id.")
+    return user
+
+
+def _of_bound_key(asked: Asked) -> User | None:
+    user = asked.bound_user
+    if user is not None and asked.user_id not in (None, user.external_id):
+        raise NotFound("There is no such user.")
+    return user
+
+
+def _named(asked: Asked, endpoint: Endpoint) -> User | None:
+    if asked.user_id is None:
+        return None
+    person = asked.person
+    if person is not None and person.user.external_id == asked.user_id:
+        return reachable(person.user)
+    try:
+        return reachable(users.find(asked.user_id))
+    except NotFound:
+        choice = endpoint.unknown_user(asked)
+        if choice == REFUSE:
+            raise
+    if choice == EMPTY:
+        return User(pk=NOBODY, external_id=asked.user_id)
+    if choice == PRETEND:
+        return User(external_id=asked.user_id)
+    return reachable(users.find_or_create(asked.user_id, created_by=asked.key))

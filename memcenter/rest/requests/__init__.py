@@ -1,1 +1,0 @@
-"""Read a request: key, scope, person, fields, uploads, limits, repeated writes."""

@@ -1,0 +1,189 @@
+"""Rate limits of a key and of each person, and the threads that long answers may occupy."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from rest_framework.exceptions import Throttled
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
+
+from memcenter.lib.process import once
+from ops.models import ApiKey, Scope, User
+
+if TYPE_CHECKING:
+    from memcenter.rest.base import MemcenterView
+
+
+logger = logging.getLogger(__name__)
+WINDOW_SECONDS = 60
+HEAVY = (Scope.FORGET, Scope.EXPORT)
+KEY, PERSON, HEAVY_OF_PERSON = "key", "person", "heavy"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit that applied to a call: calls a minute and calls left."""
+
+    name: str
+    quota: int
+    left: int
+
+
+# The limits of the current call.
+_counted: ContextVar[tuple[Limit, ...]] = ContextVar("counted", default=())
+# The buckets of persons that were counted together with the key.
+_with_key: ContextVar[frozenset[str]] = ContextVar("with_key", default=frozenset())
+
+
+def now() -> float:
+    return time.time()
+
+
+@once
+def client() -> redis.Redis:
+    """Return a Redis client with short time-outs, so that limiting never delays calls."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=0.5,
+        socket_connect_timeout=0.5,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+class KeyThrottle(BaseThrottle):
+    """Counts a key's calls of the present minute in Redis. If Redis is down every call passes.
+
+    The person's calls are counted in the same round trip if the person was read with the key;
+    otherwise `count_person` counts them.
+    """
+
+    def allow_request(self, request: Request, view: APIView | MemcenterView) -> bool:
+        endpoint = getattr(view, "endpoint", None)
+        if endpoint is not None and isinstance(request.auth, ApiKey):
+            person = getattr(request, "person", None)
+            known = person.user if person is not None and endpoint.whose is None else None
+            count_key(request.auth, user=known, scope=endpoint.scope, heavy=endpoint.heavy)
+        return True
+
+
+def begin() -> None:
+    """Reset the thread's limits at the beginning of a request."""
+    _counted.set(())
+
+
+def count_key(
+    key: ApiKey, *, user: User | None = None, scope: str = "", heavy: bool = False
+) -> None:
+    """Count a call of the key, and of the person if they are known already.
+
+    Raises `Throttled` if the calls of this minute are used up.
+    """
+    persons = [_of_person(key, user, scope=scope, heavy=heavy)] if user is not None else []
+    _with_key.set(frozenset(bucket for _, bucket, _ in persons))
+    _count((KEY, f"{key.pk}", settings.RATE_LIMIT_KEY), *persons)
+
+
+def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
+    """Count a call about one person, unless it was counted with the key.
+
+    Forgets, exports and other `heavy` calls are counted separately. Raises `Throttled` if the
+    key's calls about this person are used up.
+    """
+    if key is None or user is None:
+        return
+    counter = _of_person(key, user, scope=scope, heavy=heavy)
+    if counter[1] not in _with_key.get():
+        _count(counter)
+
+
+def _of_person(key: ApiKey, user: User, *, scope: str, heavy: bool) -> tuple[str, str, int]:
+    name, quota = PERSON, settings.RATE_LIMIT
+    if heavy or scope in HEAVY:
+        name, quota = HEAVY_OF_PERSON, settings.RATE_LIMIT_HEAVY
+    return name, f"{key.pk}:{name}:{_bucket(user)}", quota
+
+
+def headers() -> dict[str, str]:
+    """Return the limits of the current call as headers (draft-ietf-httpapi-ratelimit)."""
+    counted = _counted.get()
+    if not counted:
+        return {}
+    policy = [f'"{one.name}";q={one.quota};w={WINDOW_SECONDS}' for one in counted]
+    state = [f'"{one.name}";r={one.left};t={seconds_left()}' for one in counted]
+    return {"RateLimit-Policy": ", ".join(policy), "RateLimit": ", ".join(state)}
+
+
+def seconds_left() -> int:
+    return math.ceil(WINDOW_SECONDS - now() % WINDOW_SECONDS) or 1
+
+
+def _bucket(user: User) -> str:
+    """Return the key for the counter. The person may have no row; their id is not stored."""
+    if user.pk is not None:
+        return str(user.pk)
+    return hashlib.sha256(str(user.external_id).encode()).hexdigest()[:16]
+
+
+def _count(*counters: tuple[str, str, int]) -> None:
+    """Count the call in each counter: its name, its bucket and its quota."""
+    minute = int(now() // WINDOW_SECONDS)
+    used = _used([f"mc:rate:{bucket}:{minute}" for _, bucket, _ in counters])
+    for (name, _, quota), count in zip(counters, used, strict=False):
+        _counted.set((*_counted.get(), Limit(name, quota, max(0, quota - count))))
+        if count > quota:
+            whose = "this key" if name == KEY else "this person"
+            text = f"Too many calls of {whose}: {quota} a minute are allowed."
+            raise Throttled(seconds_left(), text)
+
+
+def _used(names: Sequence[str]) -> list[int]:
+    """Count a call and return the minute's numbers, in one round trip; none if Redis is down."""
+    try:
+        with client().pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.incr(name)
+                pipe.expire(name, 2 * WINDOW_SECONDS)
+            return [int(count) for count in pipe.execute()[::2]]
+    except (redis.RedisError, OSError):
+        logger.warning("Redis can't be reached; calls are not counted.")
+        return []
+
+
+_RETRY_SECONDS = 2
+
+
+class Share:
+    """At most `places` at a time; further calls are refused, so that short calls never wait."""
+
+    def __init__(self, places: int) -> None:
+        self._places = threading.BoundedSemaphore(places)
+
+    def take(self) -> ExitStack:
+        """Take a place until the returned stack is closed. Raises `Throttled` if all are taken."""
+        if not self._places.acquire(blocking=False):
+            raise Throttled(wait=_RETRY_SECONDS, detail="Too many long answers are under way.")
+        place = ExitStack()
+        place.callback(self._places.release)
+        return place
+
+
+@cache
+def long_answers() -> Share:
+    """Return this process's share for streamed answers."""
+    return Share(settings.LONG_ANSWERS)

@@ -1,0 +1,203 @@
+"""Log formats, the request id that connects the lines of one request, and OpenTelemetry spans.
+
+Lines contain ids, never content. Spans contain routes, kinds, times and outcomes: no content, no
+URLs with ids. Of an exception only the type and place are told, since its message may quote user
+input. Everything caused by one request is one trace, named by the request.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+import traceback
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from multiprocessing.util import Finalize
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db.backends.signals import connection_created
+from django.http import HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+
+logger = logging.getLogger("memcenter.slow")
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
+# Accept ids as proxies make them, but no free text, since the id is stored.
+_SENDABLE = re.compile(r"[0-9A-Fa-f-]{8,64}")
+REQUEST_ID = "X-Request-ID"
+
+
+@contextmanager
+def of_request(given: str) -> Iterator[str]:
+    """Set the request id for everything logged inside; an id given by a proxy is kept.
+
+    Operations enqueued inside, and calls of models and webhooks, carry the id too.
+    """
+    chosen = given if _SENDABLE.fullmatch(given) else uuid.uuid4().hex
+    token = _request_id.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _request_id.reset(token)
+
+
+def request_id() -> str:
+    """Return the id of the original request, or an empty string."""
+    return _request_id.get()
+
+
+def passed_on() -> dict[str, str]:
+    """Return the headers that pass the request id on."""
+    return {REQUEST_ID: _request_id.get()} if _request_id.get() else {}
+
+
+class WithRequest(logging.Filter):
+    """Adds the id of the request, or `-`, to each line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = _request_id.get() or "-"
+        return True
+
+
+class JsonLines(logging.Formatter):
+    """Formats each line as a JSON object for log collectors."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "at": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": getattr(record, "request_id", "-"),
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            line["exception"] = record.exc_info[0].__name__
+            line["raised_at"] = [
+                f"{one.filename}:{one.lineno} {one.name}"
+                for one in traceback.extract_tb(record.exc_info[2])
+            ]
+        return json.dumps(line, ensure_ascii=False)
+
+
+def watch_slow_queries() -> None:
+    """Log statements slower than the setting, without their values, on every connection.
+
+    Off by default, since it disables the fast path of hot statements.
+    """
+    if settings.SLOW_QUERY_MS:
+        connection_created.connect(_watch, dispatch_uid="slow queries")
+
+
+def _watch(connection: Any, **kwargs: Any) -> None:
+    if _timed not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_timed)
+
+
+def _timed(
+    execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    begun = time.monotonic()
+    try:
+        return execute(sql, params, many, context)
+    finally:
+        took = (time.monotonic() - begun) * 1_000
+        if took >= settings.SLOW_QUERY_MS:
+            logger.warning("%d ms: %s", took, " ".join(sql.split())[:2_000])
+
+
+_TRACE_ID_DIGITS = 32
+_SENDING_SECONDS = 2  # a collector that is gone holds up nobody who stops
+Attributes = Mapping[str, str | int]
+
+
+@contextmanager
+def span(name: str, attributes: Attributes) -> Iterator[Any]:
+    """Trace the block; yield the span, or None if tracing is off."""
+    if not settings.OTEL_ENDPOINT:
+        yield None
+        return
+    from opentelemetry.trace import StatusCode
+
+    tracer = provider(settings.OTEL_ENDPOINT).get_tracer("memcenter")
+    with tracer.start_as_current_span(
+        name,
+        attributes=dict(attributes),
+        record_exception=False,  # its message may quote what was sent
+        set_status_on_exception=False,
+    ) as current:
+        try:
+            yield current
+        except BaseException as error:
+            current.set_status(StatusCode.ERROR, type(error).__name__)
+            raise
+
+
+@contextmanager
+def request_span(request: HttpRequest) -> Iterator[Callable[[HttpResponse], HttpResponse]]:
+    """Trace a request; yield a function that records the response."""
+    with span(str(request.method), {"http.request.method": str(request.method)}) as current:
+
+        def answered(response: HttpResponse) -> HttpResponse:
+            if current is not None:
+                _tell(current, request, response)
+            return response
+
+        yield answered
+
+
+def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
+    """Record the declared route, never the path, which contains ids."""
+    match = request.resolver_match
+    route = f"/{match.route}" if match else ""
+    current.update_name(f"{request.method} {route}".strip())
+    current.set_attribute("http.route", route)
+    current.set_attribute("http.response.status_code", response.status_code)
+    if response.status_code >= 500:
+        from opentelemetry.trace import StatusCode
+
+        current.set_status(StatusCode.ERROR)
+
+
+@cache
+def provider(endpoint: str) -> TracerProvider:
+    """Return the tracer provider of this process, made for the first span.
+
+    It isn't the global provider, since libraries would write arbitrary content into their spans.
+    """
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+
+    class OfTheRequest(RandomIdGenerator):
+        def generate_trace_id(self) -> int:
+            name = request_id().replace("-", "")
+            return _number(name) or super().generate_trace_id()
+
+    made = TracerProvider(
+        resource=Resource.create({"service.name": "memory-center"}),
+        id_generator=OfTheRequest(),
+        sampler=ParentBased(TraceIdRatioBased(settings.OTEL_SHARE)),
+        shutdown_on_exit=False,
+    )
+    sent_to = OTLPSpanExporter(
+        endpoint=endpoint, headers=settings.OTEL_HEADERS, timeout=_SENDING_SECONDS
+    )
+    made.add_span_processor(BatchSpanProcessor(sent_to))
+    Finalize(None, made.shutdown, exitpriority=1)  # also where no `atexit` is: see wsgi.py
+    return made
+
+
+def _number(name: str) -> int:
+    """Return the request id as a trace id, or 0 (invalid) if it has another form."""
+    return int(name, 16) if len(name) == _TRACE_ID_DIGITS else 0
