@@ -12,12 +12,13 @@
     const field = event.target;
     if (!field.matches?.("[data-composer], [data-edit-field]")) return;
     const composing = event.isComposing || event.keyCode === 229;
-    if (event.key === "Enter" && !event.shiftKey && !composing) {
+    const asksFirst = field.matches("[data-confirms]"); // then only its button sends
+    if (event.key === "Enter" && !event.shiftKey && !composing && !asksFirst) {
       event.preventDefault();
       if (field.value.trim() && !answering) field.form.requestSubmit();
     } else if (event.key === "ArrowUp" && !composing && field.matches("[data-composer]") && !field.value) {
-      const edit = document.querySelector("#bubbles .bubble--user a.only-last");
-      if (!edit || answering) return;
+      const edit = [...document.querySelectorAll("#bubbles .bubble--user [data-edit]")].at(-1);
+      if (!edit || answering || document.querySelector("#bubbles > .bubble ~ .more")) return;
       event.preventDefault();
       edit.click();
     } else if (event.key === "Escape" && !composing) {
@@ -140,7 +141,10 @@
       if (!response.ok) return await refused(response, form, words, before);
       if (isNew) remember("");
       for await (const [name, data] of events(response.body)) {
-        if (name === "begun") data.gone.forEach(leave);
+        if (name === "begun") {
+          data.gone.forEach(leave);
+          if (form.matches("[data-edits]")) before.hidden.forEach((one) => one.remove());
+        }
         if (name === "shown") show(data.html);
         if (name === "ended") { ended = true; end(data); }
       }
@@ -173,7 +177,7 @@
       remember(words);
     } else if (form.matches("[data-edits]")) {
       mine.querySelector(".bubble__text").textContent = words;
-      hidden = lastExchange();
+      hidden = fromHereOn(form.closest(".bubble"));
     } else {
       mine.remove();
       hidden = lastExchange().filter((one) => one.matches(".bubble--assistant"));
@@ -183,6 +187,10 @@
     toEnd();
     setBusy(true);
     return { hidden, theirs };
+  }
+  function fromHereOn(bubble) {
+    const all = [...document.querySelectorAll("#bubbles > *")];
+    return all.slice(all.indexOf(bubble));
   }
   function lastExchange() {
     return [...document.querySelectorAll("#bubbles > .bubble")].slice(-2)
@@ -305,6 +313,10 @@
   } catch { /* no storage: the button is there */ }
 
   // Editing in the bubble: Esc or Cancel brings the words back.
+  const unedited = new Map();
+  document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    if (target?.matches?.(".bubble__text")) unedited.set(target.id, target.cloneNode(true));
+  });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-edit-cancel]")) leaveEditing(event);
   });
@@ -312,13 +324,22 @@
     if (!composer()) return; // on a page of its own the link leads back
     event.preventDefault();
     event.stopPropagation();
-    window.htmx.ajax("GET", location.pathname, { target: "#bubbles", swap: "outerHTML" });
+    const form = event.target.closest("form");
+    form.replaceWith(unedited.get(form.id));
     composer().focus();
   }
   document.addEventListener("htmx:afterSettle", () => {
     const field = document.querySelector("#bubbles [data-edit-field]:not([data-seen])");
     if (!field) return;
     field.dataset.seen = "yes";
+    near = false;
+    const asked = field.form.querySelector("[data-edit-confirm]");
+    if (asked) {
+      asked.focus({ preventScroll: true });
+      for (const one of [asked, field.form]) one.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    field.form.scrollIntoView({ block: "nearest" });
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
   });
