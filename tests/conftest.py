@@ -16,10 +16,9 @@ from redis import Redis
 from memcenter.lib import afterwards
 from memcenter.lib.database import statements
 from memories import language_steps
-from ops import access
+from ops import access, audit_log
 from ops.access import as_system
 from ops.accounts import keys, users
-from ops.audit import acting_user
 from ops.models import ApiKey, User
 from tests import databases, redis_keys
 from tests.live import product as product
@@ -27,6 +26,8 @@ from tests.pair_reader import FakePairs
 
 # A slow hash guards real passwords; here it would take more time than all the rest.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Django's outbox for tests takes the place of a mail server.
+settings.EMAIL_HOST, settings.DEFAULT_FROM_EMAIL = "smtp.example.org", "memory@example.org"
 # Nothing is collected for the tests, so there are no hashed names of static files.
 _STATIC = "django.contrib.staticfiles.storage.StaticFilesStorage"
 settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": _STATIC}}
@@ -131,7 +132,7 @@ def pairs(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakePairs]:
 @pytest.fixture(autouse=True)
 def nobody_acts_yet() -> None:
     """A request leaves its thread with who acted and with a language, until the next one comes."""
-    acting_user.comes_in("operator", "command")
+    audit_log.set_actor("operator", "command")
     translation.deactivate()
 
 

@@ -12,11 +12,9 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from memcenter.embedded.cluster import run_roles_sql
+from memcenter.embedded.databases import EmbeddedRedis
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.placement import place
-from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.embedded.redis import EmbeddedRedis
+from memcenter.embedded.postgres import EmbeddedPostgres, place, run_roles_sql
 
 # Tables that the app's roles could empty at once, before the tests' own right to.
 can_be_emptied: set[str] = set()

@@ -13,8 +13,7 @@ import time
 
 from ops import registry
 from ops.models import Kind
-from ops.queue import joint_runs
-from ops.queue.run import Run
+from ops.queue.run import Run, hold_beside, succeed_beside
 
 SHORT, LONG, TOGETHER = Kind.REVISE_MEMORY, Kind.REINDEX, Kind.INDEX_MEMORY
 _CATASTROPHIC = re.compile(r"(a|a)+$")
@@ -30,12 +29,12 @@ def act_together(run: Run) -> None:
     assert user is not None
     with run.applying(user):
         beside = run.beside(limit=15)
-        held = joint_runs.hold(beside)
+        held = hold_beside(beside)
         do(run, str(run.payload.get("act", "")))
         for one in beside:
             run.turn_to(one.pk)
             do(run, str(one.payload.get("act", "")))
-        joint_runs.succeed(dict.fromkeys(held))
+        succeed_beside(dict.fromkeys(held))
 
 
 def do(run: Run | None, what: str) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from ops import audit_chain
 from ops.access import as_system
-from ops.audit import receipts
 from ops.queue import outbox, worker
 from ops.queue.run import Run
 
@@ -25,12 +25,16 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, *, step: str, moment: str) -> None:
     `receipt` is the last step of every forget. Raises `Kill`.
     """
     if step == "receipt":
-        _patch(monkeypatch, receipts, "issue", lambda *_, **__: True, moment=moment)
+        _patch(monkeypatch, audit_chain, "issue_receipt", lambda *_, **__: True, moment=moment)
     elif moment == "before":
         _patch(monkeypatch, Run, "step", lambda _, name, **__: name == step, moment=moment)
     else:
         _patch(
-            monkeypatch, receipts, "note", lambda _, **given: given["step"] == step, moment="after"
+            monkeypatch,
+            audit_chain,
+            "note_step",
+            lambda _, **given: given["step"] == step,
+            moment="after",
         )
     worker.drain()
 

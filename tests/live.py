@@ -41,7 +41,7 @@ _REGISTERS = """
 from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
 from ops.accounts import users
-from ops.pages.account import sign_in
+from ops.pages import sign_in
 user = users.register(username={username!r}, password={password!r}, language={language!r})
 request = RequestFactory().get("/", headers={{"user-agent": "A browser"}})
 request.user = user
@@ -159,12 +159,13 @@ class Server:
     def _wait(self) -> None:
         until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until and self._process and self._process.poll() is None:
-            if _ANNOUNCED in self._said() and answers(self._address):
+            if _ANNOUNCED in self.said() and answers(self._address):
                 return
             time.sleep(0.2)
-        raise AssertionError(f"The product did not start:\n{self._said()}")
+        raise AssertionError(f"The product did not start:\n{self.said()}")
 
-    def _said(self) -> str:
+    def said(self) -> str:
+        """What it has printed since its last start."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.conf import LazySettings
 from django.db import connection
 
-from memories.indexing import milvus_move, milvus_sync
+from memories.indexing import milvus_sync
 from ops.access import as_system
 from ops.models import Status
 from ops.queue import worker
@@ -92,7 +92,7 @@ def milvus(server_of_the_session: Milvus, settings: LazySettings, db: None) -> I
 def moved() -> None:
     """Vectors are searched where the settings say, from now on."""
     connection.check_constraints()  # in the test's one transaction they would wait for its end
-    operation = milvus_move.request()
+    operation = milvus_sync.request_move()
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Turn
 from memories.files import memory_files
-from memories.files.text.paths import CURATED
+from memories.files.grammar import CURATED
 from memories.models import (
     Change,
     DailyNote,
@@ -27,10 +27,10 @@ from memories.models import (
     RelationKind,
     SecretCategory,
 )
-from ops.accounts import registration, roles
+from ops import webhooks
+from ops.accounts import registration, users
 from ops.models import ApiKey, Delivery, Operation, Priority, Receipt, Role, Status, User, Webhook
 from ops.models import Kind as OperationKind
-from ops.webhooks import webhooks
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -92,6 +92,8 @@ PAGES: dict[str, Address] = {
         "message_forget", args=[seen.turn.assistant_message.public_id]
     ),
     "memory_home": _page("memory_home"),
+    "memory_week": _page("memory_week"),
+    "memory_week before": _page("memory_week", query="?last=2026-01-04"),
     "memory_conversation": _page("memory_conversation"),
     "memory_conversation asked": _page("memory_conversation", query="?q=what+matters"),
     "memory_list": _page("memory_list"),
@@ -140,7 +142,7 @@ PAGES: dict[str, Address] = {
 
 def lived_in(user: User, *, size: int) -> Seen:
     """An owner with about `size` of everything; the first of each as the product makes them."""
-    roles.give(user, Role.OWNER)
+    users.give_role(user, Role.OWNER)
     project = Project.objects.create(user=user, key="atlas", name="Atlas")
     conversations = [make_conversation(user, title=f"Talk {n}") for n in range(max(2, size // 5))]
     turns = [_turn(conversations[n % 3 % len(conversations)], n) for n in range(size // 5)]

@@ -12,7 +12,7 @@ from unittest import mock
 
 from redis.connection import AbstractConnection
 
-from ops.residue import known_places
+from ops.residue import stores
 
 BROKER = ("celery", "unacked", "_kombu", "reply.celery")
 _PLANTED = ("planted",)
@@ -26,7 +26,7 @@ _DJANGOS = "mc:1:"
 def check(command: tuple[Any, ...]) -> None:
     for key in _written(command):
         name = key.removeprefix(_DJANGOS)
-        known = tuple(one.prefix for one in known_places._cached)
+        known = tuple(one.prefix for one in stores._cached)
         assert name.startswith((*known, *BROKER, *_PLANTED)), f"nobody knows of the key {key!r}"
 
 

@@ -14,8 +14,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from memories.models import VectorChange
+from ops import audit_chain, audit_log
 from ops.accounts import keys
-from ops.audit import audit_chain, audit_log
 from ops.models import (
     ApiKey,
     AuditEvent,

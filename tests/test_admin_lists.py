@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memories.forgetting import memory_forgets
-from memories.models import EmbeddingSpace
+from memories.models import EmbeddingSpace, Memory
 from memories.writing import curation
+from ops import audit_log
 from ops.access import as_user
 from ops.accounts import users
-from ops.accounts.roles import give
-from ops.audit import audit_log
+from ops.accounts.users import give_role
 from ops.models import (
     ApiKey,
     Attempt,
@@ -43,7 +43,7 @@ PASSWORD = "correct-horse-battery"
 
 def member(role: Role) -> Client:
     user = users.register(username=role.value, password=PASSWORD)
-    give(user, role)
+    give_role(user, role)
     client = Client()
     client.force_login(user)
     return client
@@ -186,3 +186,13 @@ def test_the_audit_log_is_exported_whole_in_parts(monkeypatch: pytest.MonkeyPatc
     lines = b"".join(answer.streaming_content).splitlines()  # type: ignore[attr-defined]
     assert len([one for one in lines if b'"tried"' in one]) == 60
     assert AuditEvent.objects.filter(action="admin.audit_export").count() == 1
+
+
+def test_a_list_comes_compressed_and_brings_no_scripts_of_forms() -> None:
+    client, page = member(Role.OWNER), address(Memory, "changelist")
+    plain, packed = (
+        client.get(page, headers={"accept-encoding": one}) for one in ("identity", "gzip")
+    )
+    assert packed["Content-Encoding"] == "gzip" and "Content-Encoding" not in plain
+    assert len(packed.content) < len(plain.content) / 4
+    assert b"actions.js" in plain.content and b"jquery" not in plain.content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from memories.models import DailyNote, Fragment, Memory, MemoryFile
+from memories.models import DailyNote, Fragment, Memory, MemoryFile, PortraitPhrase
 from ops.models import SignIn, User
 from tests.ops.test_forgetting import give_everything as give_accounts
 from tests.transfer.rich import give_everything
@@ -25,6 +25,7 @@ def give_all(user: User) -> None:
         text="tea before",
         token_count=2,
     )
+    PortraitPhrase.objects.create(user=user, version=memory.versions.get(number=1), text="tea")
     now = timezone.now()
     SignIn.objects.create(
         user=user, session_key=f"s{user.pk}", device="d", began_at=now, seen_at=now

@@ -26,6 +26,7 @@ VISITORS = {
     "not_found": "/nothing/here/",
     "link_over": "/signin/link/x/",
     "invitation_over": "/join/x/",
+    "mail_link_over": "/mail/confirm/x/",
 }
 INVITED = {"first_password": "/settings/password/first/"}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -48,10 +49,10 @@ with as_system():
 _INVITED = """
 from ops.access import as_system
 from ops.models import User
-from ops.accounts import signin_links, users
+from ops.accounts import registration, users
 with as_system():
     user = users.find_or_create("invited")
-    print(signin_links.make(user=user, next_page="/settings/password/first/").token)
+    print(registration.make_link(user=user, next_page="/settings/password/first/").token)
 """
 _HEAD = """\
 # Accessibility

@@ -44,6 +44,16 @@ def page(browser: Browser, product: Product) -> Iterator[Page]:
     assert not problems, problems
 
 
+@pytest.fixture
+def plain(browser: Browser, product: Product) -> Iterator[Page]:
+    """A page without JavaScript, signed out, in English."""
+    context = browser.new_context(
+        base_url=product.address, locale="en-GB", java_script_enabled=False
+    )
+    yield context.new_page()
+    context.close()
+
+
 def remembering(product: Product, username: str, *contents: str) -> Person:
     """A newly registered person who has written these memories."""
     person = product.person(username)

@@ -47,6 +47,7 @@ PAGES = {
     "chat": "/c/{conversation}/",
     "conversation": "/memory/conversation/?conversation={conversation}",
     "about": "/memory/",
+    "week": "/memory/week/",
     "memories": "/memory/long-term/",
     "memory": "/memory/long-term/{memory}/",
     "review": "/memory/review/",

@@ -1,6 +1,5 @@
 """The chat as people use it: a real Chromium against the running product."""
 
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -30,15 +29,10 @@ def chat(page: Page, person: Person) -> Page:
 
 
 @pytest.fixture
-def plain(browser: Browser, product: Product, person: Person) -> Iterator[Page]:
+def plain(plain: Page, person: Person) -> Page:
     """The same without JavaScript."""
-    context = browser.new_context(
-        base_url=product.address, locale="en-GB", java_script_enabled=False
-    )
-    page = context.new_page()
-    sign_in(page, person)
-    yield page
-    context.close()
+    sign_in(plain, person)
+    return plain
 
 
 _LONG = """

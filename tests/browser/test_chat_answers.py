@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import sign_in
 from tests.chat_server import ChatServer, halting, refused, serving, streamed
@@ -17,6 +17,16 @@ MARKDOWN = (
     "| Dish | Minutes |\n|---|---|\n| Rice | 12 |\n\nMore at https://example.com/rice."
 )
 _numbers = count(1)
+_TALKED = """
+from ops.access import as_system
+from ops.models import User
+from tests.factories import make_conversation, make_turn
+with as_system():
+    talk = make_conversation(User.objects.get(username={name!r}), title="Long")
+    turns = [make_turn(talk, f"Remark {{number}}.", "Noted.", extracted_at=talk.created_at)
+             for number in range(30)]
+    print(talk.public_id, turns[8].user_message.public_id)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +162,139 @@ def test_the_last_message_is_edited_in_its_bubble(chat: Page, model: ChatServer)
     expect(chat.locator(".bubble")).to_have_count(2)
 
 
+WORDS = {
+    "en": ("3 messages after it", "Send and forget the rest", "Edited."),
+    "zh-hans": ("它之后的 3 条消息", "发送并忘记之后的内容", "已修改。"),
+}
+
+
+def begin_to_edit(page: Page, text: str) -> Locator:
+    """Have the first message of the person asked about; gives the form."""
+    first = page.locator(".bubble--user").first
+    first.hover()
+    first.locator("[data-edit]").click()
+    form = page.locator("form.edit")
+    field = form.locator("[data-edit-field]")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("Hello")
+    field.fill(text)
+    field.press("Enter")
+    expect(form.locator("[data-edit-confirm]")).to_be_focused()
+    return form
+
+
+@pytest.mark.parametrize("language", list(WORDS))
+def test_an_earlier_message_is_edited_once_it_was_shown_what_goes(
+    page: Page, product: Product, model: ChatServer, language: str
+) -> None:
+    sign_in(page, product.person(f"editor-{language}", language=language))
+    later, confirm, edited = WORDS[language]
+    begun(page)
+    say(page, "How do I cook rice?")
+    expect(answers(page)).to_have_count(2, timeout=SOON)
+    form = begin_to_edit(page, "Good evening")
+    asked, field = form.locator("[data-edit-confirm]"), form.locator("[data-edit-field]")
+    expect(asked).to_be_in_viewport(ratio=1)
+    expect(asked).to_contain_text(later)
+    expect(field).to_have_value("Good evening")
+    expect(page.locator(".bubble:visible")).to_have_count(4)  # nothing has gone
+    field.press("End")
+    field.press("Enter")  # breaks the line and sends nothing
+    expect(field).to_have_value("Good evening\n")
+    model.answers = [halting("Good evening", " to you.")]
+    form.get_by_role("button", name=confirm).click()
+    expect(page.locator(".bubble--streaming")).to_contain_text("Good evening", timeout=SOON)
+    expect(page.locator(".bubble:visible")).to_have_count(2)
+    model.released.set()
+    expect(answers(page)).to_contain_text(["Good evening to you."])
+    expect(page.locator(".toast")).to_contain_text(edited)
+    expect(page.locator(".bubble__day")).to_have_count(1)
+    for _ in range(2):
+        expect(page.locator(".bubble")).to_have_count(2)
+        expect(page.locator(".bubble--user")).to_contain_text(["Good evening"])
+        page.reload()
+
+
+def test_an_edit_that_is_left_off_takes_nothing_away(chat: Page) -> None:
+    begun(chat)
+    say(chat, "How do I cook rice?")
+    expect(answers(chat)).to_have_count(2, timeout=SOON)
+    begin_to_edit(chat, "Good evening").locator("[data-edit-field]").press("Escape")
+    expect(chat.locator("form.edit")).to_have_count(0)
+    expect(chat.locator(".bubble--user").first).to_contain_text("Hello")
+    begin_to_edit(chat, "Good evening").get_by_role("link", name="Cancel").click()
+    expect(chat.locator("form.edit")).to_have_count(0)
+    expect(chat.locator(".bubble")).to_have_count(4)
+
+
+def test_an_earlier_message_of_a_page_far_back_is_edited(
+    chat: Page, product: Product, person: Person, model: ChatServer
+) -> None:
+    talk, message = product.shell(_TALKED.format(name=person.username)).split()
+    chat.goto(f"/c/{talk}/?at={message}#{message}")
+    expect(chat.get_by_role("link", name="Newest messages")).to_be_visible()
+    bubble = chat.locator(f"#{message}")
+    before = chat.locator(".bubble").count()
+    bubble.hover()
+    bubble.locator("[data-edit]").click()
+    field = chat.locator("[data-edit-field]")
+    field.fill("Something else.")
+    field.press("Enter")
+    chat.get_by_role("button", name="Send and forget the rest").click()
+    expect(answers(chat).last).to_contain_text("Rice.", timeout=SOON)
+    expect(chat.locator(".bubble--user").last).to_contain_text("Something else.")
+    expect(chat.locator(f"#{message}")).to_have_count(0)
+    expect(chat.get_by_role("link", name="Newest messages")).to_have_count(0)
+    assert chat.locator(".bubble").count() < before
+
+
+def test_an_earlier_message_is_not_sent_while_the_model_is_asked_elsewhere(
+    chat: Page, model: ChatServer
+) -> None:
+    begun(chat)
+    say(chat, "How do I cook rice?")
+    expect(answers(chat)).to_have_count(2, timeout=SOON)
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    other.locator("[data-edit]").first.click()
+    other.locator("[data-edit-field]").fill("Good evening")
+    other.locator("[data-edit-field]").press("Enter")
+    confirm = other.get_by_role("button", name="Send and forget the rest")
+    expect(confirm).to_be_visible()
+    model.answers = [halting("First of all, ", "never mind.")]
+    say(chat, "And beans?")
+    expect(chat.locator(".bubble--streaming")).to_contain_text("First of all", timeout=SOON)
+    confirm.click()
+    expect(other.locator("form.edit")).to_contain_text("still being written")
+    expect(other.locator("[data-edit-field]")).to_have_value("Good evening")
+    model.released.set()
+    expect(answers(chat)).to_have_count(3)
+    other.locator("[data-edit-field]").press("Enter")
+    expect(other.locator("[data-edit-confirm]")).to_contain_text("5 messages after it")
+    confirm.click()
+    expect(answers(other)).to_have_count(1, timeout=SOON)
+    other.close()
+
+
+def test_a_message_that_another_tab_deleted_is_not_edited(chat: Page) -> None:
+    # What asks whether something was learned could be under way when its turn is gone.
+    chat.route("**/lessons/*", lambda route: route.fulfill(status=204))
+    begun(chat)
+    say(chat, "How do I cook rice?")
+    expect(answers(chat)).to_have_count(2, timeout=SOON)
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    bubble = other.locator(".bubble--user").first
+    bubble.get_by_label("More for your message").click()
+    bubble.get_by_role("link", name="Delete and forget this exchange…").click()
+    other.get_by_role("dialog").get_by_role("button", name="Delete and forget").click()
+    expect(other.locator(".bubble")).to_have_count(2)
+    other.close()
+    chat.locator("[data-edit]").first.click()
+    expect(chat.locator(".toast")).to_contain_text("This message isn’t here any more.")
+    expect(chat.locator(".bubble")).to_have_count(2)
+
+
 def test_what_was_typed_outlives_a_session_that_ended(chat: Page, person: Person) -> None:
     begun(chat)
     here = chat.url
@@ -194,39 +337,55 @@ def test_a_second_window_sees_the_answer_under_way_and_may_stop_it(
     other.close()
 
 
-def test_the_chat_speaks_chinese_too(chat: Page, model: ChatServer) -> None:
-    chat.context.add_cookies([{"name": "django_language", "value": "zh-hans", "url": chat.url}])
-    begun(chat)
+def test_the_chat_speaks_chinese_too(page: Page, product: Product, model: ChatServer) -> None:
+    sign_in(page, product.person("asker-zh", language="zh-hans"))
+    begun(page)
     model.answers = [refused(503)]
-    say(chat, "米饭怎么做？")
-    expect(chat.locator("#ending")).to_be_visible(timeout=SOON)
+    say(page, "米饭怎么做？")
+    expect(page.locator("#ending")).to_contain_text("你的消息已保存", timeout=SOON)
     model.answers = [streamed("加水煮。")]
-    chat.locator("#ending button").click()
-    expect(answers(chat).last).to_contain_text("加水煮。")
+    page.get_by_role("button", name="重试").click()
+    expect(answers(page).last).to_contain_text("加水煮。")
 
 
 def test_without_javascript_answers_come_whole_and_can_be_asked_again(
-    browser: Browser, product: Product, person: Person, model: ChatServer
+    plain: Page, person: Person, model: ChatServer
 ) -> None:
-    context = browser.new_context(
-        base_url=product.address, locale="en-GB", java_script_enabled=False
-    )
-    page = context.new_page()
-    sign_in(page, person)
+    sign_in(plain, person)
     model.answers = [streamed(MARKDOWN)]
-    composer(page).fill("How do I cook rice?")
-    page.get_by_role("button", name="Send").click()
-    expect(answers(page).locator("td")).to_have_text(["Rice", "12"])
+    composer(plain).fill("How do I cook rice?")
+    plain.get_by_role("button", name="Send").click()
+    expect(answers(plain).locator("td")).to_have_text(["Rice", "12"])
     model.answers = [streamed("With water.")]
-    page.get_by_role("button", name="Answer again").click()
-    expect(answers(page)).to_contain_text(["With water."])
-    page.get_by_role("link", name="Edit your message").click()
-    page.locator("textarea").fill("And beans?")
+    plain.get_by_role("button", name="Answer again").click()
+    expect(answers(plain)).to_contain_text(["With water."])
+    plain.get_by_role("link", name="Edit your message").click()
+    plain.locator("textarea").fill("And beans?")
     model.answers = [refused(503)]
-    page.get_by_role("button", name="Send").click()
-    expect(page.locator(".bubble--user")).to_contain_text(["And beans?"])
-    expect(page.locator("#ending")).to_contain_text("This message has no answer yet.")
+    plain.get_by_role("button", name="Send").click()
+    expect(plain.locator(".bubble--user")).to_contain_text(["And beans?"])
+    expect(plain.locator("#ending")).to_contain_text("This message has no answer yet.")
     model.answers = [streamed("With more water.")]
-    page.get_by_role("button", name="Answer it").click()
-    expect(answers(page)).to_contain_text(["With more water."])
-    context.close()
+    plain.get_by_role("button", name="Answer it").click()
+    expect(answers(plain)).to_contain_text(["With more water."])
+
+
+def test_without_javascript_an_earlier_message_is_edited(
+    plain: Page, person: Person, model: ChatServer
+) -> None:
+    sign_in(plain, person)
+    for text in ("Hello", "How do I cook rice?"):
+        composer(plain).fill(text)
+        plain.get_by_role("button", name="Send").click()
+    expect(answers(plain)).to_have_count(2)
+    plain.get_by_role("link", name="Edit your message").first.click()
+    expect(plain.locator("#edit-goes")).to_contain_text("3 messages after it will be forgotten too")
+    plain.locator("textarea").fill("Good evening")
+    plain.get_by_role("button", name="Send…").click()
+    expect(plain.locator("[data-edit-confirm]")).to_contain_text("3 messages after it")
+    model.answers = [streamed("Good evening to you.")]
+    plain.get_by_role("button", name="Send and forget the rest").click()
+    expect(plain.locator(".bubble")).to_have_count(2)
+    expect(plain.locator(".bubble--user")).to_contain_text(["Good evening"])
+    expect(answers(plain)).to_contain_text(["Good evening to you."])
+    expect(plain.locator(".toast")).to_contain_text("Edited.")

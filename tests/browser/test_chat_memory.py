@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import sign_in
 from tests.live import Person, Product
@@ -123,12 +123,8 @@ def test_on_a_phone_the_dialog_fits(chat: Page) -> None:
 
 
 def test_without_javascript_the_whole_text_is_remembered(
-    browser: Browser, product: Product, person: Person, talk: str
+    plain: Page, person: Person, talk: str
 ) -> None:
-    context = browser.new_context(
-        base_url=product.address, locale="en-GB", java_script_enabled=False
-    )
-    plain = context.new_page()
     sign_in(plain, person, then=f"/c/{talk}/")
     last_said(plain).get_by_label("More for your message").click()
     last_said(plain).get_by_role("link", name="Remember this…").click()
@@ -138,7 +134,72 @@ def test_without_javascript_the_whole_text_is_remembered(
     plain.get_by_role("button", name="Remember").click()
     expect(plain.locator(".toast")).to_contain_text("Remembered.")
     expect(plain.get_by_role("link", name="1 memory learned")).to_be_visible()
-    context.close()
+
+
+WORDS = {
+    "en": (
+        ("My password is hunter2horse77.", "Not kept: looks like a password"),
+        ("I'm allergic to peanuts.", "1 memory learned"),
+        ("Please don't keep this: I was at the dentist today.", "Not kept, as you asked"),
+        "Good morning!",
+    ),
+    "zh-hans": (
+        ("我的密码是 hunter2horse77。", "没有记住：像是密码"),
+        ("我对花生过敏。", "新记住 1 条"),
+        ("这件事别记下来：我今天去看了牙医。", "按你的要求没有记住"),
+        "早上好！",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", list(WORDS))
+def test_each_reply_says_what_was_learned_or_why_not_or_nothing(
+    page: Page, product: Product, language: str
+) -> None:
+    sign_in(page, product.person(f"told-{language}", language=language))
+    *telling, greeting = WORDS[language]
+    for number, (text, chip) in enumerate(telling, start=1):
+        answer = said(page, text, number)
+        expect(answer.locator(".chip")).to_have_text([chip], timeout=SOON)
+    answer = said(page, greeting, len(telling) + 1)
+    expect(answer.locator(".lessons[hx-get]")).to_have_count(0, timeout=SOON)
+    expect(answer.locator(".lessons .chip")).to_have_count(0)
+    page.reload()
+    shown = page.locator(".bubble--assistant .lessons .chip")
+    expect(shown).to_have_text([chip for _, chip in telling])
+    page.get_by_role("link", name=telling[0][1]).click()
+    expect(page.locator("main")).not_to_contain_text("hunter2")
+
+
+def said(page: Page, text: str, number: int) -> Locator:
+    """The answer to what is said, which is the `number`th here."""
+    composer = page.locator("[data-composer]")
+    composer.fill(text)
+    composer.press("Enter")
+    answers = page.locator(".bubble--assistant:not(.bubble--pending)")
+    expect(answers).to_have_count(number, timeout=SOON)
+    return answers.last
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "ask", "kind"),
+    [
+        ("en", "I'm allergic to peanuts.", "Remember this…", "constraint"),
+        ("zh-hans", "我对花生过敏。", "记住这个…", "constraint"),
+    ],
+)
+def test_kind_and_topic_are_proposed(
+    page: Page, product: Product, language: str, text: str, ask: str, kind: str
+) -> None:
+    sign_in(page, product.person(f"proposed-{language}", language=language))
+    said(page, text, 1)
+    last_said(page).hover()
+    last_said(page).locator("details.menu summary").click()
+    last_said(page).get_by_role("link", name=ask).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("[name=content]")).to_have_value(text)
+    expect(dialog.locator("[name=kind]")).to_have_value(kind)
+    expect(dialog.locator("[name=tags]")).not_to_have_value("")
 
 
 def test_what_is_forgotten_leaves_its_receipt_there(chat: Page) -> None:

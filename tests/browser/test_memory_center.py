@@ -269,11 +269,7 @@ def test_the_inbox_is_emptied_by_keys(page: Page, product: Product) -> None:
     ]
 
 
-def test_everything_works_without_javascript(product: Product, maya: Person, page: Page) -> None:
-    browser = page.context.browser
-    assert browser is not None
-    context = browser.new_context(base_url=product.address, java_script_enabled=False)
-    plain = context.new_page()
+def test_everything_works_without_javascript(plain: Page, maya: Person) -> None:
     sign_in(plain, maya, then=LIST)
     plain.get_by_role("link", name="Add", exact=True).click()
     plain.get_by_label("What should be remembered?").fill("Bakes rye bread every Friday")
@@ -285,7 +281,6 @@ def test_everything_works_without_javascript(product: Product, maya: Person, pag
     plain.keyboard.press("Enter")
     expect(plain).to_have_url(re.compile("q=rye"))
     expect(row(plain, "Bakes rye bread every Friday")).to_have_count(1)
-    context.close()
 
 
 def test_the_assistant_s_manner_is_written_on_its_page(center: Page) -> None:

@@ -14,10 +14,10 @@ from tests.live import PASSWORD, Person, Product
 pytestmark = pytest.mark.browser
 _MAKES_OWNER = """
 from ops.access import as_system
-from ops.accounts import roles
+from ops.accounts import users
 from ops.models import Role, User
 with as_system():
-    roles.give(User.objects.get(username={name!r}), Role.OWNER)
+    users.give_role(User.objects.get(username={name!r}), Role.OWNER)
 """
 
 

@@ -45,7 +45,8 @@ def test_a_person_is_learned_of_recalled_and_forgotten(product: Product) -> None
 def test_memories_are_written_changed_listed_and_exported(product: Product) -> None:
     with MemoryCenter(product.address, product.api_key, person()) as center:
         likes = ["Plays chess on Mondays", "Lives in Brno", "Speaks Czech with her mother"]
-        ids = [center.add_memory(content=one, kind="fact")["id"] for one in likes]
+        made = center.add_memories([{"content": one, "kind": "fact"} for one in likes])
+        ids = [one["memory"]["id"] for one in made]
         center.change_memory(ids[0], pinned=True)
         assert center.get_memory(ids[0])["pinned"]
         assert [one["id"] for one in center.memories(limit=1)] == ids[::-1]

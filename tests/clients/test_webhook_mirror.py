@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import httpx
@@ -17,24 +15,14 @@ from memcenter_client import MemoryCenter
 
 from memories.models import Memory
 from memories.writing import curation
+from ops import webhooks
 from ops.models import Delivery, User
-from ops.webhooks import webhooks
-from ops.webhooks.operations import signature
+from ops.webhooks import signature
+from tests.clients.examples import example
 from tests.factories import make_memory
-from tests.live import ROOT
 
 pytestmark = pytest.mark.django_db
 SECRET = "s3cret"
-EXAMPLE = ROOT / "clients/python/examples/webhook_mirror.py"
-
-
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("webhook_mirror", EXAMPLE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -58,14 +46,14 @@ def webhook_id(alice: User) -> str:
 
 
 @pytest.fixture
-def start(
-    example: ModuleType, center: MemoryCenter, webhook_id: str, tmp_path: Path
-) -> Callable[[], Any]:
+def start(center: MemoryCenter, webhook_id: str, tmp_path: Path) -> Callable[[], Any]:
     """Start the program on its database, as if for the first time or again."""
+
+    module = example("webhook_mirror")
 
     def started() -> Any:
         path = str(tmp_path / "mirror.db")
-        return example.Mirror(path, center=center, webhook_id=webhook_id, secret=SECRET)
+        return module.Mirror(path, center=center, webhook_id=webhook_id, secret=SECRET)
 
     return started
 

@@ -10,7 +10,7 @@ from django.db import close_old_connections
 from django.test import Client
 
 from conversations.chat import chat_messages
-from conversations.chat.chat_messages import KeptThread
+from conversations.chat.chat_messages import Thread
 from conversations.models import Conversation, Message
 from ops.access import as_user
 from tests.memories.pages import address, htmx
@@ -43,9 +43,11 @@ def again(client: Client, conversation: Conversation) -> dict[str, Any]:
     return events_of(client.post(url, headers=htmx("bubbles") | STREAM))[-1][1]
 
 
-def edit(client: Client, conversation: Conversation, message: Message, text: str) -> Any:
+def edit(
+    client: Client, conversation: Conversation, message: Message, text: str, **more: str
+) -> Any:
     url = address("conversation_edit", conversation.public_id)
-    return client.post(url, {"text": text, "message": message.public_id})
+    return client.post(url, {"text": text, "message": message.public_id} | more)
 
 
 def texts_of(conversation: Conversation) -> list[str]:
@@ -53,6 +55,6 @@ def texts_of(conversation: Conversation) -> list[str]:
     return list(found.values_list("content", flat=True))
 
 
-def thread_of(conversation: Conversation) -> KeptThread:
+def thread_of(conversation: Conversation) -> Thread:
     with as_user(conversation.user):
         return chat_messages.last(user=conversation.user, conversation=conversation)

@@ -7,18 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations.chat import (
-    answer_stream,
-    answer_text,
-    chat_messages,
-    running_answers,
-    temporary_messages,
-)
+from conversations.chat import answer_stream, answer_text, chat_messages
 from conversations.chat.answer_stream import Answering, End
 from conversations.models import Conversation, Turn
 from conversations.pages import answers
 from memcenter.lib.errors import Conflict
-from memcenter.rest.thread_limits import Share
+from memcenter.rest.throttling import Share
 from ops.models import ModelCall, User
 from tests.chat_server import Answer, ChatServer
 from tests.conversations.answers import STREAM, again, hang_up, say, texts_of, thread_of
@@ -106,7 +100,7 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
     assert thread.finish() is End.STOPPED
     assert texts_of(conversation)[1] == first == thread.text
     assert Turn.objects.get().assistant_message.completed
-    assert not running_answers.is_answering(conversation.public_id)
+    assert not answer_stream.is_answering(conversation.public_id)
     page = text_of(client.get(address("conversation", conversation.public_id)))
     assert "You stopped this answer here." in page
 
@@ -161,7 +155,7 @@ def test_one_conversation_is_answered_once_at_a_time(
     client: Client, conversation: Conversation
 ) -> None:
     chat_messages.ask("Hello", user=conversation.user, conversation=conversation)
-    running_answers.begin(conversation.public_id)
+    answer_stream.begin_answer(conversation.public_id)
     with pytest.raises(Conflict):
         Answering(thread_of(conversation))
     url = address("conversation", conversation.public_id)
@@ -214,7 +208,9 @@ def test_a_temporary_chat_answers_with_what_fits_and_not_with_every_constraint(
 ) -> None:
     make_memory(alice, "Allergic to peanuts", kind="constraint")
     make_memory(alice, "Has a cat named Biscuit")
-    asked = temporary_messages.ask("What is my cat called?", user=alice, conversation=None)
+    asked = chat_messages.ask(
+        "What is my cat called?", user=alice, conversation=None, is_temporary=True
+    )
     thread = Answering(asked)
     thread.finish()
     assert "Biscuit" in thread.text and "peanuts" not in thread.text

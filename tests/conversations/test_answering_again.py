@@ -131,16 +131,6 @@ def test_an_edited_message_leaves_nothing_of_what_it_had_taught(
     assert [one.content for one in Memory.everything.all()] == [said]
 
 
-def test_only_the_last_message_is_edited(client: Client, conversation: Conversation) -> None:
-    first = make_turn(conversation, "Hello").user_message
-    make_turn(conversation, "Are you there?")
-    response = edit(client, conversation, first, "Good day")
-    assert response.status_code == 422
-    assert "newer has been said since" in text_of(response)
-    assert "Good day" in text_of(response)
-    assert texts_of(conversation)[0] == "Hello"
-
-
 @pytest.mark.parametrize("text", ["", " ", "x" * 32_001])
 def test_an_edit_that_can_not_be_sent_changes_nothing(
     client: Client, conversation: Conversation, text: str

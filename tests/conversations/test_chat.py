@@ -1,6 +1,6 @@
 import pytest
 
-from conversations.chat import single_exchange
+from conversations.chat import answer_text
 from conversations.models import Conversation, Message
 from conversations.recording import conversation_names
 from memories.models import Memory, Origin, RecallTrace
@@ -25,7 +25,7 @@ def remember(user: User, content: str) -> Memory:
 
 
 def say(text: str, conversation: Conversation) -> str:
-    done = single_exchange.exchange(text, user=conversation.user, conversation=conversation)
+    done = answer_text.exchange(text, user=conversation.user, conversation=conversation)
     return done.turn.assistant_message.content
 
 

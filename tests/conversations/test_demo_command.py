@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from conversations.importing import dialogues
 from conversations.importing.dialogues import Loaded, OnProgress
-from conversations.importing.formats.types import ImportedPerson
+from conversations.importing.formats.values import ImportedPerson
 from conversations.management.commands import demo
 from conversations.models import Conversation, Message, Turn
 from memcenter.lib.errors import Invalid, ProviderError

@@ -8,8 +8,8 @@ from pytest_django import Settings
 
 from conversations.importing import dialogues
 from conversations.importing.dialogues import Loaded, Progress, load_person
-from conversations.importing.formats import detect
-from conversations.importing.formats.types import (
+from conversations.importing.formats import file_rows
+from conversations.importing.formats.values import (
     ASSISTANT,
     USER,
     ImportedConversation,
@@ -295,7 +295,7 @@ def test_a_person_of_memorybank_is_loaded_whole(alice: User, name: str) -> None:
     path = SHARED / "memorybank" / f"{name}.json"
     if not path.exists():
         pytest.skip(f"{path} is not here")
-    source = next(iter(detect.read(path)))
+    source = next(iter(file_rows.read_people(path)))
     wanted = [
         (one.client_id, message.client_id, message.content)
         for one in source.conversations

@@ -17,9 +17,9 @@ from conversations.block.assembly import (
     Limits,
     Recalled,
     assemble,
+    words_for,
 )
 from conversations.block.control_tokens import neutral
-from conversations.block.prompt_words import words_for
 from memcenter.lib.text import tokens
 
 PEANUTS = BlockItem("memory", "c1", "I am allergic to peanuts", kind="constraint")

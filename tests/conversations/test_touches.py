@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conversations.management import touches
+from conversations.management.commands import demo
 from conversations.management.commands.demo import SAMPLE
 from memories.models import Memory
 from ops.models import User
@@ -19,14 +19,14 @@ def test_what_contains_the_words_is_pinned_and_tagged_once(alice: User) -> None:
     make_memory(alice, "Allergic to Penicillin")
     make_memory(alice, "Has booked ten days in Seville")
     for _ in range(2):
-        touches.apply(SAMPLE / "touches.json", people=[alice])
+        demo.apply_touches(SAMPLE / "touches.json", people=[alice])
     rows = Memory.objects.order_by("pk").values_list("pinned", "tags")
     assert list(rows) == [(True, []), (False, ["travel"])]
 
 
 def test_nobody_else_is_touched(alice: User) -> None:
     make_memory(alice, "Allergic to penicillin")
-    touches.apply(SAMPLE / "touches.json", people=[alice])
+    demo.apply_touches(SAMPLE / "touches.json", people=[alice])
     assert not Memory.objects.get().pinned
 
 

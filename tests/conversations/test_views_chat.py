@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.chat import preparation, single_exchange
+from conversations.chat import answer_text
 from conversations.models import Conversation
 from memcenter.lib.errors import ProviderError
 from memories.models import Kind, RecallHit
@@ -138,7 +138,7 @@ def test_nothing_typed_is_lost_when_no_answer_comes(
     def fail(*args: object, **kwargs: object) -> None:
         raise ProviderError("The model can't be reached.", retryable=True)
 
-    monkeypatch.setattr(preparation, "prepare", fail)
+    monkeypatch.setattr(answer_text, "prepare", fail)
     client = signed_in(alice)
     page = client.post(address("conversation_new"), {"text": "I keep bees."})["Location"]
     text = text_of(client.get(page))
@@ -156,7 +156,7 @@ def test_who_is_being_forgotten_is_told_so(conversation: Conversation) -> None:
 
 def test_an_answer_says_how_many_memories_it_used(conversation: Conversation) -> None:
     make_memory(conversation.user, "Has a cat named Biscuit")
-    single_exchange.exchange(
+    answer_text.exchange(
         "What is my cat called?", user=conversation.user, conversation=conversation
     )
     assert "1 memory used" in page_of(conversation)
@@ -187,7 +187,7 @@ def test_a_constraint_that_does_not_fit_is_said_to_be_always_there(
     conversation: Conversation,
 ) -> None:
     make_memory(conversation.user, "Allergic to penicillin", kind=Kind.CONSTRAINT)
-    single_exchange.exchange(
+    answer_text.exchange(
         "Which film shall we watch?", user=conversation.user, conversation=conversation
     )
     page = page_of(conversation)
@@ -200,7 +200,7 @@ def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
     conversation: Conversation,
 ) -> None:
     memory = make_memory(conversation.user, "Has a cat named Biscuit")
-    single_exchange.exchange(
+    answer_text.exchange(
         "What is my cat called?", user=conversation.user, conversation=conversation
     )
     now = timezone.now()
@@ -213,7 +213,7 @@ def test_a_memory_that_went_to_the_bin_is_not_counted_any_more(
 
 def test_the_panel_can_be_asked_about_an_earlier_answer(conversation: Conversation) -> None:
     memory = make_memory(conversation.user, "Has a cat named Biscuit")
-    first = single_exchange.exchange(
+    first = answer_text.exchange(
         "What is my cat called?", user=conversation.user, conversation=conversation
     )
     conversation.refresh_from_db()
@@ -292,7 +292,7 @@ def test_a_longer_conversation_takes_no_more_queries(alice: User) -> None:
         for number in range(size):
             turn = make_turn(conversation, f"I like colour {number}.")
             make_memory(alice, f"Likes colour {number}", turns=[turn])
-        single_exchange.exchange("Which colours do I like?", user=alice, conversation=conversation)
+        answer_text.exchange("Which colours do I like?", user=alice, conversation=conversation)
         worker.drain()
         counts.append(queries_of(alice, address("conversation", conversation.public_id)))
     assert counts[0] == counts[1]

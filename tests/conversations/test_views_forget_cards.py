@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations.chat import single_exchange
+from conversations.chat import answer_text
 from conversations.models import Conversation, Message, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
@@ -53,7 +53,7 @@ def memories(alice: User, told: Turn) -> list[Memory]:
 @pytest.fixture
 def asking(conversation: Conversation, memories: list[Memory]) -> Turn:
     """The turn that asks, with a question as its answer."""
-    said = single_exchange.exchange(ASKED, user=conversation.user, conversation=conversation)
+    said = answer_text.exchange(ASKED, user=conversation.user, conversation=conversation)
     return said.turn.turn
 
 
@@ -166,7 +166,7 @@ def test_a_plain_match_has_gone_and_the_messages_that_say_it_are_offered(
 ) -> None:
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
-    said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
     assert said.assistant_message.content.startswith("Forgotten, for good.")
     page = page_of(client, conversation)
     assert "Forget the messages that mention it too?" in page
@@ -217,7 +217,7 @@ def test_a_plain_match_shows_its_receipt_with_the_question_about_the_messages(
 ) -> None:
     pairs.means("Lives in Brno")
     make_memory(alice, "Lives in Brno", turns=[told])
-    said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
     worker.drain()
     page = page_of(client, conversation)
     assert "Forgotten: show the receipt" in page
@@ -248,7 +248,7 @@ def test_asking_is_possible_while_memory_is_off(
 ) -> None:
     with as_user(alice):
         users.change_settings(user=alice, changes={"longterm_enabled": False})
-    said = single_exchange.exchange(ASKED, user=alice, conversation=conversation).turn
+    said = answer_text.exchange(ASKED, user=alice, conversation=conversation).turn
     worker.drain()
     assert f'id="forget-{said.turn.public_id}"' in page_of(client, conversation)
     assert choose(client, said.turn, memory=[memories[0].public_id]) == 302

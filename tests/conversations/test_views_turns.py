@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from conversations.chat import single_exchange
+from conversations.chat import answer_text
 from conversations.models import Conversation, Feedback, Message, Turn
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
@@ -148,7 +148,7 @@ def test_only_answers_are_rated(client: Client, turn: Turn) -> None:
 def test_the_page_asks_again_until_the_turn_was_learned_from(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = single_exchange.exchange(
+    said = answer_text.exchange(
         "I'm allergic to penicillin.", user=alice, conversation=conversation
     ).turn.turn
     assert 'hx-trigger="every 2s"' in lessons(client, said, **{"try": "1"})
@@ -167,9 +167,7 @@ def test_the_panel_is_told_when_the_learning_is_done(client: Client, turn: Turn)
 def test_the_page_stops_asking_in_the_end(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = single_exchange.exchange(
-        "I live in Leeds.", user=alice, conversation=conversation
-    ).turn.turn
+    said = answer_text.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
     text = lessons(client, said, **{"try": "20"})
     assert "hx-trigger" not in text
     assert "Check back later" in text
@@ -179,18 +177,14 @@ def test_the_page_stops_asking_in_the_end(
 def test_a_number_of_tries_that_makes_no_sense_is_the_last(
     alice: User, client: Client, conversation: Conversation, tries: str
 ) -> None:
-    said = single_exchange.exchange(
-        "I live in Leeds.", user=alice, conversation=conversation
-    ).turn.turn
+    said = answer_text.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
     assert "hx-trigger" not in lessons(client, said, **{"try": tries})
 
 
 def test_what_failed_for_good_is_not_waited_for(
     alice: User, client: Client, conversation: Conversation
 ) -> None:
-    said = single_exchange.exchange(
-        "I live in Leeds.", user=alice, conversation=conversation
-    ).turn.turn
+    said = answer_text.exchange("I live in Leeds.", user=alice, conversation=conversation).turn.turn
     Operation.objects.update(status=Status.FAILED)
     assert "Learning" not in lessons(client, said)
 

@@ -1,30 +1,23 @@
-"""A data folder that an earlier version filled starts with this one, after a backup.
-
-`tests/data/earlier-version.sql.gz` is the database that commit 24067d9 left after a few turns, a
-note and a memory file of two people: `pg_dump --schema=public --no-owner`, without its lines on the
-schema itself. To renew it, fill an instance of the version that landed before.
-"""
+"""A data folder that an earlier version filled starts with this one, after a backup."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import subprocess
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.placement import wheel_binaries
 from memcenter.embedded.postgres import EmbeddedPostgres
-from tests.live import ROOT, Product, Server, server
+from tests import earlier_version
+from tests.live import Product, Server, server
 from tests.scenarios.caller import Caller, until
 
-DUMP = ROOT / "tests/data/earlier-version.sql.gz"
-# Of that instance, which is gone.
+# Of the instance that `earlier_version` comes from, which is gone.
 SECRET_KEY = "a-key-of-the-earlier-version-" * 2
 LOGIN = {
     "login": "demo",
@@ -33,20 +26,31 @@ LOGIN = {
 }
 
 
-def fill(folder: DataFolder) -> None:
-    """Make a cluster that holds the dump."""
+NEWER = "0003_weekly_mail"  # what the earlier version doesn't have yet
+
+
+@contextmanager
+def database(folder: DataFolder) -> Iterator[str]:
+    """Run the cluster of a stopped instance; give the address of its database."""
     postgres = EmbeddedPostgres(folder)
     postgres.start()
     try:
-        subprocess.run(
-            [wheel_binaries() / "psql", "-XqAt", "-v", "ON_ERROR_STOP=1", postgres.url("owner")],
-            input=gzip.decompress(DUMP.read_bytes()),
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
+        yield postgres.url("owner")
     finally:
         postgres.stop()
+
+
+def fill(folder: DataFolder) -> None:
+    """Make a cluster that holds the dump."""
+    with database(folder) as url:
+        earlier_version.load(url)
     folder.write_private(folder.first_login, json.dumps(LOGIN))
+
+
+def applied(folder: DataFolder) -> set[str]:
+    with database(folder) as url, psycopg.connect(url) as owner:
+        rows = owner.execute("SELECT name FROM django_migrations WHERE app = 'ops'")
+        return {name for (name,) in rows}
 
 
 @pytest.fixture(scope="module")
@@ -99,12 +103,13 @@ def test_the_backup_was_made_once_and_goes_with_the_first_erasing_from_the_disk(
     upgraded: Product, earlier: Server
 ) -> None:
     [backup] = backups(earlier)
+    assert earlier.said().count(f"The data is of an earlier version. Its backup: {backup}\n") == 1
     assert backup.stat().st_mode & 0o077 == 0
     with tarfile.open(backup) as archive:
         assert {"manifest.json", "database.dump", "secret-key"} <= set(archive.getnames())
     earlier.stop()
     earlier.start()
-    assert backups(earlier) == [backup]
+    assert backups(earlier) == [backup] and "earlier version" not in earlier.said()
     forget(Caller(upgraded, "lin"), "我的猫叫豆包。")
     upgraded.manage("erase_disk")  # or the worker, which may have begun with it
     until(lambda: not backups(earlier), what="the backup to be deleted")
@@ -117,15 +122,4 @@ def test_nothing_is_migrated_without_the_backup() -> None:
         one.data.with_name("data-before-upgrade").write_text("in the way")
         with pytest.raises(AssertionError, match="so nothing was changed"):
             one.start()
-        assert "0028_portrait_visits" not in applied(folder)
-
-
-def applied(folder: DataFolder) -> set[str]:
-    postgres = EmbeddedPostgres(folder)
-    postgres.start()
-    try:
-        with psycopg.connect(postgres.url("owner")) as owner:
-            rows = owner.execute("SELECT name FROM django_migrations WHERE app = 'ops'")
-            return {name for (name,) in rows}
-    finally:
-        postgres.stop()
+        assert NEWER not in applied(folder)

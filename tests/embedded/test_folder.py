@@ -1,3 +1,5 @@
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -40,6 +42,18 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(place: Path) -> None:
     (place / "file").touch()
     with pytest.raises(EmbeddedError, match="can't be used"):
         DataFolder(place / "file" / "data")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_no_file(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(EmbeddedError, match=r"can't be used \(No space left on device\)\.$"):
+        DataFolder(place / "data")
+    assert {path.name for path in (place / "data").iterdir()} == {"log", "secrets.lock"}
 
 
 def test_a_held_lock_refuses_the_next_and_is_free_again_afterwards(folder: DataFolder) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from memcenter.embedded.databases import Instance
 from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.instance import Instance
 
 BORROWER = """
 import signal, sys
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.instance import Instance
+from memcenter.embedded.databases import Instance
 with Instance(DataFolder(sys.argv[1])).borrowed():
     print("up", flush=True)
     signal.pause()

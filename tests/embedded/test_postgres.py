@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.placement import place as place_of
 from memcenter.embedded.postgres import EmbeddedPostgres
+from memcenter.embedded.postgres import place as place_of
 from memcenter.embedded.process import PidFile, spawn
 from tests import databases
 

@@ -8,9 +8,9 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError
 from redis.retry import Retry
 
+from memcenter.embedded.databases import EmbeddedRedis
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.process import PidFile
-from memcenter.embedded.redis import EmbeddedRedis
 
 
 @pytest.fixture

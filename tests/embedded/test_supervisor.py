@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcenter.embedded.folder import DataFolder, EmbeddedError
-from memcenter.embedded.process import MARK, PidFile, spawn
-from memcenter.embedded.program import end_leftovers
+from memcenter.embedded.process import MARK, PidFile, end_leftovers, spawn
 from memcenter.embedded.supervisor import PROFILES, Address, Profile, Watched, _profile
 from memcenter.lib import env
 
@@ -116,7 +115,7 @@ TWO_OF_A_PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from memcenter.embedded.folder import DataFolder
-from memcenter.embedded.program import Program
+from memcenter.embedded.process import Program
 
 def two():
     if not os.fork():

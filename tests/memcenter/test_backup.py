@@ -15,8 +15,8 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from memcenter import backup
-from memcenter.embedded.placement import wheel_binaries
+from memcenter.embedded import backup
+from memcenter.embedded.postgres import wheel_binaries
 from memories.forgetting import memory_forgets
 from memories.models import Memory
 from ops.access import as_user
@@ -77,6 +77,31 @@ def test_what_is_put_back_is_what_was_there_without_what_was_forgotten_since(
         app.rollback()
         app.execute("SELECT set_config('memcenter.user', '0', true)")
         assert app.execute("SELECT count(*) FROM memories_memory").fetchone() == (0,)
+
+
+def test_a_restore_gives_nobody_more_rights_than_there_were(
+    maya: User, where: backup.Where, tmp_path: Path
+) -> None:
+    before = _rights(where)
+    assert any("ops_auditevent" in str(row) for row in before)
+    call_command("backup", tmp_path / "backup.tar")
+    call_command("restore", tmp_path / "backup.tar", replace=True)
+    assert _rights(where) == before
+
+
+def _rights(where: backup.Where) -> list[tuple[object, ...]]:
+    """Who may do what with each table and sequence, and with those that are still to be made."""
+    with psycopg.connect(where.url) as owner:
+        now = owner.execute(
+            "SELECT c.relname, grantee::regrole::text, privilege_type"
+            " FROM pg_class c, aclexplode(c.relacl)"
+            " WHERE relnamespace = 'public'::regnamespace ORDER BY 1, 2, 3"
+        ).fetchall()
+        later = owner.execute(
+            "SELECT defaclobjtype::text, grantee::regrole::text, privilege_type"
+            " FROM pg_default_acl, aclexplode(defaclacl) ORDER BY 1, 2, 3"
+        ).fetchall()
+    return [*now, *later]
 
 
 def test_a_damaged_backup_touches_nothing(maya: User, where: backup.Where, tmp_path: Path) -> None:

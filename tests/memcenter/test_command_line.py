@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from django.core.management import get_commands
+from django.conf import LazySettings
+from django.core.management import call_command, get_commands
+from django.db import OperationalError
 
 from memcenter import command_line
 from memcenter.lib import env, places
+from memcenter.management.commands import serve
 from tests.live import ROOT
 
 
@@ -53,6 +58,58 @@ def test_serving_sets_the_defaults_of_agents_unless_they_are_set(
     assert os.environ["MEMCENTER_DEFAULT_PROJECT"] == "general"
 
 
+@pytest.mark.parametrize("command", ["up", "createkey"])
+def test_a_folder_that_cant_be_used_is_one_sentence_that_leads_to_the_doctor(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "data"
+    done = memcenter(command, folder=folder)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"The data folder {folder} can't be used (Not a directory). "
+        "`manage.py doctor` says what to do.\n"
+    )
+
+
+_FULL = "could not extend file: No space left on device\nHINT:  Check free disk space."
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "Memory Center can't be started (No space left on device).",
+        ),
+        (
+            OperationalError(_FULL),
+            "PostgreSQL fails (could not extend file: No space left on device). "
+            "`manage.py doctor` says what to do.",
+        ),
+    ],
+)
+def test_a_disk_that_is_full_at_the_start_is_told_without_a_traceback(
+    failure: Exception,
+    told: str,
+    tmp_path: Path,
+    settings: LazySettings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(**options: object) -> None:
+        raise failure
+
+    settings.DATA_DIR = tmp_path / "data"
+    monkeypatch.setattr(serve, "migrate_if_needed", fail)
+    monkeypatch.setattr(
+        serve, "Supervisor", lambda *of, prepare, **how: SimpleNamespace(run=prepare)
+    )
+    with pytest.raises(SystemExit) as ended:
+        call_command("serve")
+    assert ended.value.code == told
+
+
 def test_an_unknown_command_is_refused(tmp_path: Path) -> None:
     done = memcenter("upp", "--help", folder=tmp_path / "data")
     assert done.returncode == 1 and "Unknown command: 'upp'" in done.stderr
@@ -69,8 +126,8 @@ def test_modules_of_the_current_folder_dont_take_the_place_of_ours(tmp_path: Pat
 def test_a_checkout_keeps_its_data_beside_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMCENTER_DATA_DIR", raising=False)
     assert places.data_folder() == ROOT / ".data"
-    assert places.assets() == ROOT
-    assert places.program() == "manage.py"
+    assert places.assets_folder() == ROOT
+    assert places.program_name() == "manage.py"
 
 
 @pytest.fixture
@@ -85,8 +142,8 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_an_installed_copy_keeps_its_data_in_the_home(installed: Path) -> None:
     assert places.data_folder() == installed / ".local/share/memcenter"
-    assert places.assets() == installed / "site-packages/memcenter/assets"
-    assert places.program() == "memcenter"
+    assert places.assets_folder() == installed / "site-packages/memcenter/assets"
+    assert places.program_name() == "memcenter"
 
 
 def test_the_desktops_data_folder_is_respected_if_it_is_absolute(

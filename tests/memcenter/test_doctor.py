@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +16,10 @@ import pytest
 from django.conf import LazySettings
 from django.core.management import call_command
 
-from memcenter import doctor
+from memcenter.embedded import postgres
 from memcenter.embedded.folder import DataFolder
 from memcenter.embedded.supervisor import Address
+from memcenter.management.commands import doctor
 from tests.chat_server import Answer, ChatServer, refused, said, serving
 
 
@@ -41,18 +43,48 @@ def taken() -> Iterator[Port]:
         yield Port(Address("127.0.0.1", holder.getsockname()[1]), holder)
 
 
+_NOBODY = 65_534
+
+
 def test_a_folder_that_may_be_written_to_is_well(place: Path) -> None:
     folder, found = doctor.examine_folder(place / "data")
     assert folder and folder.path == place / "data"
     assert found.state == "ok"
 
 
-def test_a_folder_that_cant_be_made_is_named_with_two_ways_out(place: Path) -> None:
+def test_a_file_in_the_way_of_the_folder_is_told_with_two_ways_out(place: Path) -> None:
     (place / "file").touch()
     folder, found = doctor.examine_folder(place / "file" / "data")
     assert folder is None and found.state == "wrong"
     assert f"{place}/file/data can't be used (Not a directory)" in found.text
-    assert "chown" in found.advice and "MEMCENTER_DATA_DIR" in found.advice
+    assert found.advice.startswith("Move the file away") and "MEMCENTER_DATA_DIR" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (errno.EACCES, "Make it (sudo install -d -o $USER {path}), or set MEMCENTER_DATA_DIR"),
+        (errno.EROFS, "Mount the disk that holds it for writing, or set MEMCENTER_DATA_DIR"),
+        (errno.ENOSPC, "Free space on the disk that holds it."),
+    ],
+)
+def test_a_folder_that_cant_be_made_is_told_with_what_helps(
+    place: Path, monkeypatch: pytest.MonkeyPatch, code: int, advice: str
+) -> None:
+    def refuse(path: Path, **options: object) -> None:
+        raise OSError(code, os.strerror(code), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    found = doctor.examine_folder(place / "data")[1]
+    assert found.text == f"The data folder {place}/data can't be used ({os.strerror(code)})."
+    assert found.advice.startswith(advice.format(path=place / "data"))
+
+
+def test_a_damaged_file_of_secrets_is_to_be_put_back(place: Path) -> None:
+    (place / "secrets.json").write_text("{}")
+    found = doctor.examine_folder(place)[1]
+    assert found.text == f"The file {place}/secrets.json is damaged."
+    assert found.advice.startswith("Put that file back from a copy")
 
 
 def test_a_disk_without_room_for_a_file_is_told(
@@ -115,23 +147,56 @@ def test_a_number_that_no_port_has_is_told(port: int) -> None:
     assert found.advice.startswith("Take another port: PORT=80")
 
 
-def test_what_this_user_may_not_see_is_wrong_and_not_an_error(place: Path) -> None:
-    """Root may see everything, so another user looks, in a process of its own."""
+def as_nobody(look: Callable[[], bool]) -> bool:
+    """Root may do everything, so another user looks, in a process of its own."""
     if os.geteuid() != 0:
         pytest.skip("needs root to become another user")
-    (place / "closed").mkdir(mode=0o700)
     child = os.fork()
     if not child:
-        states: list[str] = []
+        is_so = False
         try:
-            os.setuid(65_534)
-            data, ledger = place / "closed" / "sub" / "data", place / "closed" / "sub" / "ledger"
-            states.append(doctor.examine_folder(data)[1].state)
-            states.append(doctor.examine_ledger(ledger).state)
-            states.append(doctor.examine_disk(data).state)
+            os.setuid(_NOBODY)
+            is_so = look()
         finally:
-            os._exit(0 if states == ["wrong", "wrong", "ok"] else 1)
-    assert os.waitpid(child, 0)[1] == 0
+            os._exit(0 if is_so else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def test_what_this_user_may_not_see_is_wrong_and_not_an_error(place: Path) -> None:
+    (place / "closed").mkdir(mode=0o700)
+    data, ledger = place / "closed" / "sub" / "data", place / "closed" / "sub" / "ledger"
+    assert as_nobody(
+        lambda: (
+            doctor.examine_folder(data)[1].state == "wrong"
+            and doctor.examine_ledger(ledger).state == "wrong"
+            and doctor.examine_disk(data).state == "ok"
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["secrets.json", "secrets.lock", "serve.lock", "log", "log/redis.log"]
+)
+def test_somebody_elses_file_in_ones_own_folder_is_told(place: Path, name: str) -> None:
+    """As `sudo memcenter up` leaves it."""
+    folder = DataFolder(place / "data")
+    folder.log_file("redis").touch()
+    with folder.lock("serve"):
+        pass
+    for path in (folder.path, *folder.path.rglob("*")):
+        os.chown(path, _NOBODY, -1)
+    os.chown(folder.path / name, 0, -1)
+    (folder.path / name).chmod(0)
+
+    def look() -> bool:
+        usable, found = doctor.examine_folder(folder.path)
+        return (
+            usable is None
+            and f"(Permission denied: {folder.path}/{name})" in found.text
+            and found.advice.startswith(f"Make it yours (sudo chown -R $USER {folder.path})")
+        )
+
+    assert as_nobody(look)
 
 
 def test_databases_that_start_are_stopped_again(place: Path) -> None:
@@ -149,6 +214,19 @@ def test_a_cluster_of_another_version_is_told_in_plain_words(place: Path) -> Non
     assert found.state == "wrong" and "PostgreSQL did not start" in found.text
     assert "another version of PostgreSQL" in found.advice
     folder.remove()
+
+
+def test_databases_whose_files_are_somebody_elses_are_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "the/file")
+
+    monkeypatch.setattr(postgres, "spawn", refuse)
+    folder = DataFolder(place / "data")
+    found = doctor.examine_embedded_databases(folder)
+    assert found.text == "PostgreSQL can't be started (Permission denied: the/file)."
+    assert found.advice.endswith(f"sudo chown -R $USER {folder.path}")
 
 
 @pytest.fixture

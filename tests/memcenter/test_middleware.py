@@ -6,7 +6,8 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.test import Client
 
-from ops.models import User
+from ops.accounts import users
+from ops.models import Role, User
 from tests.memcenter.rest.client import Api, answer, error
 
 pytestmark = pytest.mark.django_db
@@ -72,3 +73,14 @@ def test_what_pages_need_comes_after_what_calls_with_a_key_pass() -> None:
         "content_security_policy",
         "XFrameOptionsMiddleware",
     }
+
+
+def test_only_the_admin_is_compressed() -> None:
+    packed = {"accept-encoding": "gzip"}
+    assert "Content-Encoding" not in Client().get("/signin/", headers=packed)
+    owner = users.register(username="owner", password="correct-horse-battery")
+    users.give_role(owner, Role.OWNER)
+    client = Client()
+    client.force_login(owner)
+    assert "Content-Encoding" not in client.get("/memory/", headers=packed)
+    assert client.get("/admin/", headers=packed)["Content-Encoding"] == "gzip"

@@ -16,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memcenter import logs
+from memcenter import telemetry
 from memories.recall import search
 from ops.access import as_user
 from ops.models import Kind, ModelCall, Operation, Status, User
@@ -106,8 +106,8 @@ def lines() -> Iterator[list[str]]:
             found.append(self.format(record))
 
     handler = Keeping(level=logging.DEBUG)
-    handler.setFormatter(logs.JsonLines())
-    handler.addFilter(logs.WithRequest())
+    handler.setFormatter(telemetry.JsonLines())
+    handler.addFilter(telemetry.WithRequest())
     root = logging.getLogger()
     before = root.level
     root.addHandler(handler)
@@ -118,7 +118,7 @@ def lines() -> Iterator[list[str]]:
 
 
 def test_a_line_carries_its_request_and_of_an_error_no_words(lines: list[str]) -> None:
-    with logs.of_request("0a7e9e5f"):
+    with telemetry.of_request("0a7e9e5f"):
         try:
             raise ValueError(WORDS[0])
         except ValueError:
@@ -133,13 +133,13 @@ def test_slow_statements_are_logged_without_their_values(
     settings: LazySettings, lines: list[str], alice: User
 ) -> None:
     settings.SLOW_QUERY_MS = 0
-    logs._watch(connection)
+    telemetry._watch(connection)
     try:
         make_memory(alice, WORDS[0])
         with as_user(alice):
             search.search(search.prepare_query(WORDS[1]), user=alice, limit=5)
     finally:
-        connection.execute_wrappers.remove(logs._timed)
+        connection.execute_wrappers.remove(telemetry._timed)
     slow = [line for line in lines if "memcenter.slow" in line]
     assert any("INSERT INTO" in line for line in slow)
     assert not [line for line in lines if any(word in line for word in WORDS)]

@@ -16,24 +16,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memcenter import backup
-from memcenter.embedded.placement import wheel_binaries
+from memcenter.embedded import backup
+from memcenter.embedded.postgres import wheel_binaries
 from memories.files import memory_tool
 from memories.models import Memory, MemoryFile
 from memories.writing import curation
-from ops import selectors
+from ops import selectors, webhook_events, webhooks, weekly_mail
 from ops.access import as_system, as_user
-from ops.accounts import (
-    access_ledger,
-    identities,
-    keys,
-    registration,
-    roles,
-    second_factors,
-    users,
-    web_sessions,
-)
-from ops.forgetting import ledger, reapplied_forgets
+from ops.accounts import keys, registration, sign_ins, users
+from ops.forgetting import ledger, person_forgets
 from ops.models import (
     ApiKey,
     Identity,
@@ -47,9 +38,9 @@ from ops.models import (
     User,
     UserSettings,
     Webhook,
+    WeeklyMail,
 )
 from ops.queue import outbox, worker
-from ops.webhooks import held_deliveries, webhook_events, webhooks
 from tests import databases
 from tests.factories import make_memory
 
@@ -94,9 +85,9 @@ def key_of(maya: User) -> tuple[ApiKey, str]:
 
 
 def turn_on(maya: User) -> list[str]:
-    secret = second_factors.new_secret()
+    secret = sign_ins.new_secret()
     code = pyotp.TOTP(secret).now()
-    return list(second_factors.turn_on(user=maya, secret=secret, code=code))
+    return list(sign_ins.turn_on_second_factor(user=maya, secret=secret, code=code))
 
 
 def signed_in(maya: User) -> Client:
@@ -181,7 +172,7 @@ def a_password_that_the_command_replaced_opens_nothing(maya: User) -> Case:
 def a_session_that_was_ended_stays_ended(maya: User) -> Case:
     browser = signed_in(maya)
     yield
-    web_sessions.end(user=maya, sign_in=SignIn.objects.get(user=maya).pk)
+    sign_ins.end_session(user=maya, sign_in=SignIn.objects.get(user=maya).pk)
     yield
     assert browser.get(reverse("session_list")).status_code == 302
 
@@ -189,7 +180,7 @@ def a_session_that_was_ended_stays_ended(maya: User) -> Case:
 def sessions_that_were_ended_at_once_stay_ended(maya: User) -> Case:
     browser = signed_in(maya)
     yield
-    web_sessions.end_all(maya)
+    sign_ins.end_all_sessions(maya)
     yield
     assert browser.get(reverse("session_list")).status_code == 302
 
@@ -197,7 +188,7 @@ def sessions_that_were_ended_at_once_stay_ended(maya: User) -> Case:
 def a_second_step_that_was_taken_off_shuts_nobody_out(maya: User) -> Case:
     turn_on(maya)
     yield
-    second_factors.turn_off(maya)
+    sign_ins.turn_off_second_factor(maya)
     yield
     assert not SecondFactor.objects.filter(user=maya).exists()
     assert User.objects.get(pk=maya.pk).check_password(OLD)
@@ -213,52 +204,52 @@ def an_account_with_a_newer_second_step_does_not_open_by_its_password_alone(maya
 def a_used_recovery_code_stays_used(maya: User) -> Case:
     code, other, *_ = turn_on(maya)
     yield
-    second_factors.opens(user=maya, code=code)
+    sign_ins.opens_second_factor(user=maya, code=code)
     yield
     again = User.objects.get(pk=maya.pk)
-    assert not second_factors.opens(user=again, code=code)
-    assert second_factors.opens(user=again, code=other)
+    assert not sign_ins.opens_second_factor(user=again, code=code)
+    assert sign_ins.opens_second_factor(user=again, code=other)
 
 
 def an_account_elsewhere_that_was_disconnected_stays_so(maya: User) -> Case:
     Identity.objects.create(user=maya, issuer="https://id.example", sub="maya-1")
     yield
-    identities.disconnect(maya)
+    sign_ins.disconnect_identity(maya)
     yield
     assert not Identity.objects.filter(user=maya).exists()
 
 
 def someone_who_is_no_longer_staff_stays_so(maya: User) -> Case:
-    roles.give(maya, Role.AUDITOR)
+    users.give_role(maya, Role.AUDITOR)
     yield
-    roles.give(maya, Role.MEMBER)
+    users.give_role(maya, Role.MEMBER)
     yield
-    assert roles.role_of(User.objects.get(pk=maya.pk)) is Role.MEMBER
+    assert users.role_of(User.objects.get(pk=maya.pk)) is Role.MEMBER
 
 
 def an_operator_of_an_older_ledger_is_an_auditor(maya: User) -> Case:
     yield
-    access_ledger.record("role", maya.subject, role="operator")
+    ledger.record_decision("role", maya.subject, role="operator")
     yield
-    assert roles.role_of(User.objects.get(pk=maya.pk)) is Role.AUDITOR
+    assert users.role_of(User.objects.get(pk=maya.pk)) is Role.AUDITOR
 
 
 def an_invitation_that_was_used_or_revoked_opens_nothing(maya: User) -> Case:
-    roles.give(maya, Role.OWNER)
+    users.give_role(maya, Role.OWNER)
     used, revoked, kept = (registration.invite(user=maya, role=Role.MEMBER) for _ in range(3))
     yield
-    registration.accept(used.token, username="guest", password=OLD, language="", zone="")
-    registration.revoke(revoked.invitation)
+    registration.accept_invitation(used.token, username="guest", password=OLD, language="", zone="")
+    registration.revoke_invitation(revoked.invitation)
     yield
     assert list(Invitation.objects.values_list("digest", flat=True)) == [kept.invitation.digest]
 
 
 def registration_that_was_closed_stays_closed(maya: User) -> Case:
-    registration.switch(is_open=True)
+    registration.switch_registration(is_open=True)
     yield
-    registration.switch(is_open=False)
+    registration.switch_registration(is_open=False)
     yield
-    assert not registration.is_open()
+    assert not registration.is_registration_open()
 
 
 def memory_that_was_switched_off_stays_off(maya: User) -> Case:
@@ -308,6 +299,35 @@ def a_webhook_that_leads_elsewhere_since_is_switched_off(maya: User) -> Case:
     assert not Webhook.objects.get(user=maya).is_active
 
 
+def subscribed(maya: User, address: str = "maya@example.org") -> None:
+    with as_user(maya, changing=True):
+        weekly_mail.switch_on(user=maya, address=address, language="en")
+
+
+def a_weekly_mail_that_was_switched_off_stays_off(maya: User) -> Case:
+    subscribed(maya)
+    yield
+    weekly_mail.switch_off(maya)
+    yield
+    assert not WeeklyMail.objects.filter(user=maya).exists()
+
+
+def a_weekly_mail_that_goes_elsewhere_since_is_off(maya: User) -> Case:
+    subscribed(maya)
+    yield
+    weekly_mail.switch_on(user=maya, address="m@example.net", language="en")
+    yield
+    assert not WeeklyMail.objects.filter(user=maya).exists()
+
+
+def a_weekly_mail_that_nobody_touched_stays_on(maya: User) -> Case:
+    subscribed(maya)
+    yield
+    WeeklyMail.objects.filter(user=maya).update(confirmed_at=timezone.now())
+    yield
+    assert WeeklyMail.objects.filter(user=maya).exists()
+
+
 CASES: tuple[Callable[[User], Case], ...] = (
     a_revoked_key_stays_revoked,
     a_key_that_may_do_less_since_may_do_no_more,
@@ -330,6 +350,9 @@ CASES: tuple[Callable[[User], Case], ...] = (
     a_file_that_an_agent_deleted_stays_deleted,
     a_removed_webhook_stays_removed,
     a_webhook_that_leads_elsewhere_since_is_switched_off,
+    a_weekly_mail_that_was_switched_off_stays_off,
+    a_weekly_mail_that_goes_elsewhere_since_is_off,
+    a_weekly_mail_that_nobody_touched_stays_on,
 )
 # A command opens its own transaction.
 COMMANDS = (a_password_that_the_command_replaced_opens_nothing,)
@@ -386,36 +409,36 @@ def test_a_restored_instance_sends_nothing_until_it_may(
 
 
 def test_the_owner_lets_it_go_on_in_the_admin(maya: User) -> None:
-    roles.give(maya, Role.OWNER)
+    users.give_role(maya, Role.OWNER)
     owner = Client()
     owner.force_login(maya)
     queue, resume = (reverse(f"admin:ops_operation_{name}") for name in ("changelist", "resume"))
     assert resume not in owner.get(queue).text
     with as_system():
-        held_deliveries.hold()
+        webhook_events.hold_deliveries()
     assert resume in owner.get(queue).text
     assert "restored from a backup" in owner.get(reverse("webhook_list")).text
     assert owner.get(resume).status_code == 405
     owner.post(resume)
-    assert held_deliveries.held_since() is None
+    assert webhook_events.deliveries_held_since() is None
     with as_system():
-        roles.give(users.register(username="next", password=OLD), Role.OWNER)
-        roles.give(maya, Role.AUDITOR)
+        users.give_role(users.register(username="next", password=OLD), Role.OWNER)
+        users.give_role(maya, Role.AUDITOR)
     assert owner.post(resume).status_code == 404
 
 
 def test_a_copied_data_folder_is_noticed_at_the_next_start(maya: User) -> None:
     call_command("reapply_forgets", at_start=True)
-    assert held_deliveries.held_since() is None
+    assert webhook_events.deliveries_held_since() is None
     key, _text = key_of(maya)
     forget = outbox.enqueue(Kind.FORGET_MEMORY, subject=maya.subject, payload={})
     ledger.write(forget, {"memories": ["mem_000000000000000000000000"]})
-    assert not reapplied_forgets.is_older_than_ledger()
-    access_ledger.record("key", key.digest, revoked=True, scopes=[], expires_at=None)
+    assert not person_forgets.is_older_than_ledger()
+    ledger.record_decision("key", key.digest, revoked=True, scopes=[], expires_at=None)
     Operation.objects.all().delete()
-    assert reapplied_forgets.is_older_than_ledger()
+    assert person_forgets.is_older_than_ledger()
     call_command("reapply_forgets", at_start=True)
-    assert held_deliveries.held_since() is not None
+    assert webhook_events.deliveries_held_since() is not None
     key.refresh_from_db()
     assert key.revoked_at is not None
 
@@ -449,10 +472,10 @@ def test_a_copied_data_folder_is_noticed_where_nothing_was_forgotten_since(
     for model, rows in before.items():
         for row in rows:
             row.save(force_insert=not model.objects.filter(pk=row.pk).exists())
-    assert not reapplied_forgets.is_older_than_ledger()
+    assert not person_forgets.is_older_than_ledger()
     call_command("reapply_forgets", at_start=True)
-    assert held_deliveries.held_since() is not None
-    assert access_ledger.reapply() == 0
+    assert webhook_events.deliveries_held_since() is not None
+    assert ledger.reapply_decisions() == 0
     holds = {
         revoke_a_key: ApiKey.objects.get().revoked_at is not None,
         change_the_password: not User.objects.get().has_usable_password(),
@@ -471,10 +494,10 @@ def test_nothing_is_applied_to_an_instance_that_was_not_restored(maya: User) -> 
         users.set_active(user=maya, is_active=False)
         users.set_active(user=maya, is_active=True)
         webhooks.change(hook, changes={"events": ["memory.deleted"]})
-        web_sessions.end_all(maya)
+        sign_ins.end_all_sessions(maya)
         users.change_settings(user=maya, changes={"summary_enabled": False})
-    assert access_ledger.reapply() == 0
-    assert held_deliveries.held_since() is None
+    assert ledger.reapply_decisions() == 0
+    assert webhook_events.deliveries_held_since() is None
     assert User.objects.get().check_password(NEW)
 
 
@@ -486,21 +509,21 @@ def test_an_owner_whose_successor_is_not_in_the_backup_stays(
 ) -> None:
     """Also at a later start, when there is another owner again."""
     with as_system():
-        roles.give(maya, Role.OWNER)
-    access_ledger.record(since[0], maya.subject, **since[1])
-    assert access_ledger.reapply() == 0
+        users.give_role(maya, Role.OWNER)
+    ledger.record_decision(since[0], maya.subject, **since[1])
+    assert ledger.reapply_decisions() == 0
     with as_system():
-        roles.give(users.register(username="next", password=OLD), Role.OWNER)
-    assert access_ledger.reapply() == 0
-    assert roles.role_of(User.objects.get(pk=maya.pk)) is Role.OWNER
+        users.give_role(users.register(username="next", password=OLD), Role.OWNER)
+    assert ledger.reapply_decisions() == 0
+    assert users.role_of(User.objects.get(pk=maya.pk)) is Role.OWNER
 
 
 def test_every_kind_that_is_written_can_be_applied(maya: User) -> None:
     """Kinds are written as words in many places; each must be known to this version."""
     with as_user(maya):
         users.change_password(user=maya, password=NEW)
-        web_sessions.forget("a-session")
-    assert {one.kind for one in access_ledger.latest()} <= access_ledger._appliers.keys()
+        sign_ins.forget_session("a-session")
+    assert {one.kind for one in ledger.latest_decisions()} <= ledger._appliers.keys()
 
 
 def test_the_ledger_of_decisions_holds_no_text_and_no_secret(maya: User) -> None:
@@ -511,8 +534,8 @@ def test_the_ledger_of_decisions_holds_no_text_and_no_secret(maya: User) -> None
         codes = turn_on(maya)
         curation.recycle(user=maya, memory=memory)
         keys.revoke(keys.authenticate(text) or _key)
-    written = access_ledger.path().read_text(encoding="utf-8")
-    assert access_ledger.path().stat().st_mode & 0o077 == 0
+    written = ledger.decisions_path().read_text(encoding="utf-8")
+    assert ledger.decisions_path().stat().st_mode & 0o077 == 0
     secrets = (text, NEW, "chess", "maya", *codes, SecondFactor.objects.get().secret)
     assert [one for one in secrets if one in written] == []
 
@@ -521,7 +544,7 @@ def test_a_key_is_revoked_also_where_the_ledger_can_not_be_written(
     maya: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "accepted").write_text("a file where the folder should be")
-    monkeypatch.setattr(access_ledger, "path", lambda: tmp_path / "accepted" / "decisions.jsonl")
+    monkeypatch.setattr(ledger, "decisions_path", lambda: tmp_path / "accepted" / "decisions.jsonl")
     key, text = key_of(maya)
     with as_user(maya):
         keys.revoke(key)

@@ -1,10 +1,15 @@
 """Statements by hand: counted like others, planned once, and right under every role."""
 
+from typing import Any, cast
+
 import pytest
-from django.db import DataError, connection, transaction
+from django.db import DatabaseError, DataError, connection, transaction
+from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from memcenter.lib.database import statements
+from memcenter.lib.database.statements import IdOf
+from memories.models import LexicalEntry, Memory, MemoryVersion
 from ops.access import as_system, as_user
 from ops.accounts import keys
 from ops.models import ApiKey, User, UserSettings
@@ -51,6 +56,54 @@ def test_an_inserted_row_is_as_if_it_had_been_saved(alice: User) -> None:
     found = ApiKey.objects.get(pk=row.pk)
     assert (found.name, found.scopes, found.user) == ("by hand", ["read"], alice)
     assert found.created_at == row.created_at and not row._state.adding
+
+
+def test_rows_that_refer_to_each_other_are_inserted_together(
+    alice: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    memory = Memory(
+        user=alice, content="Plays chess", kind="fact", origin="user", created_at=timezone.now()
+    )
+    version = MemoryVersion(
+        user=alice,
+        memory=memory,
+        number=1,
+        kind="fact",
+        content="Plays chess",
+        change="created",
+        actor="user",
+        created_at=timezone.now(),
+    )
+    words = LexicalEntry(
+        user=alice,
+        target_kind="memory",
+        target_id=cast(Any, IdOf(memory)),
+        terms=["chess"],
+        length=1,
+    )
+    with django_assert_num_queries(1):
+        statements.insert_together([memory, version, words])
+    assert not any(row._state.adding for row in (memory, version, words))
+    assert (version.memory_id, words.target_id) == (memory.pk, memory.pk)
+    for row in (memory, version, words):
+        found = type(row)._base_manager.get(pk=row.pk)
+        assert all(
+            getattr(found, one.attname) == getattr(row, one.attname)
+            for one in row._meta.concrete_fields
+        )
+
+
+def test_nothing_is_inserted_together_for_somebody_else(alice: User, mallory: User) -> None:
+    memory = Memory(
+        user=mallory, content="Plays chess", kind="fact", origin="user", created_at=timezone.now()
+    )
+    with (
+        pytest.raises(DatabaseError, match="row-level security"),
+        as_user(alice),
+        transaction.atomic(),
+    ):
+        statements.insert_together([memory])
+    assert not Memory.objects.exists()
 
 
 def test_a_loaded_row_is_the_row(alice: User) -> None:

@@ -12,16 +12,15 @@ from django.conf import LazySettings
 from django.test import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from memcenter import logs, tracing
+from memcenter import telemetry
+from memcenter.compat.openai_chat.answers import forward
 from memcenter.providers.base import ChatMessage
-from memcenter.providers.forwarding import forward
 from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
 from memories.models import Memory
-from ops import registry
+from ops import registry, webhooks
 from ops.access import as_user
 from ops.models import User
 from ops.queue import worker
-from ops.webhooks import webhooks
 from tests.chat_server import said, serving
 
 NAME = "0af7651916cd43dd8448eb211c80319c"
@@ -73,7 +72,7 @@ def record_a_turn(key: str, **more: Any) -> None:
 def test_lines_of_the_worker_carry_the_request_that_led_there(
     alice_key: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.handler.addFilter(logs.WithRequest())
+    caplog.handler.addFilter(telemetry.WithRequest())
     record_a_turn(alice_key)
     monkeypatch.setattr(registry, "handler_of", lambda kind: None)
     worker.drain()
@@ -86,7 +85,7 @@ def test_models_and_whoever_a_chat_is_passed_on_to_are_told_the_request() -> Non
         endpoint = Endpoint(base_url=server.url, model="m")
         model = OpenAICompatibleModel(endpoint)
         for name in (NAME, NAME[::-1]):
-            with logs.of_request(name):
+            with telemetry.of_request(name):
                 model.complete([ChatMessage("user", "Tea?")], schema={}, max_tokens=5)
                 forward("chat/completions", endpoint=endpoint, body=b"{}").close()
         model.close()
@@ -127,13 +126,13 @@ def test_traces_tell_what_was_done_and_nothing_of_what_was_said(
     client.get(f"/api/v1/search?query={WORDS[0]}")
     with (
         pytest.raises(ValueError, match=WORDS[0]),
-        logs.of_request(NAME),
-        tracing.span("broken", {}),
+        telemetry.of_request(NAME),
+        telemetry.span("broken", {}),
     ):
         raise ValueError(WORDS[0])
-    exporting = tracing.provider(heard.address)
+    exporting = telemetry.provider(heard.address)
     exporting.shutdown()
-    tracing.provider.cache_clear()
+    telemetry.provider.cache_clear()
     found = spans_in(heard)
     names = {one.name for one in found}
     assert {"POST /api/v1/turns", "operation extract_turn", "broken"} <= names

@@ -10,7 +10,7 @@ import pytest
 from django.core.files.storage import storages
 from django.test import RequestFactory
 
-from memcenter.uploads import PrivateUpload
+from memcenter.rest.parsers import PrivateUpload
 from tests.processes import fork
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memories.reader import Reading
-from memories.reader.labels import FLAGS
+from memories.reader.statements import FLAGS
 from tests.memories.extraction.readings import FakeReader, statement
 
 _SENTENCE = re.compile(r"(?P<text>[^.!?。！？\n]+)(?P<end>[.!?。！？]?)")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from memcenter.lib.errors import ProviderError
 from memories import language_steps
 from memories.extraction.types import Candidate, Decision, Known, Verdict
-from memories.learning import told_changes
+from memories.learning import told_messages
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Origin
 from memories.portrait import MOST, SHOWN, group_of, portrait_of
 from memories.projects import find_or_create
@@ -144,7 +144,7 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
     monkeypatch.setattr(language_steps, "arbiter", Merging)
     page = text_of(browser.post(address("memory_tell"), {"said": "I live in Vienna."}))
     assert "Lives in Brno and Vienna" in page
-    (change,) = told_changes.preview("I live in Vienna.", user=alice)
+    (change,) = told_messages.preview_changes("I live in Vienna.", user=alice)
     browser.post(address("memory_keep_told"), {"keep": [change.id]})
     assert Memory.objects.get(user=alice).content == "Lives in Brno and Vienna"
 
@@ -152,11 +152,11 @@ def test_the_preview_asks_the_arbiter_that_the_chat_asks(
 def test_a_model_that_does_not_answer_is_told_at_the_field(
     alice: User, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unreachable(text: str, *, user: User) -> list[told_changes.Change]:
+    def unreachable(text: str, *, user: User) -> list[told_messages.ToldChange]:
         raise ProviderError("no answer", retryable=True)
 
     make_memory(alice, "Keeps bees")
-    monkeypatch.setattr(told_changes, "preview", unreachable)
+    monkeypatch.setattr(told_messages, "preview_changes", unreachable)
     answer = browser.post(address("memory_tell"), {"said": "I play the oboe."})
     assert answer.status_code == 422
     assert "The model didn’t answer" in text_of(answer)
@@ -174,7 +174,7 @@ def test_a_sentence_is_shown_before_it_is_kept(alice: User, browser: Client) -> 
 
 
 def test_what_was_shown_is_kept_with_the_words_that_said_it(alice: User, browser: Client) -> None:
-    (change,) = told_changes.preview("I play the oboe.", user=alice)
+    (change,) = told_messages.preview_changes("I play the oboe.", user=alice)
     answer = browser.post(address("memory_keep_told"), {"keep": [change.id]})
     assert answer.status_code == 302
     memory = Memory.objects.get(user=alice)
@@ -185,7 +185,7 @@ def test_what_was_shown_is_kept_with_the_words_that_said_it(alice: User, browser
 def test_a_candidate_of_somebody_else_is_refused(
     alice: User, mallory: User, browser: Client
 ) -> None:
-    (change,) = told_changes.preview("I play the oboe.", user=mallory)
+    (change,) = told_messages.preview_changes("I play the oboe.", user=mallory)
     page = text_of(browser.post(address("memory_keep_told"), {"keep": [change.id]}, follow=True))
     assert not Memory.objects.exists()
     assert "This candidate is somebody else" in page

@@ -11,7 +11,7 @@ from memories.writing import curation, direct_writes
 from memories.writing.direct_writes import MemoryInput
 from ops import tasks
 from ops.models import Kind, Operation, Status, User
-from ops.queue import batching, worker
+from ops.queue import run, worker
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +46,7 @@ def test_old_traces_go_and_young_ones_stay(alice: User) -> None:
 def test_what_is_over_its_time_goes_in_batches(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batching, "AT_ONCE", 2)
+    monkeypatch.setattr(run, "AT_ONCE", 2)
     for number in range(5):
         search.search(search.prepare_query(f"old {number}"), user=alice)
     long_ago = timezone.now() - timedelta(days=31)

@@ -19,11 +19,10 @@ from pytest_django import Settings
 from conversations.forgetting import message_forgets as said
 from conversations.models import Turn
 from memories import language_steps, tasks
-from memories.extraction.arbitration.consolidation import Joined
-from memories.extraction.arbitration.pairs import join
-from memories.extraction.chat_model.consolidator import Ungrounded
+from memories.extraction.arbitration.pairs import Joined, join
+from memories.extraction.chat_model.arbiter import Ungrounded
 from memories.forgetting import derivation, memory_forgets
-from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Source
+from memories.models import Change, Kind, Memory, MemoryStatus, MemoryVersion, Origin, Source
 from memories.pages.explanation import related_to
 from memories.writing import consolidation, memory_writes
 from ops.access import as_user
@@ -129,6 +128,13 @@ def test_what_is_pinned_used_new_or_a_constraint_stays(alice: User, fields: dict
     Memory.objects.filter(pk=originals[0].pk).update(**fields)
     consolidate(alice)
     assert Memory.objects.count() == 3
+
+
+def test_pages_that_agents_write_stay_as_they_are(alice: User) -> None:
+    remembered(alice, kind=Kind.PLAN, origin=Origin.AGENT)
+    remembered(alice, CHINESE, kind=Kind.PLAN)
+    consolidate(alice)
+    assert active(alice) == [*TEAS, "喜欢乌龙茶；喜欢绿茶；喜欢红茶"]
 
 
 def test_shelf_after_shelf_is_read_until_there_is_enough_for_one_run(

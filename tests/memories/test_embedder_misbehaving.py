@@ -11,7 +11,7 @@ import pytest
 from pytest_django import Settings
 
 from conversations.models import Episode, Turn
-from memories.indexing import embedder_choice, search_index
+from memories.indexing import search_index
 from memories.models import Memory, Source, Vector
 from ops.models import Kind, Operation, Status, User
 from ops.queue import worker
@@ -76,7 +76,7 @@ def server(settings: Settings) -> Iterator[EmbeddingServer]:
 
 def choose_again() -> None:
     """Also a breaker that has opened is forgotten."""
-    embedder_choice._served.cache_clear()
+    search_index._served.cache_clear()
     search_index.choose_again()
 
 

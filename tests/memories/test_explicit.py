@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from conversations.chat import single_exchange
+from conversations.chat import answer_text
 from conversations.models import Conversation
 from conversations.recording import conversation_names
 from memories.models import Memory, MemoryStatus, MemoryVersion, Origin
@@ -59,7 +59,7 @@ def say(request: pytest.FixtureRequest, alice: User, alice_key: str) -> Say:
         conversation: Conversation = conversation_names.create(user=alice, external_id=None)
 
         def in_the_chat(text: str) -> None:
-            single_exchange.exchange(text, user=alice, conversation=conversation)
+            answer_text.exchange(text, user=alice, conversation=conversation)
             worker.drain()
 
         return in_the_chat

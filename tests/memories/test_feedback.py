@@ -7,7 +7,7 @@ import pytest
 from memories.models import Change, Kind, Memory
 from memories.recall import recall
 from memories.recall.search import prepare_query
-from memories.writing.ratings import rate_memory
+from memories.writing.curation import rate_memory
 from ops.access import as_user
 from ops.models import Kind as OperationKind
 from ops.models import Operation, User

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from memories.files import daily_notes, file_copies, file_sync
-from memories.files.text.paths import MEMORY
+from memories.files.grammar import MEMORY
 from memories.forgetting import memory_forgets
 from memories.models import Memory, Origin
 from ops.access import as_user

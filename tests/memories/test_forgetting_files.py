@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from memories.files import file_copies, file_sync, memory_files
-from memories.files.text.paths import MEMORY
+from memories.files.grammar import MEMORY
 from memories.forgetting import memory_forgets
 from memories.models import FileVersion, MemoryFile, Origin
 from ops.access import as_system, as_user

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from bench import junk_loop
 from conversations.block import context
-from conversations.block.prompt_words import words_for
+from conversations.block.assembly import words_for
 from conversations.models import Conversation, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput

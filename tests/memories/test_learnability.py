@@ -16,7 +16,7 @@ from conversations.recording import turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps
 from memories.extraction.types import Candidate, Extraction, TurnText
-from memories.learning import flush_candidates, memory_flush
+from memories.learning import memory_flush
 from memories.learning.memory_flush import GivenMessage
 from memories.models import DailyNote, Memory, Tombstone
 from ops.access import as_user
@@ -490,7 +490,7 @@ def test_what_is_flushed_rests_on_no_transaction_of_its_own(
     """The two stages ask again each: what was forgotten between them is gone."""
     message = GivenMessage("user", HOME["en"])
     found = memory_flush.propose(user=alice, conversation=conversation, given=[message])
-    ready = flush_candidates.prepare(found.proposed)
+    ready = memory_flush.prepare_candidates(found.proposed)
     with as_user(alice):
-        [written] = flush_candidates.commit(ready, user=alice)
+        [written] = memory_flush.commit_candidates(ready, user=alice)
     assert written.result == "created"

@@ -4,13 +4,14 @@ import pytest
 from django.db import OperationalError
 
 from conversations.models import Conversation, Episode
+from conversations.recording import turns
 from memories import language_steps
 from memories.extraction.types import Extraction, ForgetRequest, Refused, TurnText
 from memories.learning import ingest, turn_batches
 from memories.models import Arbitration, Memory, Refusal, Source, TargetKind, Vector
 from ops.accounts import users
 from ops.models import Kind, Operation, Status, User
-from ops.queue import joint_runs, worker
+from ops.queue import run, worker
 from tests.memories.test_ingest import Scripted, candidate, say
 from tests.memories.test_ingest import extractor as extractor
 
@@ -56,10 +57,22 @@ def test_they_are_indexed_in_one_run_as_well(alice: User, three_turns: list[int]
     )
 
 
+def test_a_message_that_waits_alone_and_with_its_turn_is_indexed_once(
+    alice: User, conversation: Conversation
+) -> None:
+    asked = turns.MessageInput("Where does my sister live?")
+    question = turns.record_message(user=alice, conversation=conversation, message=asked)
+    reply = turns.MessageInput("In Lyon.")
+    turns.record_answer(user=alice, question=question.message, answer=reply)
+    worker.drain()
+    assert {one.status for one in operations(Kind.INDEX_EPISODE)} == {Status.SUCCEEDED}
+    assert Vector.objects.filter(target_kind=TargetKind.MESSAGE).count() == 2
+
+
 def test_what_is_learned_together_is_what_is_learned_alone(
     alice: User, three_turns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joint_runs, "waiting", lambda operation, *, limit: [])
+    monkeypatch.setattr(run, "waiting_beside", lambda operation, *, limit: [])
     worker.drain()
     assert [one.content for one in Memory.objects.order_by("pk")] == ["Likes tea", "Lives in Leeds"]
     told = [[one["result"] for one in op.result["memories"]] for op in operations()]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from memcenter.lib.errors import ApplicationError, Conflict, Invalid, NotFound, Stale
 from memories.files import file_copies, file_sync, memory_files
 from memories.files.file_edits import Done
-from memories.files.text.paths import LEARNINGS, MEMORY
+from memories.files.grammar import LEARNINGS, MEMORY
 from memories.forgetting import memory_forgets
 from memories.models import FileVersion, Kind, Memory, MemoryFile, MemoryStatus, Origin
 from memories.writing import curation

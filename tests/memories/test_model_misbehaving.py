@@ -16,8 +16,15 @@ from conversations.models import Conversation, Summary, Turn
 from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import tasks
-from memories.models import Memory, MemoryStatus, MemoryVersion, Origin, Source
-from memories.writing import consolidation, direct_writes
+from memories.models import (
+    Memory,
+    MemoryStatus,
+    MemoryVersion,
+    Origin,
+    PortraitPhrase,
+    Source,
+)
+from memories.writing import consolidation, direct_writes, portrait_phrases
 from memories.writing.direct_writes import MemoryInput
 from ops.access import as_user
 from ops.models import Attempt, Kind, ModelCall, Operation, Status, User
@@ -53,6 +60,7 @@ NOTHING: Mapping[str, Answer] = {
     "summary": said({"summary": "They spoke of oolong tea."}),
     "verdict": said({"verdict": "ADD", "id": None, "content": None}),
     "joined": said({"joined": []}),
+    "phrases": said({"phrases": []}),
 }
 
 
@@ -154,6 +162,13 @@ STEPS = {
         lambda user: write(user, "Enjoys oolong tastings"),
         lambda user: texts(user) == {"Enjoys oolong tastings"},
     ),
+    "phrase": Step(
+        "phrases", Kind.WORD_PORTRAIT,
+        {"phrases": [{"id": "m1", "phrase": "Likes oolong tea"}]},
+        lambda user: write(user, "Likes oolong tea"),
+        lambda user: portrait_phrases.request(user=user),
+        lambda user: PortraitPhrase.objects.get(user=user).text == "Likes oolong tea",
+    ),
 }  # fmt: skip
 
 
@@ -184,7 +199,9 @@ HOLDS_SOMETHING = ("endless",)  # an answer of which a part can be read
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[ChatServer]:
+def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    monkeypatch.setattr(portrait_phrases, "DELAY", timedelta(0))
+    monkeypatch.setattr(portrait_phrases, "request_for", lambda memory: None)  # one step at a time
     with serving(said("{}")) as one:
         settings.LANGUAGE_METHOD = "model"
         settings.MODEL_BASE_URL = one.url

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.chat import single_exchange
+from conversations.chat import answer_text
 from conversations.models import Conversation, Summary
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
@@ -237,7 +237,7 @@ def test_the_chats_answer_never_waits_for_the_model(
     conversation: Conversation, server: ChatServer
 ) -> None:
     server.answers = [refused(500)]
-    done = single_exchange.exchange(
+    done = answer_text.exchange(
         "I live in Leeds", user=conversation.user, conversation=conversation
     )
     assert done.turn.turn.pk

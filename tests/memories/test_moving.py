@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from memcenter.lib.errors import ProviderError
 from memories.forgetting import memory_forgets
-from memories.indexing import embedder_choice, milvus_move, milvus_sync, reindexing, search_index
+from memories.indexing import milvus_sync, reindexing, search_index
 from memories.models import EmbeddingSpace, Memory, Origin, SearchedIn, Vector, VectorChange
 from memories.recall import search
-from memories.retrieval.stores.milvus_server import Entity, MilvusServer
+from memories.retrieval.stores.milvus import Entity, MilvusServer
 from memories.tasks import request_vector_syncs
 from memories.writing import direct_writes
 from memories.writing.direct_writes import MemoryInput
@@ -118,7 +118,7 @@ def test_killed_half_way_it_goes_on_where_it_was(
             raise Kill
         return real(user_id)
 
-    operation = milvus_move.request()
+    operation = milvus_sync.request_move()
     with monkeypatch.context() as patched:
         patched.setattr(milvus_sync, "tell", deadly)
         with pytest.raises(Kill):
@@ -320,7 +320,7 @@ def test_filled_afresh_it_holds_what_the_database_does_and_no_more(
     remember(alice, "Has a cat named Biscuit")
     moved()
     plant(alice, "memory:987654")
-    milvus_move.request(afresh=True)
+    milvus_sync.request_move(afresh=True)
     assert search_index.active_space().searched_in == SearchedIn.PGVECTOR
     worker.drain()
     assert search_index.active_space().searched_in == SearchedIn.MILVUS
@@ -333,13 +333,13 @@ def test_from_one_that_is_gone_for_good_the_way_back_is_free(
     remember(alice, "Has a cat named Biscuit")
     moved()
     settings.VECTOR_STORE, settings.MILVUS_URI = "pgvector", ""
-    operation = milvus_move.request()
+    operation = milvus_sync.request_move()
     worker.drain()
     assert told(operation).status == Status.PENDING and found(alice)
     waiting = forget(alice, Memory.objects.get())
     worker.drain()
     assert told(waiting).status == Status.PENDING and "MILVUS_URI" in waiting.last_error
-    milvus_move.request(lost=True)
+    milvus_sync.request_move(lost=True)
     in_time()  # the forget comes first, and waits once more
     in_time()
     assert not milvus_sync.are_written_down()
@@ -352,7 +352,7 @@ def test_another_embedder_takes_it_along(
     remember(alice, "Has a cat named Biscuit")
     moved()
     old = search_index.active_space().pk
-    monkeypatch.setattr(embedder_choice, "configured", lambda: HashingEmbedder(dimensions=64))
+    monkeypatch.setattr(search_index, "configured_embedder", lambda: HashingEmbedder(dimensions=64))
     reindexing.request()
     worker.drain()
     space = EmbeddingSpace.objects.get()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memories.files import daily_notes, file_copies, file_sync, note_copies
+from memories.files import daily_notes, file_copies, file_sync
 from memories.files.file_copies import WRITTEN
 from memories.forgetting import memory_forgets
 from memories.models import DailyNote, Memory, MemoryFile
@@ -84,7 +84,7 @@ def test_a_kill_while_copies_are_written_is_made_good(
 
     monkeypatch.setattr(file_copies, "write", dying)
     with pytest.raises(Kill), as_user(alice):
-        note_copies.follow(alice)
+        file_sync.write_note_copies(alice)
     monkeypatch.undo()
     daily_notes.append("Home again", user=alice)
     assert not file_sync.sync(alice).failed

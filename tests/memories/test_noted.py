@@ -8,7 +8,7 @@ from django.utils import timezone
 from memories.extraction.wording import agent_notes as words
 from memories.files import daily_notes
 from memories.forgetting import memory_forgets
-from memories.learning import old_notes
+from memories.learning import single_texts
 from memories.models import DailyNote, Kind, Memory, Source, Tombstone
 from memories.writing import consolidation
 from ops.access import as_system, as_user
@@ -128,4 +128,4 @@ def test_a_line_that_taught_two_things_leaves_the_other_without_its_words(alice:
     assert (source.quote, source.reference) == ("", "")
     page = text_of(signed_in(alice).get(address("memory_page", cat.public_id)))
     assert "since been forgotten" in page
-    assert old_notes.waiting(timezone.now()).count() == 0
+    assert single_texts.unread_notes(timezone.now()).count() == 0

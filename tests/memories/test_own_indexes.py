@@ -7,13 +7,12 @@ import pytest
 from django.conf import LazySettings
 
 from memcenter.lib.database import statements
-from memories.indexing import embedder_choice, reindexing, search_index, user_indexes
+from memories.indexing import reindexing, search_index
 from memories.models import Memory, Origin, Vector
 from memories.recall import candidate_pool, keyword_matches, search
 from memories.recall.searchable_texts import Filters, memory_shelf
-from memories.retrieval.stores import own_index
-from memories.retrieval.stores.own_index import OwnIndex
-from memories.retrieval.stores.pgvector import PgVectorStore
+from memories.retrieval.stores import pgvector
+from memories.retrieval.stores.pgvector import OwnIndex, PgVectorStore
 from memories.writing import memory_writes
 from memories.writing.memory_writes import Draft, SourceInput
 from ops.access import as_user
@@ -40,9 +39,9 @@ def rich(settings: LazySettings) -> Iterator[User]:
             draft = Draft(text, "fact", vectors[place : place + 1], origin=Origin.API)
             memory_writes.create(draft, user=user, source=SourceInput(Origin.API))
     yield user
-    with own_index.as_owner(owner) as connection:
-        for index in own_index.state(at_least=1).built:
-            own_index.drop(connection, index)
+    with pgvector.as_owner(owner) as connection:
+        for index in pgvector.index_state(at_least=1).built:
+            pgvector.drop_index(connection, index)
 
 
 def index_of(user: User) -> OwnIndex:
@@ -65,7 +64,7 @@ def nearest(user: User, text: str, *, many: bool, limit: int = 3) -> list[int]:
 
 
 def build() -> None:
-    assert user_indexes.request() is not None
+    assert reindexing.request_user_indexes() is not None
     worker.drain()
     assert set(Operation.objects.values_list("status", flat=True)) == {Status.SUCCEEDED}
 
@@ -73,11 +72,11 @@ def build() -> None:
 def test_who_has_very_many_gets_one_and_finds_the_same(rich: User) -> None:
     before = nearest(rich, "Which tea?", many=True)
     build()
-    assert own_index.dimensions(index_of(rich)) == search_index.active_space().dimensions
+    assert pgvector.dimensions_of_index(index_of(rich)) == search_index.active_space().dimensions
     assert (
         nearest(rich, "Which tea?", many=True) == nearest(rich, "Which tea?", many=False) == before
     )
-    assert user_indexes.request() is None  # nothing is left to do
+    assert reindexing.request_user_indexes() is None  # nothing is left to do
 
 
 def test_the_planner_takes_it(rich: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +117,7 @@ def test_it_goes_when_the_memories_have_gone(rich: User) -> None:
         user=rich, target_id__in=nearest(rich, "tea", many=False, limit=6)
     ).delete()
     build()
-    assert own_index.dimensions(index_of(rich)) is None
+    assert pgvector.dimensions_of_index(index_of(rich)) is None
 
 
 def test_it_stays_while_half_are_left(rich: User) -> None:
@@ -126,24 +125,24 @@ def test_it_stays_while_half_are_left(rich: User) -> None:
     Vector.objects.filter(
         user=rich, target_id__in=nearest(rich, "tea", many=False, limit=4)
     ).delete()
-    assert user_indexes.request() is None
+    assert reindexing.request_user_indexes() is None
 
 
 def test_building_twice_and_after_a_broken_build_is_safe(
     rich: User, settings: LazySettings
 ) -> None:
     index = index_of(rich)
-    with own_index.as_owner(settings.OWNER_DATABASE_URL) as connection:
-        own_index.build(connection, index)
-        own_index.build(connection, index)
+    with pgvector.as_owner(settings.OWNER_DATABASE_URL) as connection:
+        pgvector.build_index(connection, index)
+        pgvector.build_index(connection, index)
     with psycopg.connect(superuser(settings), autocommit=True) as connection:
         connection.execute(
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [index.name]
         )
-    assert own_index.dimensions(index) is None
-    assert own_index.state(at_least=1).broken == {index}
+    assert pgvector.dimensions_of_index(index) is None
+    assert pgvector.index_state(at_least=1).broken == {index}
     build()
-    assert own_index.dimensions(index) is not None
+    assert pgvector.dimensions_of_index(index) is not None
 
 
 def superuser(settings: LazySettings) -> str:
@@ -177,7 +176,7 @@ def test_few_memories_are_all_compared(rich: User, monkeypatch: pytest.MonkeyPat
 
 def test_without_the_owners_address_nothing_is_built(rich: User, settings: LazySettings) -> None:
     settings.OWNER_DATABASE_URL = ""
-    assert user_indexes.request() is None
+    assert reindexing.request_user_indexes() is None
 
 
 def test_it_goes_at_once_with_everything_of_the_person(rich: User) -> None:
@@ -186,8 +185,8 @@ def test_it_goes_at_once_with_everything_of_the_person(rich: User) -> None:
     with as_user(rich):
         person_forgets.forget_user(user=rich)
     worker.drain()
-    assert own_index.dimensions(index) is None
-    assert index not in own_index.state(at_least=1).built
+    assert pgvector.dimensions_of_index(index) is None
+    assert index not in pgvector.index_state(at_least=1).built
 
 
 def test_after_a_change_of_the_embedder_it_is_built_for_the_new_one(
@@ -196,10 +195,10 @@ def test_after_a_change_of_the_embedder_it_is_built_for_the_new_one(
     build()
     before = index_of(rich)
     other = HashingEmbedder(dimensions=64)
-    monkeypatch.setattr(embedder_choice, "configured", lambda: other)
+    monkeypatch.setattr(search_index, "configured_embedder", lambda: other)
     reindexing.request()
     worker.drain()
     after = index_of(rich)
     assert after != before
-    assert own_index.state(at_least=1).built == {after}
+    assert pgvector.index_state(at_least=1).built == {after}
     search_index.choose_again()

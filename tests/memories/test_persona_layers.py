@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from memories.files import file_sync, memory_files, user_notes
-from memories.files.text.paths import LAYERS
+from memories.files import file_sync, memory_files
+from memories.files.grammar import LAYERS
 from memories.forgetting import memory_forgets
 from memories.models import DailyNote, FileVersion, Memory, MemoryFile, Origin
 from ops.access import as_user
@@ -92,8 +92,8 @@ def test_the_memory_tool_writes_edits_and_deletes_a_layer(alice: User, alice_key
     answer(tool.post("/memory/files/tool", {"command": "delete", "path": path}))
     assert block(alice_key)["block"] == ""
     with as_user(alice):
-        [binned] = user_notes.binned(alice)
-        user_notes.take_back(alice, file_id=binned.pk)
+        [binned] = memory_files.binned_notes(alice)
+        memory_files.take_back_note(alice, file_id=binned.pk)
     assert "Answer at length." in sections(block(alice_key))["soul"]
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.utils import translation
 
-from memories.pages import recall_words
+from memories.pages import reason_words
 from memories.recall.recall import recall
 from memories.recall.search import prepare_query
 from ops.access import as_user
@@ -28,7 +28,7 @@ MEANT = {"raw_relevance": 0.8, "part_dense": 0.4, "part_bias": -0.2}
 )
 def test_words_that_both_have_are_named(asked: str, text: str, words: str) -> None:
     parts = MEANT if words == "close in meaning" else {"raw_relevance": 0.8}
-    assert recall_words.why(parts, asked=asked, text=text) == words
+    assert reason_words.why(parts, asked=asked, text=text) == words
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ def test_words_that_both_have_are_named(asked: str, text: str, words: str) -> No
     ],
 )
 def test_each_sign_has_words(parts: dict[str, float], words: str) -> None:
-    assert recall_words.why(parts, asked="Where do I work?", text="Joined Initech") == words
+    assert reason_words.why(parts, asked="Where do I work?", text="Joined Initech") == words
 
 
 def test_a_question_that_was_forgotten_is_not_quoted() -> None:
-    assert recall_words.why({"matched": 0.4}, asked="", text="Joined Initech") == "same words"
+    assert reason_words.why({"matched": 0.4}, asked="", text="Joined Initech") == "same words"
 
 
 def test_what_is_always_there_says_so_and_why_it_fits_too() -> None:
-    film = recall_words.why({"raw_relevance": 0.0}, asked="A film?", text="No nuts", always=True)
-    nuts = recall_words.why({"raw_relevance": 0.9}, asked="Any nuts?", text="No nuts", always=True)
+    film = reason_words.why({"raw_relevance": 0.0}, asked="A film?", text="No nuts", always=True)
+    nuts = reason_words.why({"raw_relevance": 0.9}, asked="Any nuts?", text="No nuts", always=True)
     assert film == "always included"
     assert nuts == "always included · same words: nuts"
 
@@ -61,12 +61,12 @@ def test_what_is_always_there_says_so_and_why_it_fits_too() -> None:
     ("share", "words"), [(0.9, "strongly linked"), (0.5, "linked"), (0.1, "loosely linked")]
 )
 def test_how_strongly_two_memories_are_linked_is_a_word(share: float, words: str) -> None:
-    assert recall_words.strength(share) == words
+    assert reason_words.strength(share) == words
 
 
 def test_it_is_told_in_chinese() -> None:
     with translation.override("zh-hans"):
-        said = recall_words.why(MEANT, asked="我在哪里工作？", text="在腾讯工作")
+        said = reason_words.why(MEANT, asked="我在哪里工作？", text="在腾讯工作")
     assert said == "相同的词：工作 · 意思相近"
 
 
@@ -76,6 +76,6 @@ def test_what_a_recall_finds_is_told_by_its_own_components(alice: User) -> None:
     prepared = prepare_query("What's my profession?")
     with as_user(alice):
         [found] = recall(prepared, user=alice).memories
-    said = recall_words.why(found.components, asked=prepared.text, text=found.memory.content)
+    said = reason_words.why(found.components, asked=prepared.text, text=found.memory.content)
     assert "about the same subject" in said
     assert not re.search(r"\d", said)

@@ -8,8 +8,8 @@ import pytest
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Vectors
 from memories.forgetting import memory_forgets
-from memories.indexing import embedder_choice, reindexing, search_index
-from memories.indexing.embedder_choice import identity_of
+from memories.indexing import reindexing, search_index
+from memories.indexing.search_index import identity_of
 from memories.models import EmbeddingSpace, LexicalEntry, Memory, Vector
 from memories.recall import search
 from ops.access import as_user
@@ -41,7 +41,7 @@ def other(monkeypatch: pytest.MonkeyPatch) -> Iterator[Other]:
     search_index.choose_again()
     search_index.active_space()
     one = Other()
-    monkeypatch.setattr(embedder_choice, "configured", lambda: one)
+    monkeypatch.setattr(search_index, "configured_embedder", lambda: one)
     yield one
     search_index.choose_again()
 
@@ -113,7 +113,7 @@ def test_killed_half_way_it_goes_on_where_it_was(
             worker.drain()
         assert found(alice, "Fact number 3.")[0] == "Fact number 3."
         revive(patched)
-    monkeypatch.setattr(embedder_choice, "configured", lambda: other)
+    monkeypatch.setattr(search_index, "configured_embedder", lambda: other)
     worker.drain()
     operation.refresh_from_db()
     assert operation.status == Status.SUCCEEDED, operation.last_error

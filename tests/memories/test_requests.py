@@ -108,11 +108,21 @@ def test_what_shares_no_word_with_the_request_is_asked_about(alice: User, pairs:
 def test_one_that_is_far_nearer_goes_though_others_are_similar(
     alice: User, pairs: FakePairs
 ) -> None:
-    pairs.means(HOME, 0.2)
-    pairs.means(WORK, 0.95)
+    pairs.means(HOME, 0.95)
+    pairs.means(WORK, 0.9)
     told(alice, HOME, WORK)
     assert settled("Forget that I live in Brno.", user=alice).status == FORGOTTEN
     assert left() == [WORK]
+
+
+def test_where_the_pair_head_prefers_another_than_the_nearest_it_is_asked(
+    alice: User, pairs: FakePairs
+) -> None:
+    pairs.means(HOME, 0.2)
+    pairs.means(WORK, 0.95)
+    told(alice, HOME, WORK)
+    assert settled("Forget that I live in Brno.", user=alice).status == NEEDS_CHOICE
+    assert left() == [HOME, WORK]
 
 
 def test_what_cannot_be_read_in_time_stands_in_the_way(

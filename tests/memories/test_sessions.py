@@ -15,8 +15,7 @@ from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps, tasks
 from memories.extraction.habits import BundledJointReader
-from memories.extraction.joint_types import Gathered, Heard
-from memories.extraction.types import Candidate
+from memories.extraction.types import Candidate, Gathered, Heard
 from memories.forgetting import memory_forgets as known
 from memories.learning import quiet_conversations
 from memories.models import Memory, MemoryStatus, Source

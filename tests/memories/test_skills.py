@@ -10,7 +10,7 @@ from conversations.forgetting import message_forgets
 from conversations.models import Conversation
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
-from memories.extraction.workflows import confidence, workflow_of
+from memories.extraction.habits import workflow_confidence, workflow_of
 from memories.forgetting import memory_forgets as known
 from memories.models import Kind, Memory, MemoryStatus, Source
 from ops.accounts import users
@@ -163,4 +163,6 @@ def test_odd_tools_are_no_workflow(tools: list[dict[str, Any]]) -> None:
 
 
 def test_a_failure_weighs_more_than_a_success() -> None:
-    assert confidence(successes=3, failures=0) > confidence(successes=5, failures=1)
+    assert workflow_confidence(successes=3, failures=0) > workflow_confidence(
+        successes=5, failures=1
+    )

@@ -10,7 +10,7 @@ from psycopg.errors import LockNotAvailable
 
 from memcenter.lib import afterwards
 from memcenter.lib.database import statements
-from memories import owners
+from memories import selectors
 from memories.forgetting import memory_forgets
 from memories.models import Memory, RecallHit, RecallTrace, TraceKind
 from memories.recall import search, traces
@@ -63,9 +63,9 @@ def test_who_asks_at_once_waits_for_the_trace(alice: User, monkeypatch: pytest.M
     owed = asked_and_unsettled(alice)
     monkeypatch.setattr(time, "sleep", lambda seconds: owed.settle())
     request_id = "req_" + "0" * 26
-    assert owners.of_request(request_id) is None
+    assert selectors.owner_of_request(request_id) is None
     [trace] = RecallTrace.objects.all()
-    assert owners.of_request(trace.request_id) == alice
+    assert selectors.owner_of_request(trace.request_id) == alice
 
 
 @pytest.mark.django_db

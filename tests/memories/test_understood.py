@@ -8,7 +8,7 @@ from django.utils import timezone
 from conversations.models import Conversation, Message, Withheld
 from conversations.recording.episodes import ToIndex
 from memories import language_steps
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.extraction.bundled import BundledExtractor
 from memories.forgetting import spoken_requests
 from memories.models import Memory
@@ -113,7 +113,7 @@ def test_a_secret_that_only_the_reader_sees_is_in_nothing_derived(
     derived = ToIndex((message,), None).texts
     assert all("heron" not in one for one in derived)
     assert "heron" not in conversation_title(message)
-    assert "heron" not in secret_masking.screen(text).text
+    assert "heron" not in masking.screen(text).text
     assert [one.content for one in Memory.objects.all()] == ["I tend bees"]
 
 

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.block import context
-from conversations.block.preview import preview
+from conversations.block.context import preview
 from conversations.models import Conversation, ConversationKind, Message
 from memories.models import Kind, Memory, RecallTrace
 from memories.recall.search import prepare_query

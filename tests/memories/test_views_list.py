@@ -5,7 +5,7 @@ import pytest
 from django.core.cache import cache
 
 from memories.models import Kind, Memory, MemoryStatus, Origin, RecallTrace, Refusal
-from memories.pages.lists import facets
+from memories.pages import memory_list
 from memories.projects import find_or_create
 from ops.accounts import users
 from ops.models import User
@@ -265,14 +265,14 @@ def test_those_with_very_many_are_counted_seldom_and_the_same(
     make_binned(alice, "Had a boat")
     make_candidate(alice, "Wants a boat")
     make_memory(alice, "Row the boat", project=find_or_create(user=alice, key="boat"))
-    each_time = facets.survey_of(alice)
+    each_time = memory_list.survey_of(alice)
     assert each_time.totals.memories == 5
-    monkeypatch.setattr(facets, "COUNTED", 2)
-    assert facets.survey_of(alice) == each_time
+    monkeypatch.setattr(memory_list, "COUNTED", 2)
+    assert memory_list.survey_of(alice) == each_time
     make_memory(alice, "One more")
-    assert facets.survey_of(alice) == each_time
+    assert memory_list.survey_of(alice) == each_time
     cache.clear()
-    assert facets.survey_of(alice).totals.memories == 6
+    assert memory_list.survey_of(alice).totals.memories == 6
 
 
 def test_those_with_very_many_cost_no_more_queries(
@@ -280,7 +280,7 @@ def test_those_with_very_many_cost_no_more_queries(
 ) -> None:
     _fill(alice, 30)
     few = queries_of(alice, address("memory_list"))
-    monkeypatch.setattr(facets, "COUNTED", 2)
+    monkeypatch.setattr(memory_list, "COUNTED", 2)
     queries_of(alice, address("memory_list"))
     assert queries_of(alice, address("memory_list")) == few
 

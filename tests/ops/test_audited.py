@@ -11,9 +11,9 @@ from django.utils import timezone
 from memories.models import Memory, MemoryStatus, Origin
 from memories.writing import curation, review
 from memories.writing.review import ReviewInput
+from ops import audit_chain, audit_log
 from ops.access import as_user, before_commit
 from ops.accounts import keys, users
-from ops.audit import acting_user, audit_chain, audit_log
 from ops.models import ApiKey, AuditEvent, Kind, Priority, User
 from ops.queue import outbox, worker
 from tests.factories import make_memory
@@ -91,7 +91,7 @@ def test_changed_settings_are_named(client: Client, alice: User) -> None:
 )
 def test_each_act_on_a_memory_is_written_down(alice: User, act: Any, action: str) -> None:
     memory = make_memory(alice, "Likes green tea")
-    with as_user(alice), acting_user.acting("user", "page"):
+    with as_user(alice), audit_log.acting_as("user", "page"):
         act(user=alice, memory=memory)
     assert told() == [(action, "user", "page")]
     assert (newest().target, newest().subject) == (memory.public_id, alice.subject)

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from memories.forgetting import memory_forgets as known
 from memories.models import DailyNote, Memory
+from ops import audit_chain
 from ops.access import as_system, as_user
-from ops.audit import audit_chain
-from ops.disk import cluster, disk_erasure, raw_scan, vacuum
+from ops.disk import cluster, disk_erasure, raw_scan
 from ops.forgetting import person_forgets
 from ops.models import AuditEvent, DiskKey, DiskTrace, Operation, Receipt, Status, User
 from ops.queue import worker
@@ -297,8 +297,8 @@ def test_it_is_due_at_the_quiet_hour_and_within_a_day() -> None:
     now = timezone.now()
     for hour in range(24):
         at = now.replace(hour=hour, minute=5)
-        due = vacuum.due(at)
-        assert at < due <= at + vacuum._LONGEST_WAIT
+        due = cluster.next_quiet_hour(at)
+        assert at < due <= at + cluster._LONGEST_WAIT
         assert due.hour in (settings.DISK_ERASURE_HOUR, 2)
 
 

@@ -19,10 +19,9 @@ from conversations.recording import temporary
 from conversations.recording.turns import MessageInput
 from memcenter.lib.errors import Conflict, NotFound
 from memories.models import DailyNote, Memory, MemoryFile, Project, Tombstone
-from ops import registry
+from ops import audit_chain, registry
 from ops.access import as_user
 from ops.accounts import keys, users
-from ops.audit import audit_chain
 from ops.forgetting import person_forgets
 from ops.models import (
     ApiKey,
@@ -41,6 +40,7 @@ from ops.models import (
     Status,
     User,
     Webhook,
+    WeeklyMail,
 )
 from ops.queue import outbox, worker
 from tests.conftest import key_row
@@ -91,6 +91,7 @@ def give_everything(user: User) -> None:
         user=user, digest=f"invitation {user.pk}", name=TEA, role="member", expires_at=later
     )
     Identity.objects.create(user=user, issuer="https://id.example", sub=f"sub {user.pk}")
+    WeeklyMail.objects.create(user=user, address=f"person{user.pk}@example.org", asked_at=now)
     IdempotencyRecord.objects.create(
         user=user, api_key=key, key="k", fingerprint="f", body={"x": TEA}, expires_at=later
     )

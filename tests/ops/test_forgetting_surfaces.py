@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from memcenter.mcp import calls
+from memcenter.mcp import server
 from memcenter.mcp.tools import TOOLS
 from memories.models import Memory, MemoryVersion
 from ops.accounts import keys
@@ -82,7 +82,7 @@ def by_mcp(told: Told, key: str) -> None:
     tool = next(one for one in TOOLS if one.name == "memory_forget")
     row, _text = keys.create(name="agent", scopes=ALL_SCOPES, user=told.user)
     given = tool.takes.model_validate({"memory_id": told.memory.public_id})
-    calls.perform(tool, given, row)
+    server.perform(tool, given, row)
 
 
 ASKED = "Forget that my brother repairs church organs."
@@ -150,7 +150,7 @@ def test_what_goes_to_the_bin_is_kept_and_comes_back(
 def test_what_forgets_hides_at_once_and_erases_with_a_receipt(
     told: Told, product_key: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "close_old_connections", lambda: None)  # the test's own
+    monkeypatch.setattr(server, "close_old_connections", lambda: None)  # the test's own
     FORGET[line](told, product_key)
     assert not Memory.visible.filter(pk=told.memory.pk).exists()
     assert_erased_with_a_receipt(told.memory, told.other)

@@ -19,11 +19,11 @@ from conversations.models import Feedback, Turn
 from memories.models import Arbitration, DailyNote, Memory, MemoryFile, Project, RecallHit
 from ops.access import as_user
 from ops.accounts import keys, users
-from ops.api import events
+from ops.api import views_operations
 from ops.models import Export, Operation, Receipt, Status, User
 from ops.queue import worker
 from ops.queue.run import Run
-from ops.transfer import export_requests
+from ops.transfer import exports
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -73,9 +73,7 @@ def make_world() -> World:
     alice = users.find_or_create(f"alice-{word('person')}")
     ids = said_and_learned(alice) | {"receipt_id": "rcpt_unknown", "path": "MEMORY.md"}
     with as_user(alice):
-        everything = export_requests.request(
-            user=alice, format="json", actor="user", surface="page"
-        )
+        everything = exports.request_export(user=alice, format="json", actor="user", surface="page")
     worker.drain()
     assert Export.objects.get(user=alice).sha256
     ids["op_id"] = everything.operation.public_id
@@ -296,7 +294,7 @@ def shown_by(world: World, names: list[str], *, gone: set[str]) -> dict[str, set
 @pytest.fixture
 def brief_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for an operation that the reader itself holds up."""
-    monkeypatch.setattr(events, "SECONDS", 0.0)
+    monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0.0)
 
 
 def test_every_word_is_shown_while_nobody_forgets(brief_events: None) -> None:

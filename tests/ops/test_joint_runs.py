@@ -8,8 +8,8 @@ import pytest
 
 from ops import registry
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Status, User
-from ops.queue import joint_runs, outbox, worker
-from ops.queue.run import Run
+from ops.queue import outbox, worker
+from ops.queue.run import Run, hold_beside, succeed_beside, waiting_beside
 from tests.claiming import claim
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,8 @@ def together(user: User, seen: list[list[int]]) -> Callable[[Run], Mapping[str, 
         beside = run.beside(limit=2)
         seen.append([run.payload["number"], *(one.payload["number"] for one in beside)])
         with run.applying(user):
-            held = joint_runs.hold(beside)
-            joint_runs.succeed(
+            held = hold_beside(beside)
+            succeed_beside(
                 {one.pk: {"n": one.payload["number"]} for one in beside if one.pk in held}
             )
         return {"n": run.payload["number"]}
@@ -75,9 +75,9 @@ def test_others_other_kinds_and_what_failed_before_are_left_alone(alice: User) -
     Operation.objects.filter(pk=running.pk).update(run_after="2020-01-01T00:00:00Z")
     claimed = claim([Kind.REINDEX], now=running.run_after)
     assert claimed is not None and claimed.pk == running.pk
-    assert [one.pk for one in joint_runs.waiting(claimed, limit=9)] == [fine.pk]
+    assert [one.pk for one in waiting_beside(claimed, limit=9)] == [fine.pk]
     claimed.attempt = 2
-    assert joint_runs.waiting(claimed, limit=9) == []
+    assert waiting_beside(claimed, limit=9) == []
 
 
 def test_what_was_cancelled_meanwhile_is_not_held(alice: User) -> None:
@@ -85,10 +85,10 @@ def test_what_was_cancelled_meanwhile_is_not_held(alice: User) -> None:
     Operation.objects.filter(pk=first.pk).update(run_after="2020-01-01T00:00:00Z")
     claimed = claim([Kind.REINDEX], now=second.run_after)
     assert claimed is not None
-    beside = joint_runs.waiting(claimed, limit=9)
+    beside = waiting_beside(claimed, limit=9)
     outbox.cancel(second)
-    assert joint_runs.hold(beside) == set()
-    joint_runs.succeed({second.pk: None})
+    assert hold_beside(beside) == set()
+    succeed_beside({second.pk: None})
     second.refresh_from_db()
     assert second.status == Status.CANCELLED
 
@@ -99,8 +99,8 @@ def test_what_breaks_off_leaves_the_others_waiting(
     def handler(run: Run) -> None:
         beside = run.beside(limit=2)
         with run.applying(alice):
-            joint_runs.hold(beside)
-            joint_runs.succeed({one.pk: None for one in beside})
+            hold_beside(beside)
+            succeed_beside({one.pk: None for one in beside})
             raise ValueError
 
     handled(handler)

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import Settings
 
-from conversations.forgetting import layer_deletion
+from conversations.forgetting import message_forgets
 from conversations.forgetting import message_forgets as said
 from conversations.models import Conversation, Episode, Message
 from memories.forgetting import memory_forgets
@@ -187,7 +187,7 @@ def forget(scope: str, user: User) -> Operation:
         project = Project.objects.get(user=user)
         return memory_forgets.forget_project(user=user, project=project)
     if scope == "layer":
-        return layer_deletion.delete_layer(user=user, layer="episode")[0]
+        return message_forgets.delete_layer(user=user, layer="episode")[0]
     return people.forget_user(user=user)[0]
 
 

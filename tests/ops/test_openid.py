@@ -12,7 +12,7 @@ from joserfc import jwk
 from pytest_django import Settings
 
 from ops.access import as_user
-from ops.accounts import registration, second_factors, users
+from ops.accounts import registration, sign_ins, users
 from ops.forgetting import person_forgets
 from ops.models import AuditEvent, Identity, SecondFactor, User
 from ops.queue import worker
@@ -58,7 +58,7 @@ def test_without_a_provider_there_is_neither_button_nor_page(client: Client) -> 
 def test_who_comes_for_the_first_time_gets_an_account_and_is_known_the_next_time(
     client: Client, provider: Provider
 ) -> None:
-    assert not registration.is_open()
+    assert not registration.is_registration_open()
     assert "Sign in with Example ID" in client.get("/signin/").text
     provider.claims |= {"email": "lin@example.org", "email_verified": True, "name": "林晓"}
     answer = arrive(client, provider, next_page="/memory/")
@@ -172,7 +172,7 @@ def test_the_second_step_is_asked_for_also_after_the_provider(
     client: Client, provider: Provider, maya: User
 ) -> None:
     Identity.objects.create(user=maya, issuer=provider.issuer, sub=provider.claims["sub"])
-    SecondFactor.objects.create(user=maya, secret=second_factors.new_secret())
+    SecondFactor.objects.create(user=maya, secret=sign_ins.new_secret())
     answer = arrive(client, provider)
     assert answer["Location"] == "/signin/code/" and who(client) is None
 

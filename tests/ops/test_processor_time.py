@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from conversations.recording import turns
 from conversations.recording.turns import MessageInput
-from memcenter import health
+from memcenter import monitoring
 from memories.extraction.types import Extraction, TurnText
 from memories.indexing import search_index
 from memories.learning import ingest
@@ -130,7 +130,7 @@ def drain_as_a_worker() -> None:
 def test_while_every_process_hangs_the_product_says_so(
     alice: User, mallory: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "RENEWED_SECONDS", 1)
+    monkeypatch.setattr(monitoring, "RENEWED_SECONDS", 1)
     limits = {"MEMCENTER_OPERATION_CPU_SECONDS": "3"}
     with workers.celery_worker(include=HOSTILE, **limits):
         for user in (alice, mallory):

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from ops.access import as_system, as_user
-from ops.accounts import failed_sign_ins, second_factors, signin_links, users
+from ops.accounts import registration, sign_ins, users
 from ops.models import AuditEvent, SecondFactor, User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
@@ -24,7 +24,7 @@ SPARE = "abcd-efgh-ijkm-npqr"
 @pytest.fixture
 def maya() -> User:
     user = users.register(username="maya", password=PASSWORD)
-    SecondFactor.objects.create(user=user, secret=APP, recovery=[second_factors.digest(SPARE)])
+    SecondFactor.objects.create(user=user, secret=APP, recovery=[sign_ins.recovery_digest(SPARE)])
     return user
 
 
@@ -62,15 +62,15 @@ def test_it_is_switched_on_by_a_code_and_the_password_and_gives_recovery_codes_o
     assert not SecondFactor.objects.exists()
     answer = client.post("/settings/signin/code/on/", good)
     codes = re.findall(r"<code>([a-z0-9]{4}(?:-[a-z0-9]{4}){3})</code>", answer.text)
-    assert len(codes) == second_factors.HOW_MANY
+    assert len(codes) == sign_ins.RECOVERY_CODES
     assert "no-store" in answer["Cache-Control"]
     row = SecondFactor.objects.get(user=user)
     assert not set(codes) & set(row.recovery)
     shown = client.get("/settings/signin/").text
     assert secret not in shown and codes[0] not in shown
     with as_user(user):
-        assert second_factors.opens(user=user, code=codes[0].upper())
-        assert not second_factors.opens(user=user, code=codes[0])
+        assert sign_ins.opens_second_factor(user=user, code=codes[0].upper())
+        assert not sign_ins.opens_second_factor(user=user, code=codes[0])
 
 
 def test_the_password_alone_no_longer_opens(client: Client, maya: User) -> None:
@@ -101,7 +101,7 @@ def test_a_code_opens_once(client: Client, maya: User) -> None:
 def test_ten_wrong_codes_and_the_right_one_waits_wherever_they_came_from(
     client: Client, maya: User
 ) -> None:
-    for number in range(failed_sign_ins.ALLOWED):
+    for number in range(sign_ins.ALLOWED):
         guessing = Client(REMOTE_ADDR=f"192.0.2.{number}")
         give_password(guessing)
         assert give_code(guessing, "000000") == 422
@@ -153,7 +153,7 @@ def test_who_is_no_staff_is_refused_and_not_sent_in_circles(client: Client, maya
 
 def test_nor_does_a_link_lead_past_it(client: Client, maya: User) -> None:
     with as_system():
-        made = signin_links.make(user=maya, next_page="/memory/")
+        made = registration.make_link(user=maya, next_page="/memory/")
     assert client.get(f"/signin/link/{made.token}/")["Location"] == "/signin/code/"
     assert not is_in(client)
     assert client.post("/signin/code/", {"code": SPARE})["Location"] == "/memory/"
@@ -168,8 +168,8 @@ def test_it_is_switched_off_and_codes_are_renewed_by_the_password(
         assert answer.status_code == 422
     client.post("/settings/signin/code/renew/", {"password": PASSWORD})
     row = SecondFactor.objects.get()
-    assert second_factors.digest(SPARE) not in row.recovery
-    assert len(row.recovery) == second_factors.HOW_MANY
+    assert sign_ins.recovery_digest(SPARE) not in row.recovery
+    assert len(row.recovery) == sign_ins.RECOVERY_CODES
     client.post("/settings/signin/code/off/", {"password": PASSWORD})
     assert not SecondFactor.objects.exists()
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from memcenter.lib.errors import NotFound
-from ops.accounts import failed_sign_ins, keys, signin_links, users
+from ops.accounts import keys, registration, sign_ins, users
 from ops.models import AuditEvent, SignInLink, User
 from tests.draining import cleaned_up
 from tests.memcenter.rest.client import Api, answer, error, refused
@@ -78,7 +78,7 @@ def test_looking_ahead_uses_no_link_up(client: Client, alice: User, product_key:
 
 
 def test_guessing_links_is_slowed_down(client: Client, alice: User, product_key: str) -> None:
-    for _ in range(failed_sign_ins.ALLOWED):
+    for _ in range(sign_ins.ALLOWED):
         client.get("/signin/link/guess/")
     assert client.get(path(product_key, user_id="alice")).status_code == 429
 
@@ -96,10 +96,10 @@ def test_staff_never_sign_in_by_a_link(client: Client) -> None:
     text = keys.create(name="chief's", scopes=["signin"], user=chief)[1]
     error(Api(text).post("/signin-links"), 403, "not_allowed")
     usual = users.register(username="maya", password=PASSWORD)
-    token = signin_links.make(user=usual).token
+    token = registration.make_link(user=usual).token
     User.objects.filter(pk=usual.pk).update(is_staff=True)
     with pytest.raises(NotFound):
-        signin_links.take(token)
+        registration.take_link(token)
 
 
 def test_nobody_who_is_being_forgotten_signs_in(

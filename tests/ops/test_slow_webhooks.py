@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from ops import registry
+from ops import registry, webhook_events, webhooks
 from ops.models import Delivery, Kind, Operation, Status, User, Webhook
 from ops.queue import outbox, worker
-from ops.webhooks import operations, public_addresses, webhook_events, webhooks
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
 
 pytestmark = pytest.mark.django_db
 
@@ -29,12 +28,12 @@ def silent(settings: Any) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def nobody_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "_resting", {})
+    monkeypatch.setattr(webhooks, "_resting", {})
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(public_addresses, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(webhooks, "ANSWER_SECONDS", 0.05)
 
 
 def listen(url: str, user: User) -> Webhook:
@@ -89,9 +88,9 @@ def test_a_test_message_is_sent_all_the_same(alice: User, silent: str) -> None:
 
 
 def test_whoever_trickles_is_hung_up_on(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(public_addresses, "_PATIENCE_SECONDS", 0.05)
-    with pytest.raises(public_addresses.TooSlow):
-        public_addresses.post(public_addresses.place_of(silent), body=b"{}", headers={})
+    monkeypatch.setattr(webhooks, "_PATIENCE_SECONDS", 0.05)
+    with pytest.raises(webhooks.TooSlow):
+        webhooks.post_to_address(webhooks.public_address(silent), body=b"{}", headers={})
 
 
 def test_one_worker_sends_while_the_others_do_the_rest(alice: User, silent: str) -> None:
@@ -109,9 +108,9 @@ def test_a_name_that_takes_too_long_to_look_up_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     over = threading.Event()
-    monkeypatch.setattr(public_addresses, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(webhooks, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: over.wait(60) and [])
-    with pytest.raises(public_addresses.TooSlow, match="look up"):
-        public_addresses.place_of("https://slow.example/")
-    assert public_addresses.problem_with("https://slow.example/", longest=500) == ""
+    with pytest.raises(webhooks.TooSlow, match="look up"):
+        webhooks.public_address("https://slow.example/")
+    assert webhooks.problem_with_address("https://slow.example/", longest=500) == ""
     over.set()

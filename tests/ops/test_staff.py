@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from memcenter.compat.mem0.people import name_of
 from memcenter.lib.errors import Conflict, NotFound
-from memcenter.rest.requests import people
+from memcenter.rest import people
 from memories.forgetting import memory_forgets
+from ops import selectors
 from ops.access import as_user
-from ops.accounts import keys, roles, users
-from ops.admin import overview
+from ops.accounts import keys, users
 from ops.forgetting import person_forgets
 from ops.models import ApiKey, AuditEvent, Kind, ModelCall, Operation, Role, Status, User
 from ops.queue import outbox, worker
@@ -85,7 +85,7 @@ def test_one_of_two_owners_is_switched_off_and_on_again() -> None:
     member("owner")
     users.register(username="second", password=PASSWORD)
     second = User.objects.get(username="second")
-    roles.give(second, Role.OWNER)
+    users.give_role(second, Role.OWNER)
     users.set_active(user=second, is_active=False)
     assert not User.objects.get(pk=second.pk).is_active
     users.set_active(user=second, is_active=True)
@@ -159,7 +159,7 @@ def test_costs_are_told_by_day_and_step(db: None) -> None:
         ModelCall.objects.create(
             step="extract", provider="p", model="m", input_tokens=3, cost="0.5", outcome=outcome
         )
-    [one] = overview.spent(now=timezone.now())
+    [one] = selectors.model_costs(now=timezone.now())
     assert (one.step, one.calls, one.failed, one.tokens_in) == ("extract", 2, 1, 6)
     page = member("owner").get(reverse("admin:ops_modelcall_changelist"))
     assert "Model usage in the last 30 days" in page.text and "1.000000" in page.text
@@ -219,7 +219,7 @@ def test_the_last_owner_is_not_demoted_until_there_is_another_one() -> None:
 def test_an_owner_who_is_switched_off_or_being_forgotten_does_not_count() -> None:
     owner, other = first_owner(), users.register(username="other", password=PASSWORD)
     for gone in ({"is_active": False}, {"hidden_at": timezone.now()}):
-        roles.give(other, Role.OWNER)
+        users.give_role(other, Role.OWNER)
         User.objects.filter(pk=other.pk).update(**gone)
         with pytest.raises(Conflict, match="last owner"):
             users.set_active(user=owner, is_active=False)
@@ -247,7 +247,7 @@ def test_nobody_locks_the_last_owner_in_the_admin_and_others_are_signed_out() ->
 @pytest.mark.django_db(transaction=True)
 def test_of_two_owners_who_go_at_once_one_stays() -> None:
     people = [first_owner(), users.register(username="other", password=PASSWORD)]
-    roles.give(people[1], Role.OWNER)
+    users.give_role(people[1], Role.OWNER)
     both = threading.Barrier(2)
 
     def go(user: User) -> str:
@@ -271,7 +271,7 @@ def test_of_two_owners_who_go_at_once_one_stays() -> None:
 def test_an_owner_who_is_not_the_last_is_forgotten_and_the_last_is_not(way: str) -> None:
     owner = first_owner()
     user = users.register(username="other", password=PASSWORD)
-    roles.give(user, Role.OWNER)
+    users.give_role(user, Role.OWNER)
     assert forgets(user, way)
     assert not forgets(owner, way)
     assert set(User.objects.filter(hidden_at=None)) == {owner}

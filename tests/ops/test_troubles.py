@@ -18,7 +18,7 @@ from ops import registry, selectors
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.models import AuditEvent, Kind, Operation, Priority, Status, User
-from ops.pages import error_texts, operation_rows
+from ops.pages import operation_rows
 from ops.queue import outbox, watchdog, worker
 from ops.queue.run import Run
 from ops.selectors import Trouble
@@ -85,7 +85,7 @@ def test_the_timeline_says_so_first_however_old_it_is(
     for _ in range(operation_rows.SHOWN):
         outbox.enqueue(Kind.SUMMARIZE, subject=alice.subject, payload={}, run_after=later)
     with translation.override(language):
-        lines, _upkeep = operation_rows.of(alice)
+        lines, _upkeep = operation_rows.operation_lines(alice)
     assert lines[0].operation == old and words in lines[0].trouble
     assert lines[0].is_open and lines[0].can_cancel
     assert [one.operation for one in lines].count(old) == 1
@@ -98,7 +98,7 @@ def test_a_forget_that_failed_stays_first_and_can_be_tried_again(alice: User) ->
     Operation.objects.filter(pk=asked.pk).update(status=Status.FAILED, last_error="no")
     for _ in range(operation_rows.SHOWN):
         outbox.enqueue(Kind.SUMMARIZE, subject=alice.subject, payload={})
-    first = operation_rows.of(alice)[0][0]
+    first = operation_rows.operation_lines(alice)[0][0]
     assert first.operation == asked and first.can_retry
 
 
@@ -144,14 +144,14 @@ def test_staff_find_them_and_cancel_what_waits_but_never_a_forget(alice: User) -
         storing.DISK_FULL,
         outbox.STOPPED,
         watchdog.TOO_LONG,
-        *error_texts.AS_IT_IS,
+        *operation_rows.AS_IT_IS,
     ],
 )
 def test_every_error_is_said_in_both_languages(error: str) -> None:
     with translation.override("en"):
-        english = error_texts.said(error)
+        english = operation_rows.said(error)
     with translation.override("zh-hans"):
-        chinese = error_texts.said(error)
+        chinese = operation_rows.said(error)
     assert english and chinese != english
     assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
 

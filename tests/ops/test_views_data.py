@@ -14,15 +14,15 @@ from pytest_django import Settings
 from conversations.models import Episode, Message, Summary
 from memories.forgetting import memory_forgets
 from memories.models import LexicalEntry, Memory, TargetKind, Vector
+from ops import audit_chain, audit_log
 from ops.access import as_system, as_user
 from ops.accounts import keys, users
-from ops.audit import audit_chain, audit_log
 from ops.disk import cluster
 from ops.models import ApiKey, AuditEvent, AuditSeal, Kind, Operation, Receipt, Status, User
 from ops.pages import operation_rows
 from ops.queue import outbox
 from ops.queue.worker import drain
-from ops.transfer import export_requests
+from ops.transfer import exports
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -263,7 +263,7 @@ def test_what_waits_can_be_cancelled_unless_it_forgets(client: Client, maya: Use
 
 def test_an_export_that_waits_is_cancelled_where_it_stands(client: Client, maya: User) -> None:
     with as_user(maya):
-        export = export_requests.request(user=maya, format="json", actor="user", surface="page")
+        export = exports.request_export(user=maya, format="json", actor="user", surface="page")
     address = f"/memory/data/operations/{export.operation.public_id}/cancel/"
     transfers = client.get("/memory/data/").text.partition('id="transfers"')[2]
     assert address in transfers.partition('id="activity"')[0]
@@ -287,7 +287,7 @@ def test_learning_without_trouble_is_one_line(maya: User) -> None:
         outbox.enqueue(kind, subject=maya.subject, payload={})
     Operation.objects.update(status=Status.SUCCEEDED)
     failed(maya, Kind.EXTRACT_TURN)
-    lines, _upkeep = operation_rows.of(maya)
+    lines, _upkeep = operation_rows.operation_lines(maya)
     assert [line.times for line in lines] == ["", "×3"]
 
 

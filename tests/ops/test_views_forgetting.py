@@ -9,9 +9,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from ops.accounts import failed_sign_ins, users
+from ops.accounts import sign_ins, users
 from ops.models import Operation, Receipt, Status, User
-from ops.pages.account import sign_in
+from ops.pages import sign_in
 from ops.queue.worker import drain
 from tests.factories import make_conversation, make_memory, make_turn
 
@@ -77,7 +77,7 @@ def test_anything_wrong_deletes_nothing(
 
 
 def test_guessing_the_password_here_comes_to_an_end(client: Client, maya: User) -> None:
-    for _ in range(failed_sign_ins.ALLOWED):
+    for _ in range(sign_ins.ALLOWED):
         client.post(PAGE, RIGHT | {"password": "other"})
     answer = client.post(PAGE, RIGHT)
     assert answer.status_code == 422

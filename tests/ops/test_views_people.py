@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from ops.accounts import failed_sign_ins, keys, registration, roles, signin_links, users
+from ops.accounts import keys, registration, sign_ins, users
 from ops.models import ApiKey, AuditEvent, Identity, Instance, Invitation, Role, SignIn, User
 from tests.draining import cleaned_up
 from tests.memcenter.rest.client import Api
@@ -24,7 +24,7 @@ PEOPLE = reverse("people")
 def person(name: str, role: Role = Role.MEMBER) -> User:
     user = users.register(username=name, password=PASSWORD)
     if role is not Role.MEMBER:
-        roles.give(user, role)
+        users.give_role(user, role)
     return user
 
 
@@ -137,7 +137,7 @@ def test_an_invitation_makes_one_account_of_its_role(client: Client, role: Role)
     answer = guest.post(way, form, headers={"Accept-Language": "zh-CN"})
     assert answer["Location"] == "/"
     marta = User.objects.get(username="marta")
-    assert roles.role_of(marta) is role and marta.external_id is None
+    assert users.role_of(marta) is role and marta.external_id is None
     own = users.settings_of(marta)
     assert (own.language, own.timezone) == ("zh-hans", "Asia/Shanghai")
     assert guest.session["_auth_user_id"] == str(marta.pk)
@@ -178,7 +178,7 @@ def test_an_invitation_by_somebody_who_is_no_owner_any_more_opens_nothing(
 ) -> None:
     way = invited(client)
     person("next", Role.OWNER)
-    roles.give(owner, Role.AUDITOR)
+    users.give_role(owner, Role.AUDITOR)
     assert Client().get(way).status_code == 410
 
 
@@ -203,7 +203,7 @@ def test_who_has_an_account_uses_up_no_invitation(client: Client, maya: User) ->
 
 
 def test_guessing_invitations_is_slowed_down() -> None:
-    for _ in range(failed_sign_ins.ALLOWED):
+    for _ in range(sign_ins.ALLOWED):
         assert Client().get("/join/guess/").status_code == 410
     assert Client().get("/join/guess/").status_code == 429
 
@@ -227,17 +227,17 @@ def test_registration_is_closed_until_an_owner_opens_it(client: Client) -> None:
 @pytest.mark.parametrize("is_open", [True, False])
 def test_what_an_owner_decided_outweighs_the_setting(settings: Settings, is_open: bool) -> None:
     settings.REGISTRATION_OPEN = not is_open
-    assert registration.is_open() is not is_open
-    registration.switch(is_open=is_open)
-    assert registration.is_open() is is_open
+    assert registration.is_registration_open() is not is_open
+    registration.switch_registration(is_open=is_open)
+    assert registration.is_registration_open() is is_open
 
 
 def test_other_ways_in_stay_open_while_registration_is_closed(
     client: Client, alice: User, product_key: str
 ) -> None:
     """Signing in by a provider is tried in `test_openid.py`."""
-    assert not registration.is_open()
-    made = signin_links.make(user=alice)
+    assert not registration.is_registration_open()
+    made = registration.make_link(user=alice)
     came = Client()
     assert came.get(reverse("sign_in_by_link", args=[made.token])).status_code == 302
     assert came.session["_auth_user_id"] == str(alice.pk)
@@ -261,7 +261,7 @@ def test_other_ways_in_stay_open_while_registration_is_closed(
 def test_what_is_wrong_with_an_account_is_said_in_the_pages_language(
     client: Client, form: dict[str, str], words: str
 ) -> None:
-    registration.switch(is_open=True)
+    registration.switch_registration(is_open=True)
     for way in ("/register/", invited(client)):
         answer = Client().post(
             way, {"password": PASSWORD} | form, headers={"Accept-Language": "zh-CN"}
@@ -278,7 +278,7 @@ def test_what_is_wrong_with_an_account_is_said_in_the_pages_language(
     [("America/New_York", "America/New_York"), ("Mars/Base", "UTC"), ("", "UTC")],
 )
 def test_registering_takes_the_browsers_time_zone(told: str, kept: str) -> None:
-    registration.switch(is_open=True)
+    registration.switch_registration(is_open=True)
     visitor = Client()
     assert 'name="timezone"' in visitor.get("/register/").text
     visitor.post("/register/", {"username": "new", "password": PASSWORD, "timezone": told})
@@ -295,7 +295,7 @@ def test_a_role_is_changed_with_the_password(client: Client, owner: User, maya: 
     assert client.post(way, {"role": "king", "password": PASSWORD}).status_code == 422
     for role in (Role.AUDITOR, Role.OWNER, Role.MEMBER):
         assert client.post(way, {"role": role.value, "password": PASSWORD}).status_code == 302
-        assert roles.role_of(User.objects.get(pk=maya.pk)) is role
+        assert users.role_of(User.objects.get(pk=maya.pk)) is role
     acts = AuditEvent.objects.filter(action="staff.role", subject=maya.subject)
     assert {(one.actor, one.surface) for one in acts} == {(f"staff {owner.pk}", "page")}
 
@@ -310,7 +310,7 @@ def test_the_last_owner_gives_the_role_up_only_by_handing_over(
     assert client.post(of("person_hand_over", maya), {"password": "no"}).status_code == 422
     done = client.post(of("person_hand_over", maya), {"password": PASSWORD}, follow=True)
     assert "maya is the owner now" in done.text
-    found = {one.username: roles.role_of(one) for one in User.objects.all()}
+    found = {one.username: users.role_of(one) for one in User.objects.all()}
     assert found == {"olga": Role.MEMBER, "maya": Role.OWNER}
     assert client.get(PEOPLE).status_code == 404
 
@@ -321,8 +321,8 @@ def test_nothing_is_handed_over_to_somebody_who_is_switched_off(
     users.set_active(user=maya, is_active=False)
     refused = client.post(of("person_hand_over", maya), {"password": PASSWORD})
     assert refused.status_code == 422
-    assert roles.role_of(User.objects.get(pk=owner.pk)) is Role.OWNER
-    assert roles.held_role(User.objects.get(pk=maya.pk)) is Role.MEMBER
+    assert users.role_of(User.objects.get(pk=owner.pk)) is Role.OWNER
+    assert users.held_role(User.objects.get(pk=maya.pk)) is Role.MEMBER
 
 
 def test_whom_a_backend_key_reaches_stays_a_member(client: Client, alice: User) -> None:
@@ -330,7 +330,7 @@ def test_whom_a_backend_key_reaches_stays_a_member(client: Client, alice: User) 
     assert "They stay a member." in client.get(of("person_page", alice)).text
     refused = client.post(of("person_role", alice), {"role": "owner", "password": PASSWORD})
     assert refused.status_code == 422
-    assert roles.role_of(User.objects.get(pk=alice.pk)) is Role.MEMBER
+    assert users.role_of(User.objects.get(pk=alice.pk)) is Role.MEMBER
 
 
 # Switching off, and keys.
@@ -410,5 +410,5 @@ def test_a_member_is_asked_nothing(maya: User) -> None:
 
 
 def test_a_setting_alone_leaves_no_row_of_the_instance() -> None:
-    assert not registration.is_open()
+    assert not registration.is_registration_open()
     assert not Instance.objects.exists()

@@ -8,8 +8,8 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from ops.accounts import users, web_sessions
-from ops.accounts.web_sessions import device_of
+from ops.accounts import sign_ins, users
+from ops.accounts.sign_ins import device_of
 from ops.models import AuditEvent, SignIn, User
 from tests.draining import cleaned_up
 
@@ -170,5 +170,5 @@ def test_sessions_that_are_over_are_erased(maya: User) -> None:
 
 
 def test_ending_a_session_that_is_not_there_is_not_found(maya: User) -> None:
-    web_sessions.forget(None)
+    sign_ins.forget_session(None)
     assert entered().post("/settings/sessions/999999/end/").status_code == 404

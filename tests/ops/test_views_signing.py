@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django import Settings
 from redis.exceptions import ConnectionError as RedisGone
 
-from ops.accounts import failed_sign_ins, registration, users
+from ops.accounts import registration, sign_ins, users
 from ops.models import User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_attempts")]
@@ -64,7 +64,7 @@ def test_missing_fields_are_named(client: Client, db: None) -> None:
 
 
 def test_after_ten_failures_even_the_right_password_waits(client: Client, maya: User) -> None:
-    for _ in range(failed_sign_ins.ALLOWED):
+    for _ in range(sign_ins.ALLOWED):
         assert client.post("/signin/", {"username": "maya", "password": "no"}).status_code == 422
     answer = client.post("/signin/", {"username": "maya", "password": PASSWORD})
     assert answer.status_code == 429
@@ -73,7 +73,7 @@ def test_after_ten_failures_even_the_right_password_waits(client: Client, maya: 
 
 
 def test_failures_of_one_address_do_not_lock_another(client: Client, maya: User) -> None:
-    for _ in range(failed_sign_ins.ALLOWED):
+    for _ in range(sign_ins.ALLOWED):
         client.post("/signin/", {"username": "maya", "password": "no"})
     data = {"username": "maya", "password": PASSWORD}
     assert client.post("/signin/", data, REMOTE_ADDR="192.0.2.7").status_code == 302
@@ -82,7 +82,7 @@ def test_failures_of_one_address_do_not_lock_another(client: Client, maya: User)
 def test_nor_does_an_address_try_many_names(
     client: Client, maya: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failed_sign_ins, "ALLOWED_OF_ADDRESS", 3)
+    monkeypatch.setattr(sign_ins, "ALLOWED_OF_ADDRESS", 3)
     for name in ("one", "two", "three"):
         client.post("/signin/", {"username": name, "password": PASSWORD})
     data = {"username": "maya", "password": PASSWORD}
@@ -91,7 +91,7 @@ def test_nor_does_an_address_try_many_names(
 
 
 def test_signing_in_forgives_earlier_failures(client: Client, maya: User) -> None:
-    for _ in range(failed_sign_ins.ALLOWED - 1):
+    for _ in range(sign_ins.ALLOWED - 1):
         client.post("/signin/", {"username": "maya", "password": "no"})
     client.post("/signin/", {"username": "maya", "password": PASSWORD})
     client.post("/signout/")
@@ -126,7 +126,7 @@ def test_a_locked_person_does_not_get_in(client: Client, maya: User) -> None:
 def test_registering_makes_a_person_without_external_id_and_signs_them_in(
     client: Client, db: None
 ) -> None:
-    registration.switch(is_open=True)
+    registration.switch_registration(is_open=True)
     data = {"username": "林晓", "password": PASSWORD}
     answer = client.post("/register/", data, headers={"Accept-Language": "zh-CN"})
     made = User.objects.get(username="林晓")
@@ -148,7 +148,7 @@ def test_registering_makes_a_person_without_external_id_and_signs_them_in(
 def test_registering_wrongly_is_a_422_with_the_reason(
     client: Client, maya: User, data: dict[str, str], words: str
 ) -> None:
-    registration.switch(is_open=True)
+    registration.switch_registration(is_open=True)
     answer = client.post("/register/", data)
     assert answer.status_code == 422
     assert words in answer.text
@@ -167,7 +167,7 @@ def test_closed_registration_is_not_there(
 
 
 def test_who_is_signed_in_needs_no_page_for_visitors(client: Client, maya: User) -> None:
-    registration.switch(is_open=True)
+    registration.switch_registration(is_open=True)
     client.force_login(maya)
     assert client.get("/signin/?next=/memory/data/")["Location"] == "/memory/data/"
     assert client.get("/register/")["Location"] == "/"

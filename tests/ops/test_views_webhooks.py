@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from ops import webhooks
 from ops.models import Delivery, User, Webhook
-from ops.webhooks import webhooks
 
 pytestmark = pytest.mark.django_db
 URL = "https://93.184.216.34/told"

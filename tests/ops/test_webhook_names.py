@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ops import webhooks
 from ops.models import Delivery, User, Webhook
 from ops.queue import worker
-from ops.webhooks import webhooks
 from tests.memcenter.rest.client import Api, answer, refused
 
 pytestmark = pytest.mark.django_db

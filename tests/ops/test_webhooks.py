@@ -17,11 +17,11 @@ from memories.forgetting import memory_forgets
 from memories.models import Memory
 from memories.writing import curation, direct_writes
 from memories.writing.direct_writes import MemoryInput
+from ops import webhook_events, webhooks
 from ops.accounts import users
 from ops.models import AuditEvent, Delivery, Kind, Operation, Status, User, Webhook
 from ops.queue import outbox, worker
-from ops.webhooks import public_addresses, webhook_events, webhooks
-from ops.webhooks.webhook_events import Event
+from ops.webhook_events import Event
 from tests.draining import cleaned_up
 from tests.factories import make_memory
 from tests.memcenter.rest.client import Api, answer, error, refused
@@ -242,7 +242,7 @@ def test_we_connect_to_the_very_address_that_was_checked(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = int(heard.url.rsplit(":", 1)[1])
-    place = public_addresses.place_of(f"http://localhost:{port}/x?y=1")
+    place = webhooks.public_address(f"http://localhost:{port}/x?y=1")
 
     def no_more_names(*args: Any, **more: Any) -> None:
         raise AssertionError("it was resolved again")
@@ -256,7 +256,7 @@ def test_we_connect_to_the_very_address_that_was_checked(
         ),
     )
     if place.address == "127.0.0.1":
-        assert public_addresses.post(place, body=b"{}", headers={}) == 204
+        assert webhooks.post_to_address(place, body=b"{}", headers={}) == 204
         assert heard.headers[0]["Host"] == f"localhost:{port}"
 
 

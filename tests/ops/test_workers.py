@@ -27,9 +27,9 @@ from ops import registry
 from ops.access import as_system, as_user
 from ops.accounts import users
 from ops.models import Attempt, Kind, Operation, Outcome, Priority, Receipt, Status, User
-from ops.queue import leases, outbox, worker
-from ops.queue.leases import Leases
+from ops.queue import outbox, watchdog, worker
 from ops.queue.run import Run
+from ops.queue.watchdog import Leases
 from tests.claiming import claim
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.processes import Reach, fork, fork_each
@@ -170,8 +170,8 @@ def test_a_worker_that_stood_still_past_its_lease_applies_nothing(
             reach()
         if reach and moment == "inside":
             with run.applying(user):
-                _end_idle_transactions_soon()
                 Conversation.objects.create(user=user, title="half", created_at=timezone.now())
+                _end_idle_transactions_soon()  # last: a slow machine may take 50 ms to get here
                 reach()
         result = apply(run)
         if reach and moment == "after":
@@ -362,7 +362,7 @@ def test_a_lease_whose_row_is_locked_is_held_and_not_waited_for(
             renewing.start()
             renewing.join(60)
             assert not renewing.is_alive()
-        assert cache.get(leases.RENEWED_KEY)
+        assert cache.get(watchdog.RENEWED_KEY)
         held.renew()
     lease = Operation.objects.get().lease_until
     assert claimed.lease_until is not None and lease is not None and lease > claimed.lease_until
@@ -375,7 +375,7 @@ def test_one_thread_renews_what_runs_for_long(
     settings: Settings,
 ) -> None:
     settings.LEASE_SECONDS = 0.3
-    monkeypatch.setattr(leases, "held", Leases())
+    monkeypatch.setattr(watchdog, "held", Leases())
     enqueue(alice)
     renewed = threading.Event()
     renew = outbox.renew

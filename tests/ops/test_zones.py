@@ -4,11 +4,13 @@ import zoneinfo
 
 from django.utils import translation
 
-from ops.pages import time_zones
+from ops.pages import forms
 
 
 def shown(*, also: str = "UTC") -> dict[str, str]:
-    return {value: words for _, group in time_zones.choices(also=also) for value, words in group}
+    return {
+        value: words for _, group in forms.time_zone_choices(also=also) for value, words in group
+    }
 
 
 def test_cities_are_named_in_the_readers_language_with_their_clock() -> None:
@@ -16,11 +18,11 @@ def test_cities_are_named_in_the_readers_language_with_their_clock() -> None:
     assert shown()["Asia/Kolkata"] == "Kolkata (UTC+5:30)"
     with translation.override("zh-hans"):
         assert shown()["Asia/Shanghai"] == "北京、上海 (UTC+8)"
-        assert "欧洲" in [label for label, _ in time_zones.choices()]
+        assert "欧洲" in [label for label, _ in forms.time_zone_choices()]
 
 
 def test_cities_stand_by_the_clock_and_once() -> None:
-    names = [value for _, group in time_zones.choices() for value, _ in group]
+    names = [value for _, group in forms.time_zone_choices() for value, _ in group]
     assert names.index("Pacific/Honolulu") < names.index("Asia/Tokyo")
     assert len(names) == len(set(names))
     assert set(names) <= zoneinfo.available_timezones() | {"UTC"}

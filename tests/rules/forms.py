@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from memories.extraction.types import OWNER_UNSURE
-from memories.learning import told_changes
+from memories.learning import told_messages
 from memories.models import Change, FileVersion, Memory, MemoryFile, Project
-from ops.accounts import keys, registration, roles, users
+from ops import weekly_mail
+from ops.accounts import keys, registration, users
 from ops.models import (
     ApiKey,
     Identity,
@@ -29,8 +30,10 @@ from ops.models import (
     Status,
     User,
     Webhook,
+    WeeklyMail,
 )
 from ops.queue import outbox
+from ops.weekly_mail import Link
 from tests.factories import (
     make_conversation,
     make_decision,
@@ -119,6 +122,11 @@ def _nothing(**form: Any) -> Form:
     return lambda world: ([], form)
 
 
+def _token(world: World, link: Link) -> str:
+    row = WeeklyMail.objects.get(user=world.user)
+    return weekly_mail.url_of(link, row).split("/")[-2]
+
+
 def _guest(**form: Any) -> Form:
     """About somebody else."""
     return lambda world: ([User.objects.get(username="guest").pk], form)
@@ -170,7 +178,11 @@ FORMS: dict[str, Form] = {
     "data_layer_delete": lambda world: (["memory"], {}),
     "memory_keep_told": lambda world: (
         [],
-        {"keep": [one.id for one in told_changes.preview("I play the oboe.", user=world.user)]},
+        {
+            "keep": [
+                one.id for one in told_messages.preview_changes("I play the oboe.", user=world.user)
+            ]
+        },
     ),
     "memory_add": _nothing(content="Plays the oboe", kind="fact"),
     "memory_edit": _memory(content="Plays the oboe", kind="fact"),
@@ -218,6 +230,13 @@ FORMS: dict[str, Form] = {
     "set_language": _nothing(language="zh-hans"),
     "save_preferences": _nothing(language="en", timezone="Asia/Shanghai", theme="dark"),
     "set_switch": lambda world: (["longterm_enabled"], {"longterm_enabled": "off"}),
+    "weekly_mail_on": _nothing(address="ana@example.org"),
+    "weekly_mail_off": _nothing(),
+    "weekly_mail_confirm": lambda world: ([_token(world, Link.CONFIRM)], {}),
+    "weekly_mail_stop": lambda world: (
+        [_token(world, Link.STOP)],
+        {"List-Unsubscribe": "One-Click"},
+    ),
     "api_keys": _nothing(name="Oboe", scopes=["read"], days="30"),
     "api_key_revoke": lambda world: ([world.key.pk], {}),
     "session_end_others": _nothing(),
@@ -237,6 +256,7 @@ def prepare(name: str, world: World, client: Client) -> None:
     """What must be so before the page can do anything."""
     if name in ("sign_in", "register", "join", "sign_in_code"):
         client.logout()
+    prepare_mail(name, world)
     prepare_people(name, world)
     prepare_signing_in(name, world, client)
     if name == "first_password":
@@ -272,11 +292,18 @@ def prepare(name: str, world: World, client: Client) -> None:
         Memory.objects.filter(pk=world.memory.pk).update(current_version=1)
 
 
+def prepare_mail(name: str, world: World) -> None:
+    if name in ("weekly_mail_off", "weekly_mail_confirm", "weekly_mail_stop"):
+        WeeklyMail.objects.create(
+            user=world.user, address="ana@example.org", asked_at=timezone.now()
+        )
+
+
 def prepare_people(name: str, world: World) -> None:
     if name == "register":
-        registration.switch(is_open=True)
+        registration.switch_registration(is_open=True)
     if name in OF_OWNERS | {"join"}:
-        roles.give(world.user, Role.OWNER)
+        users.give_role(world.user, Role.OWNER)
         users.register(username="guest", password=PASSWORD)
         Invitation.objects.create(
             user=world.user,

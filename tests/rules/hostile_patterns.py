@@ -23,7 +23,7 @@ MESSAGE = 32_000  # characters
 READS = {
     "": MESSAGE,
     "memories.extraction.commands": 600,
-    "memories.extraction.accepted_claims:": 600,
+    "memories.extraction.commands:": 600,
     "memories.extraction.joint.": 8_000,
     "memories.extraction.habits:_P['at_times']": 60,
     "memories.extraction.habits:_P['done_in_zh']": 60,

@@ -20,7 +20,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 
 from conversations.recording import temporary
 from ops.accounts import keys
-from ops.api import events
+from ops.api import views_operations
 from ops.models import Scope, User
 from tests.memcenter.rest.test_schema import generated
 from tests.memcenter.rest.test_schema import world as world
@@ -87,7 +87,7 @@ def test_any_call_is_answered_as_described(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings.RATE_LIMIT = settings.RATE_LIMIT_HEAVY = 1_000_000
-    monkeypatch.setattr(events, "SECONDS", 0)
+    monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
     operation.schema.app = product()
     key = keys.create(name="whole", scopes=list(Scope.values), user=alice)[1]
     ids = {**world, "user_id": alice.external_id, "owner_id": alice.external_id}

@@ -14,10 +14,10 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from memcenter.mcp import calls
+from memcenter.mcp import server
 from memcenter.mcp.tools import TOOLS, Declared
+from ops import audit_chain
 from ops.accounts import keys
-from ops.audit import audit_chain
 from ops.models import AuditEvent, Operation, Status, User
 from tests.conftest import ALL_SCOPES, key_row
 from tests.factories import make_memory
@@ -186,14 +186,14 @@ def test_every_tool_that_changes_something_is_tried() -> None:
 def test_every_tool_that_changes_something_is_written_down(
     tool: Declared, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "close_old_connections", lambda: None)  # the test's own
+    monkeypatch.setattr(server, "close_old_connections", lambda: None)  # the test's own
     memory = make_memory(alice, "Alice plays chess.")
     key, _text = keys.create(name="agent", scopes=ALL_SCOPES, user=alice)
     given = {**GIVEN[tool.name]}
     if "memory_id" in given:
         given["memory_id"] = memory.public_id
     before = last_number()
-    calls.perform(tool, tool.takes.model_validate(given), key)
+    server.perform(tool, tool.takes.model_validate(given), key)
     events = newest_after(before)
     assert {(one.actor, one.surface, one.subject) for one in events} == {
         (f"key {key.pk}", "mcp", alice.subject)

@@ -16,11 +16,11 @@ from hypothesis.stateful import run_state_machine_as_test
 from pytest_django import Settings
 from schemathesis import Case
 
+from ops import webhooks
 from ops.access import as_system
 from ops.accounts import keys
-from ops.api import events
+from ops.api import views_operations
 from ops.models import Scope
-from ops.webhooks import public_addresses
 from tests.memcenter.rest.test_schema import generated
 from tests.rules.test_any_call import HELD, SHAPE, TRIES, product
 
@@ -33,8 +33,8 @@ def test_what_one_call_answers_the_next_can_be_about(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMIT = settings.RATE_LIMIT_HEAVY = 1_000_000
-    monkeypatch.setattr(events, "SECONDS", 0)
-    monkeypatch.setattr(public_addresses, "problem_with", lambda url, *, longest: "")
+    monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
+    monkeypatch.setattr(webhooks, "problem_with_address", lambda url, *, longest: "")
     with as_system():
         key = keys.create(name="whole", scopes=list(Scope.values))[1]
     schema: Any = schemathesis.openapi.from_dict(generated())

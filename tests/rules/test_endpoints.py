@@ -10,13 +10,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from memcenter.rest.base import MemcenterView
-from memcenter.rest.description import examples
+from memcenter.rest import openapi
+from memcenter.rest.base import SLASHED, MemcenterView
 from memcenter.rest.endpoint import Endpoint
-from memcenter.rest.routing import SLASHED
 from ops.access import as_user
 from ops.accounts import keys
-from ops.api import events
+from ops.api import views_operations
 from ops.forgetting import person_forgets
 from ops.models import Operation, Scope, User, Webhook
 from tests.factories import make_conversation, make_memory, make_turn
@@ -147,12 +146,12 @@ def _aimed(node: Any, ids: dict[str, str]) -> Any:
 
 # What examples name, and what there is instead of it: a thing of Alice's, or that very text.
 STAND_INS = {
-    examples.CONVERSATION: "conversation_id",
+    openapi.VALUES["conversation_id"]: "conversation_id",
     "c-1": "conversation_id",
-    examples.MESSAGE: "message_id",
-    examples.MEMORY: "memory_id",
-    examples.OPERATION: "op_id",
-    examples.VALUES["url"]: "https://93.184.216.34/",
+    openapi.VALUES["message_id"]: "message_id",
+    openapi.VALUES["memory_id"]: "memory_id",
+    openapi.VALUES["op_id"]: "op_id",
+    openapi.VALUES["url"]: "https://93.184.216.34/",
 }
 
 
@@ -285,7 +284,7 @@ def test_of_somebody_being_forgotten_nothing_is_said_and_nothing_is_taken(
     ids: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(events, "SECONDS", 0)
+    monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
     product = whole_key()
     with as_user(alice):
         person_forgets.forget_user(user=alice)

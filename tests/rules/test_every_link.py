@@ -13,12 +13,12 @@ import schemathesis
 from django.db import transaction
 from pytest_django import Settings
 
-from memcenter.rest.description.completion import operations
+from memcenter.rest.openapi import operations
+from ops import webhooks
 from ops.accounts import keys
-from ops.api import events
+from ops.api import views_operations
 from ops.models import Operation, Scope, Status, User
 from ops.queue import worker
-from ops.webhooks import public_addresses
 from tests.memcenter.rest.test_schema import generated
 from tests.memcenter.rest.test_schema import world as world
 from tests.rules.test_any_call import HELD, SHAPE, product
@@ -112,8 +112,8 @@ def test_every_link_leads_to_what_was_answered(
     alice: User, world: dict[str, str], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMIT = settings.RATE_LIMIT_HEAVY = 1_000_000
-    monkeypatch.setattr(events, "SECONDS", 0)
-    monkeypatch.setattr(public_addresses, "problem_with", lambda url, *, longest: "")
+    monkeypatch.setattr(views_operations, "EVENTS_SECONDS", 0)
+    monkeypatch.setattr(webhooks, "problem_with_address", lambda url, *, longest: "")
     key = keys.create(name="whole", scopes=list(Scope.values))[1]
     caller = Caller(key, str(alice.external_id), world)
     Operation.objects.update(status=Status.SUCCEEDED)  # one of the world would forget it all

@@ -15,15 +15,15 @@ from tests.rules.hostile_patterns import slow
 # Patterns that only show when they run, by their function, and why they can do no harm.
 MADE_WHEN_RUN = {
     "conversations.pages.conversation_list:_place": "escaped words of at most 200 characters",
-    "memcenter.lib.text.code_colors:_family": "the module holds what it makes, and is looked into",
-    "memories.extraction.chat_model.answers:_list_of": "it puts in a name of ours",
-    "memories.extraction.chat_model.answers:text_of": "it puts in a name of ours",
+    "memcenter.lib.text.richtext:_family": "the module holds what it makes, and is looked into",
+    "memories.extraction.chat_model.questions:_list_of": "it puts in a name of ours",
+    "memories.extraction.chat_model.questions:text_of": "it puts in a name of ours",
     "memories.extraction.corrections:_replaced": "escaped words of one short sentence",
     "memories.extraction.corrections:_name_again": "one escaped word",
     "memories.extraction.corrections:_of_same_head": "one escaped word behind one other",
     "memories.extraction.word_tables:compiled": "modules hold what it makes, and are looked into",
     "memories.retrieval.query:_pattern": "one escaped name",
-    "ops.accounts.web_sessions:_first": "runs the rows of a table of plain words",
+    "ops.accounts.sign_ins:_first": "runs the rows of a table of plain words",
 }
 
 

@@ -14,7 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from memcenter.mcp import calls
+from memcenter.mcp import server
 from memcenter.mcp.tools import TOOLS, Declared
 from ops.access import as_user, lock_person
 from ops.accounts import keys
@@ -72,13 +72,13 @@ def test_every_call_of_other_products_locks_in_order(
 def test_every_tool_locks_in_order(
     tool: Declared, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "close_old_connections", lambda: None)  # the test's own
+    monkeypatch.setattr(server, "close_old_connections", lambda: None)  # the test's own
     memory = make_memory(alice, "Alice plays chess.")
     key, _text = keys.create(name="agent", scopes=ALL_SCOPES, user=alice)
     given = {**GIVEN[tool.name]}
     if "memory_id" in given:
         given["memory_id"] = memory.public_id
-    calls.perform(tool, tool.takes.model_validate(given), key)
+    server.perform(tool, tool.takes.model_validate(given), key)
     worker.drain()
 
 

@@ -16,8 +16,8 @@ import orjson
 import pytest
 
 from conversations.models import ConversationKind
-from memcenter.compat.mem0 import urls as mem0_urls
-from memcenter.compat.openai_chat import urls as openai_urls
+from memcenter.compat.mem0 import other_endpoints as mem0_endpoints
+from memcenter.compat.openai_chat import views as openai_views
 from memcenter.mcp import tools
 from memories import projects
 from memories.api import urls as memory_urls
@@ -71,7 +71,9 @@ REST = [
     rest("GET /memories/search", Does.NOTHING, query=_ANY),
     rest("GET /memories/timeline", Does.NOTHING),
     rest("GET /memory/portrait", Does.NOTHING),
+    rest("GET /memory/week", Does.NOTHING),
     rest("POST /memory/long_term", Does.REFUSES, content="Plays the cello."),
+    rest("POST /memory/long_term/batch", Does.REFUSES, memories=[{"content": "Plays the cello."}]),
     rest("POST /ingest/memory", Does.REFUSES, **_PLAN),
     rest("POST /memory/append", Does.REFUSES, text="Bought oats."),
     rest("POST /memory/flush", Does.REFUSES, "commit", stage="commit", candidates=["{candidate}"]),
@@ -320,11 +322,11 @@ def test_every_call_that_serves_long_term_memory_is_here() -> None:
     beside = {"POST /memory/context", "POST /memory/export"}
     assert named(REST) - beside == calls_of(memory_urls)
     told = {one.replace("user/alice", "{}/{}") for one in named(MEM0)}
-    assert told == calls_of(mem0_urls) - {"GET /v2/entities/{}/{}"}  # not offered
+    assert told == calls_of(mem0_endpoints) - {"GET /v2/entities/{}/{}"}  # not offered
     assert {one.name for one in TOOLS} == {one.name for one in tools.TOOLS}
     commands = {"view", "create", "str_replace", "insert", "delete", "rename"}
     assert {one.name for one in COMMANDS} == commands
-    assert {path for path, _ in paths_of(openai_urls)}  # it recalls by /memory/context alone
+    assert {path for path, _ in paths_of(openai_views)}  # it recalls by /memory/context alone
 
 
 @pytest.mark.parametrize("call", [*REST, *MEM0, *TOOLS, *COMMANDS], ids=str)

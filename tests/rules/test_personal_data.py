@@ -13,9 +13,9 @@ from pgvector.django import HalfVectorField
 
 from memories.models import RecallHit
 from ops import registry
-from ops.forgetting import erasure, ledger, reapplied_forgets
+from ops.forgetting import erasure, ledger, person_forgets
 from ops.models import Kind, User
-from ops.residue import id_search, known_places, places, stores
+from ops.residue import places, stores
 from tests.rows import personal_models
 
 OURS = ("ops", "conversations", "memories")
@@ -116,12 +116,7 @@ def test_the_residue_scan_knows_every_column_of_the_database_that_could_hold_tex
         there = {row[0] for row in cursor.fetchall()}
     found = places.places()
     known = {f"{one.table}.{column}" for one in found for column in places.columns_in(one)}
-    not_text = {
-        "memories_vector.embedding",
-        # Hashes of ours, which the version before wrote; a later migration drops them.
-        "ops_auditevent.previous_hash",
-        "ops_auditevent.hash",
-    }
+    not_text = {"memories_vector.embedding"}
     assert there - known - not_text == {"django_migrations.app", "django_migrations.name"}
 
 
@@ -145,24 +140,24 @@ def test_every_module_that_writes_to_redis_says_which_keys(root: Path) -> None:
     reading_only = {
         "conversations.management.learning",
         "conversations.pages.conversation_list",
-        "memcenter.doctor",
-        "memcenter.health",
+        "memcenter.management.commands.doctor",
+        "memcenter.monitoring",
         "memcenter.management.commands.restore",  # empties it
-        "memcenter.rest.exceptions",
+        "memcenter.rest.responses",
         "memcenter.compat.openai_chat.memory",
-        "memories.writing.facet_cache",  # drops what `memories.pages.lists.facets` writes
+        "memories.writing.memory_writes",  # drops what `memories.pages.memory_list` writes
         "ops.residue.stores",
         "ops.pages.stored_amounts",
     }
-    assert using_redis(root) - reading_only == {one.module for one in known_places._cached}
+    assert using_redis(root) - reading_only == {one.module for one in stores._cached}
 
 
 def test_every_store_of_vectors_keeps_them_in_tables_of_ours(root: Path) -> None:
     """One that keeps them elsewhere erases what our tables lose, and is looked into by its name."""
     modules = {path.stem for path in (root / "memories/retrieval/stores").glob("*.py")}
-    elsewhere = {one.name for one in known_places._elsewhere}
+    elsewhere = {one.name for one in stores._elsewhere}
     servers = {f"{name}_server" for name in elsewhere}
-    assert modules - elsewhere - servers == {"__init__", "base", "own_index", "pgvector"}
+    assert modules - elsewhere - servers == {"__init__", "base", "pgvector"}
 
 
 def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
@@ -176,14 +171,14 @@ def test_every_storage_of_files_is_looked_into_and_erased_from() -> None:
 
 
 def test_every_scope_of_the_ledger_can_be_forgotten_again() -> None:
-    assert set(reapplied_forgets._again) == set(ledger.SCOPES.values())
+    assert set(person_forgets._again) == set(ledger.SCOPES.values())
     assert set(ledger.SCOPES) == set(erasure.FORGET_KINDS)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> None:
-    """What it notes of a column outlives its rows: see `memcenter.lib.database.column_storage`."""
+    """What it notes of a column outlives its rows: see `memcenter.lib.database.schema`."""
     vectors = [one for one in model._meta.concrete_fields if isinstance(one, HalfVectorField)]
     free = [one for one in (*places.textual(model), *vectors) if not one.choices]
     names = {one.column for one in free} - NAMES_OF_OURS.get(model, set())
@@ -199,7 +194,7 @@ def test_the_planner_notes_nothing_of_what_people_say(model: type[Model]) -> Non
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", personal_models(), ids=lambda model: model.__name__)
 def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
-    """A scan of the raw files reads it: see `memcenter.lib.database.column_storage`."""
+    """A scan of the raw files reads it: see `memcenter.lib.database.schema`."""
     names = {
         one.column for one in model._meta.concrete_fields if one.name in getattr(model, "words", ())
     }
@@ -213,10 +208,10 @@ def test_what_people_say_is_stored_uncompressed(model: type[Model]) -> None:
 
 
 def lookups(place: places.Place) -> Iterator[str]:
-    table, key = id_search._quoted(place), id_search._key(place)
-    for one in id_search._looking_up(place):
+    table, key = places._quoted(place), places._key_of(place)
+    for one in places._lookups(place):
         text = f"SELECT {key} FROM {table} WHERE {one.condition}"
-        yield text.replace(id_search._IDS, "%s")
+        yield text.replace(places._IDS, "%s")
 
 
 @pytest.mark.django_db

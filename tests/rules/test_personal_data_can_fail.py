@@ -17,8 +17,8 @@ from pytest_django import Settings
 
 from memories.models import Memory
 from ops.models import User
-from ops.residue import known_places, places
-from ops.residue.known_places import Cached
+from ops.residue import places, stores
+from ops.residue.stores import Cached
 from tests import databases
 from tests.rows import personal_models
 from tests.rules import test_personal_data as rules
@@ -165,7 +165,7 @@ def test_a_key_of_an_unregistered_prefix_can_not_even_be_written(
     with pytest.raises(AssertionError, match="nobody knows of the key"):
         cache.set_many({"stray:7": "words"})
     stray = Cached("stray:", "memories.learning.stray")
-    monkeypatch.setattr(known_places, "_cached", [*known_places._cached, stray])
+    monkeypatch.setattr(stores, "_cached", [*stores._cached, stray])
     cache.set("stray:7", "words")
     cache.delete("stray:7")
 

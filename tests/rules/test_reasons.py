@@ -10,7 +10,7 @@ import pytest
 from django.utils import translation
 
 from memories.pages.reason_words import sentence_for
-from memories.reader.labels import SPAN_HEADS
+from memories.reader.statements import SPAN_HEADS
 from tests.catalog import ROOT
 
 _GIVE_A_REASON = ("Finding", "_for_review", "_because")

@@ -16,8 +16,8 @@ from pathlib import Path
 import psycopg
 import redis
 
+from memcenter.embedded.databases import EmbeddedRedis
 from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.embedded.redis import EmbeddedRedis
 from tests.live import Product
 
 _LETTERS, _VOWELS = "bdfghklmnprstv", "aeiou"

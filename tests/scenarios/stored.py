@@ -8,8 +8,8 @@ import psycopg
 import redis
 from psycopg import sql
 
+from memcenter.embedded.databases import EmbeddedRedis
 from memcenter.embedded.postgres import EmbeddedPostgres
-from memcenter.embedded.redis import EmbeddedRedis
 from tests.live import Product
 
 

@@ -16,7 +16,7 @@ from django.test import Client
 from memcenter.management.commands.mcp import Command
 from ops.accounts import keys
 from ops.models import User
-from ops.webhooks.operations import signature
+from ops.webhooks import signature
 from tests.live import ROOT
 from tests.memcenter.rest.client import Api, answer
 

@@ -122,6 +122,29 @@ def webhook(text: str, product: Product, place: Path) -> None:
     assert made["secret"] == "choose-a-long-one"
 
 
+def events(text: str, product: Product, place: Path) -> None:
+    """The stream of an operation has the lines that the page shows."""
+    headers, api = {"Authorization": f"Bearer {product.api_key}"}, f"{product.address}/api/v1"
+    said = {
+        "user_id": "eve",
+        "conversation_id": "e",
+        "user_message": "I keep bees.",
+        "assistant_message": "I see.",
+    }
+    turn = httpx.post(f"{api}/turns", json=said, headers=headers, timeout=60).json()
+    path = f"{api}/memory/ops/{turn['op_ids'][0]}/events"
+    answer = httpx.get(path, headers=headers, params={"user_id": "eve"}, timeout=60)
+    assert _fields(answer.text) == _fields(text)
+
+
+def _fields(stream: str) -> tuple[list[str], str, set[str]]:
+    """The names of the first lines, the event's name, and the fields of its data that are shown."""
+    lines = [line for line in stream.splitlines() if line][:4]
+    names = [line.partition(":")[0] for line in lines]
+    data = set(re.findall(r'"(op_id|status)":', lines[3]))
+    return names, lines[2], data
+
+
 def signature(text: str, product: Product, place: Path) -> None:
     assert python(f"{text}\nprint(callable(is_from_memory_center))", product, place) == ["True"]
 
@@ -175,6 +198,7 @@ RUNS: list[tuple[str, Run]] = [
     ('"command": ', mcp_over_stdio),
     ("$API/webhooks", webhook),
     ("is_from_memory_center", signature),
+    ("event: operation", events),
     ("$API/signin-links", sign_in),
     ("from anthropic import Anthropic", anthropic),
 ]

@@ -29,7 +29,7 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import Export, Operation, User
 from ops.queue import worker
-from ops.transfer import export_requests, stored_files
+from ops.transfer import exports, stored_files
 from ops.transfer.portable_rows import OUR_ID
 from tests.factories import (
     make_conversation,
@@ -176,7 +176,7 @@ def _files(user: User, chance: random.Random, memories: list[Memory]) -> None:
 
 def export(user: User, *, format: str = "json", conversation: Conversation | None = None) -> Export:
     with as_user(user):
-        asked = export_requests.request(
+        asked = exports.request_export(
             user=user,
             format=format,
             actor="user",

@@ -21,7 +21,7 @@ from memories.forgetting import memory_forgets as memory_forgetting
 from ops.access import as_user
 from ops.models import AuditEvent, Export, Operation, Status, User
 from ops.queue import outbox, worker
-from ops.transfer import export_file, export_requests, stored_files
+from ops.transfer import exports, stored_files
 from tests.draining import cleaned_up
 from tests.factories import make_conversation, make_memory, make_turn
 from tests.killing import Kill, revive
@@ -39,7 +39,7 @@ def files() -> set[str]:
 
 def ask(user: User, **options: Any) -> Export:
     with as_user(user):
-        return export_requests.request(
+        return exports.request_export(
             user=user, format="json", actor="user", surface="test", **options
         )
 
@@ -163,7 +163,7 @@ def test_a_forget_erases_what_may_hold_it_and_nothing_else(alice: User, mallory:
     theirs = export(mallory)
     with as_user(alice):
         message_forgets.forget_message(user=alice, message=turn.user_message)
-        assert export_requests.list_exports(alice).count() == 1
+        assert exports.list_exports(alice).count() == 1
     worker.drain()
     left = set(Export.objects.values_list("pk", flat=True))
     assert left == {without.pk, theirs.pk}
@@ -186,15 +186,15 @@ def test_an_export_that_is_being_made_starts_again_after_a_forget(
     turn = make_turn(make_conversation(alice), "I play chess")
     before = files()
     asked = ask(alice)
-    real = export_requests.publish
+    real = exports.publish_export
 
     def forget_first(*args: Any, **given: Any) -> None:
-        monkeypatch.setattr(export_requests, "publish", real)
+        monkeypatch.setattr(exports, "publish_export", real)
         with as_user(alice):
             message_forgets.forget_message(user=alice, message=turn.user_message, cascade=True)
         real(*args, **given)
 
-    monkeypatch.setattr(export_requests, "publish", forget_first)
+    monkeypatch.setattr(exports, "publish_export", forget_first)
     monkeypatch.setattr(outbox, "_AFTER_GIVING_WAY", 3_600)
     worker.drain()
     assert state(asked).status == Status.PENDING  # it gave way
@@ -217,7 +217,7 @@ def test_killed_while_writing_it_leaves_no_half_file_and_is_made_again(
     def deadly(*args: Any, **given: Any) -> None:
         raise Kill
 
-    monkeypatch.setattr(export_file.Writer, moment, deadly)
+    monkeypatch.setattr(exports.Writer, moment, deadly)
     with pytest.raises(Kill):
         worker.drain()
     revive(monkeypatch)

@@ -21,7 +21,8 @@ from conversations.models import Conversation, Message, Turn
 from memories.models import Memory, MemoryVersion, Source
 from memories.writing import curation
 from ops.access import as_user
-from ops.accounts import access_ledger, users
+from ops.accounts import users
+from ops.forgetting import ledger
 from ops.models import Import, Kind, Operation, Status, User
 from ops.queue import worker
 from tests.factories import make_conversation, make_turn
@@ -441,5 +442,5 @@ def test_a_memory_that_came_back_is_not_deleted_by_the_next_start(alice: User) -
         curation.recycle(user=alice, memory=back)
     Memory.everything.filter(pk=back.pk).delete()
     bring_in(alice, raw)
-    access_ledger.reapply()
+    ledger.reapply_decisions()
     assert Memory.objects.filter(user=alice, public_id=back.public_id).exists()

@@ -15,8 +15,7 @@ from conversations.recording import conversation_names, turns
 from conversations.recording.turns import MessageInput
 from memories import language_steps, tasks
 from memories.extraction.bundled import BundledExtractor
-from memories.extraction.joint_types import Gathered, Heard
-from memories.extraction.types import Candidate
+from memories.extraction.types import Candidate, Gathered, Heard
 from memories.models import Kind, Memory, MemoryStatus, MemoryVersion, Source
 from memories.writing import consolidation
 from ops.accounts import users

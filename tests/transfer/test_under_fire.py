@@ -17,17 +17,17 @@ import pytest
 from django.core.files.storage import storages
 from django.utils import timezone, translation
 
-from conversations.importing import file_import, imported_index, operations
+from conversations.importing import file_import
 from conversations.models import Conversation, Message
 from memcenter.lib.errors import NotFound
 from memories.indexing import search_index
 from memories.models import LexicalEntry, TargetKind
 from ops.access import as_system, as_user
 from ops.models import Attempt, Export, Import, Operation, Status, User
-from ops.pages.error_texts import said
+from ops.pages.operation_rows import said
 from ops.queue import outbox, worker
-from ops.transfer import export_file, export_requests, stored_files
-from ops.transfer.export_requests import FORMATS
+from ops.transfer import exports, stored_files
+from ops.transfer.exports import FORMATS
 from tests.factories import make_conversation, make_turn
 from tests.processes import fork
 from tests.transfer.test_imports import chatgpt, packed
@@ -73,7 +73,7 @@ def much(alice: User) -> User:
 
 def ask(user: User, format: str) -> Export:
     with as_user(user):
-        return export_requests.request(user=user, format=format, actor="user", surface="test")
+        return exports.request_export(user=user, format=format, actor="user", surface="test")
 
 
 def is_whole(asked: Export) -> bool:
@@ -87,7 +87,7 @@ def is_whole(asked: Export) -> bool:
     if current.format == "zip":
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             assert packed.testzip() is None
-            content = packed.read(export_file.DATA_NAME)
+            content = packed.read(exports.DATA_NAME)
     data = json.loads(content)
     return bool(data["complete"]) and len(data["data"]["message"]) == 2 * TURNS
 
@@ -102,14 +102,14 @@ def test_an_export_killed_on_the_way_is_made_anew_and_leaves_no_half_of_it(
     (half,) = files("exports", "parts")
     assert (half.stat().st_size > 0) and (half.parent.name == "exports") == (moment == "moved")
     with as_user(much), pytest.raises(NotFound):
-        export_requests.ready(user=much, op_id=asked.operation.public_id)
+        exports.ready_export(user=much, op_id=asked.operation.public_id)
     worker.drain()
     assert is_whole(asked)
 
 
 def _die_while_exporting(moment: str) -> None:
     if moment == "written":
-        export_requests.publish = lambda *_, **__: die()
+        exports.publish_export = lambda *_, **__: die()
     if moment == "moved":
         keep = stored_files.keep
 
@@ -214,15 +214,15 @@ def test_what_an_import_had_unpacked_when_it_was_killed_is_unpacked_anew(alice: 
 
 def _die_while_importing(moment: str) -> None:
     if moment == "unpacked":
-        operations._apply = lambda *_, **__: die()
+        file_import._apply_import = lambda *_, **__: die()
     if moment == "half":
 
         def look(watch: object, done: int) -> None:
             if done >= BROUGHT:
                 die()
 
-        operations._Watch.look = look  # type: ignore[method-assign, assignment]
+        file_import._Watch.look = look  # type: ignore[method-assign, assignment]
     if moment == "applied":
         file_import.erase_file = lambda *_: die()
     if moment == "indexing":
-        imported_index._look = lambda *_: die()
+        file_import._look = lambda *_: die()

@@ -3,7 +3,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.models import Message, Turn
-from conversations.recording import ratings
+from conversations.recording import turns
 from ops.models import Operation, User
 from tests.factories import make_conversation, make_message, make_turn
 from tests.memcenter.rest.client import Api, answer, error, refused
@@ -55,7 +55,7 @@ def test_messages_are_listed_oldest_first_with_what_was_thought_of_them(
 ) -> None:
     row = make_conversation(alice, external_id="c1")
     made = make_turn(row, "Hello.", "Hi.")
-    ratings.rate_message(
+    turns.rate_message(
         user=alice, message=made.assistant_message, rating="positive", comment="kind"
     )
     found = answer(Api(alice_key).get(PATH))["results"]

@@ -1,6 +1,6 @@
 """The parts of an imported conversation."""
 
-from conversations.importing.formats.types import ImportedConversation, ImportedMessage
+from conversations.importing.formats.values import ImportedConversation, ImportedMessage
 
 
 def unpaired(talk: ImportedConversation) -> list[ImportedMessage]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing.formats import detect
-from conversations.importing.formats.types import Skipped, Why
+from conversations.importing.formats import file_rows
+from conversations.importing.formats.values import Skipped, Why
 from memcenter.lib.errors import Invalid
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -44,14 +44,14 @@ def written(file: Path, data: Any, **options: Any) -> Path:
 def test_a_json_file_is_told_by_what_is_in_it(
     file: Path, data: Any, name: str, indent: int | None
 ) -> None:
-    [person] = detect.read(written(file, data, indent=indent))
+    [person] = file_rows.read_people(written(file, data, indent=indent))
 
     assert person.name == name
     assert len(person.conversations) == 1
 
 
 def test_lines_are_told_from_one_json_value(file: Path) -> None:
-    [person] = detect.read(written(file, LINE))
+    [person] = file_rows.read_people(written(file, LINE))
 
     assert person.external_id == "maya"
 
@@ -60,7 +60,7 @@ def test_lines_may_begin_with_broken_ones(file: Path) -> None:
     skipped: list[Skipped] = []
     file.write_text('\n\n{"half\n' + json.dumps(LINE), encoding="utf-8")
 
-    people = list(detect.read(file, report=skipped.append))
+    people = list(file_rows.read_people(file, report=skipped.append))
 
     assert [one.external_id for one in people] == ["maya"]
     assert skipped == [Skipped("line 3", Why.NOT_JSON)]
@@ -88,7 +88,7 @@ def test_an_unknown_file_is_refused_before_the_first_person(file: Path, content:
     file.write_bytes(content)
 
     with pytest.raises(Invalid) as refused:
-        detect.read(file)
+        file_rows.read_people(file)
 
     assert list(refused.value.fields) == ["file"]
 
@@ -96,13 +96,13 @@ def test_an_unknown_file_is_refused_before_the_first_person(file: Path, content:
 def test_now_can_be_given(file: Path) -> None:
     row = LINE | {"days_ago": 2, "time": "07:00"}
 
-    [person] = detect.read(written(file, row), now=datetime(2026, 3, 10, 12, tzinfo=UTC))
+    [person] = file_rows.read_people(written(file, row), now=datetime(2026, 3, 10, 12, tzinfo=UTC))
 
     assert person.conversations[0].started_at == datetime(2026, 3, 8, 7, tzinfo=UTC)
 
 
 def test_what_is_skipped_need_not_be_heard(file: Path) -> None:
-    people = list(detect.read(written(file, [*BANK, "?"])))
+    people = list(file_rows.read_people(written(file, [*BANK, "?"])))
 
     assert len(people) == 1
 
@@ -123,7 +123,7 @@ def test_the_shared_conversations_are_read_without_loss(
 ) -> None:
     skipped: list[Skipped] = []
 
-    found = list(detect.read(SHARED / path, report=skipped.append))
+    found = list(file_rows.read_people(SHARED / path, report=skipped.append))
 
     assert len(found) == people
     assert sum(len(c.messages) for one in found for c in one.conversations) == messages

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conversations.importing.formats import jsonl
-from conversations.importing.formats.types import ImportedPerson, Skipped, Why
+from conversations.importing.formats.values import ImportedPerson, Skipped, Why
 from tests.conversations.importing.parts import unpaired
 
 NOW = datetime(2026, 3, 10, 20, 30, tzinfo=UTC)

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing.formats import locomo
-from conversations.importing.formats.types import ImportedPerson, Skipped, Why
+from conversations.importing.formats import datasets
+from conversations.importing.formats.values import ImportedPerson, Skipped, Why
 from tests.conversations.importing.parts import unpaired
 
 DATE = "1:56 pm on 8 May, 2023"
@@ -27,7 +27,7 @@ def dialogue(**more: Any) -> dict[str, Any]:
 
 def read(data: Any) -> tuple[list[ImportedPerson], list[Skipped]]:
     skipped: list[Skipped] = []
-    return list(locomo.read(data, report=skipped.append)), skipped
+    return list(datasets.read_locomo(data, report=skipped.append)), skipped
 
 
 def test_a_dialogue_is_one_person_with_the_name_of_the_first_speaker() -> None:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from conversations.importing.formats import memorybank
-from conversations.importing.formats.types import ImportedPerson, Skipped, Why
+from conversations.importing.formats import datasets
+from conversations.importing.formats.values import ImportedPerson, Skipped, Why
 from tests.conversations.importing.parts import unpaired
 
 
@@ -18,7 +18,7 @@ def person(history: Any, name: Any = "小雨") -> dict[str, Any]:
 
 def read(*people: Any) -> tuple[list[ImportedPerson], list[Skipped]]:
     skipped: list[Skipped] = []
-    return list(memorybank.read(list(people), report=skipped.append)), skipped
+    return list(datasets.read_memorybank(list(people), report=skipped.append)), skipped
 
 
 def test_each_day_is_a_conversation_named_by_its_date() -> None:
@@ -158,7 +158,9 @@ def test_the_language_is_the_one_that_was_spoken() -> None:
 
 def test_people_come_one_by_one() -> None:
     skipped: list[Skipped] = []
-    people = memorybank.read([person({"2023-04-27": [entry()]}), "?"], report=skipped.append)
+    people = datasets.read_memorybank(
+        [person({"2023-04-27": [entry()]}), "?"], report=skipped.append
+    )
 
     assert next(people).name == "小雨"
     assert skipped == []

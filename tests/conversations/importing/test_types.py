@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from conversations.importing.formats.types import (
+from conversations.importing.formats.values import (
     ImportedConversation,
     ImportedMessage,
     ImportedTurn,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcenter.compat.mem0 import filters, values
+from memcenter.compat.mem0 import filters
 from memcenter.lib.errors import Invalid
 from memories.models import Memory
 from ops.models import User
@@ -163,6 +163,9 @@ def test_whom_a_not_leaves_out_is_not_named() -> None:
 
 
 def test_a_date_of_expiry_is_shown_as_it_was_given() -> None:
-    assert values.shown_expiry(values.expiry("2026-12-31")) == "2026-12-31"
-    assert values.shown_expiry(values.expiry("2026-12-31T12:00:00Z")) == "2026-12-31T12:00:00+00:00"
-    assert values.shown_expiry(values.expiry(None)) is None
+    assert filters.shown_expiry(filters.read_expiry("2026-12-31")) == "2026-12-31"
+    assert (
+        filters.shown_expiry(filters.read_expiry("2026-12-31T12:00:00Z"))
+        == "2026-12-31T12:00:00+00:00"
+    )
+    assert filters.shown_expiry(filters.read_expiry(None)) is None

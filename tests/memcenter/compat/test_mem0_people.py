@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from memcenter.compat.mem0 import urls
+from memcenter.compat.mem0 import other_endpoints
 from memcenter.compat.mem0.other_endpoints import AbsentView, PingView
 from ops.accounts import keys
 from ops.models import User
@@ -51,7 +51,7 @@ OF_ALL = ("get v1/entities/", "get v2/entities/<str:kind>/<path:name>/")
 
 
 def routes() -> Iterator[str]:
-    for one in urls.urlpatterns:
+    for one in other_endpoints.urlpatterns:
         view: Any = getattr(one.callback, "cls", None)
         if view not in (AbsentView, PingView):
             yield from (f"{name} {one.pattern}" for name in METHODS if hasattr(view, name))

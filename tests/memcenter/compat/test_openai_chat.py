@@ -14,11 +14,11 @@ from rest_framework.exceptions import Throttled
 
 from conversations.forgetting import message_forgets
 from conversations.models import Conversation, Message, Summary, Turn
-from memcenter.compat.openai_chat.chat_request import said_in
-from memcenter.compat.openai_chat.completions import ForwardedStream
+from memcenter.compat.openai_chat.answers import forward
 from memcenter.compat.openai_chat.memory import Exchange
-from memcenter.providers.forwarding import forward
-from memcenter.rest.thread_limits import Share
+from memcenter.compat.openai_chat.protocol import said_in
+from memcenter.compat.openai_chat.views import ForwardedStream
+from memcenter.rest.throttling import Share
 from memories import language_steps
 from memories.models import Memory, RecallTrace
 from ops.accounts import keys, users

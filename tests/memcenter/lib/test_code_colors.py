@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from memcenter.lib.text.code_colors import CLASSES, colored
-from memcenter.lib.text.richtext import as_html
+from memcenter.lib.text.richtext import CLASSES, as_html, colored
 
 
 def marks(code: str, language: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from memcenter.lib.once import once
+from memcenter.lib.process import once
 
 
 def test_all_threads_get_what_was_made_once() -> None:

@@ -11,11 +11,11 @@ from django.conf import settings
 from django.db import connections
 from django.test import Client
 
-from memcenter.mcp import bridge, server
-from memcenter.mcp.calls import SURFACE
+from memcenter.mcp import server
+from memcenter.mcp.server import SURFACE
 from memcenter.mcp.tools import TOOLS
 from memories.models import DailyNote, Memory, MemoryStatus
-from memories.project_pages import OF_PROJECTS
+from memories.models.memory import OF_PROJECTS
 from memories.recall import search
 from ops.accounts import keys, users
 from ops.models import ApiKey, AuditEvent, Operation, User
@@ -438,7 +438,7 @@ def test_nothing_but_posting_is_offered(agent: Agent) -> None:
 
 
 def test_a_message_may_be_as_large_as_the_longest_page(agent: Agent) -> None:
-    too_large = b" " * (bridge.max_body_bytes() + 1)
+    too_large = b" " * (server.max_body_bytes() + 1)
     assert agent.send(too_large).status_code == 413
 
 
@@ -446,7 +446,7 @@ def test_more_than_its_share_of_threads_is_never_taken(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from memcenter.mcp import views
-    from memcenter.rest.thread_limits import Share
+    from memcenter.rest.throttling import Share
 
     full = Share(1)
     monkeypatch.setattr(views, "_share", full)

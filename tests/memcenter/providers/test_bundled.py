@@ -1,7 +1,7 @@
 import numpy as np
 
 from memcenter.providers.base import Embedder
-from memcenter.providers.bundled import BundledEmbedder
+from memcenter.providers.embedders import BundledEmbedder
 
 embedder: Embedder = BundledEmbedder()
 

@@ -12,8 +12,7 @@ from memcenter.providers.base import (
     NotAsked,
     TooLong,
 )
-from memcenter.providers.breaker import CircuitBreaker
-from memcenter.providers.openai_compatible import Endpoint, OpenAICompatibleModel
+from memcenter.providers.openai_compatible import CircuitBreaker, Endpoint, OpenAICompatibleModel
 from tests.chat_server import Answer, ChatServer, completion, refused, said, serving, streamed
 
 SECRET = "the user likes oolong"

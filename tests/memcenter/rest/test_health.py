@@ -7,10 +7,10 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
-from memcenter.rest.requests import throttling
+from memcenter.rest import throttling
 from ops import registry
 from ops.models import Attempt, Kind, Operation
-from ops.queue.leases import RENEWED_KEY, Leases
+from ops.queue.watchdog import RENEWED_KEY, Leases
 from ops.tasks import HEARTBEAT_KEY, heartbeat
 from tests.claiming import claim
 

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from conversations.models import Conversation
-from memcenter.rest.requests import idempotency
+from memcenter.rest import idempotency
 from memories.models import Memory
 from ops.models import IdempotencyRecord, User
 from tests.conftest import key_row

@@ -3,7 +3,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from memcenter.lib.errors import Invalid
-from memcenter.rest.requests.parsers import MAX_DEPTH, parse_object
+from memcenter.rest.parsers import MAX_DEPTH, parse_object
 from ops.models import User
 from tests.memcenter.rest.client import Api, error, refused
 

@@ -15,7 +15,7 @@ from psycopg.pq import Trace
 
 from memcenter.lib import afterwards
 from memcenter.lib.database import statements
-from memcenter.rest.requests import throttling
+from memcenter.rest import throttling
 from memories.models import Memory, RecallTrace
 from ops.access import as_user
 from ops.accounts import keys, users
@@ -96,6 +96,25 @@ def test_a_search_and_a_context_wait_four_times_and_once_after_the_answer(
     assert RecallTrace.objects.filter(user=alice, request_id=told["request_id"]).exists()
     used = Memory.objects.get(user=alice, kind="preference")
     assert (used.last_accessed_at is not None) == (path == "context")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/memory/long_term", "http://testserver/v3/memories/add/"])
+def test_an_add_waits_seldom(wire: Watch, path: str) -> None:
+    """For its key, its beginning, what is known, the new rows, what follows, and the commit."""
+    alice = users.find_or_create("alice")
+    api = Api(keys.create(name="k", scopes=["read", "write"])[1])
+
+    def add(text: str) -> None:
+        said = [{"role": "user", "content": text}]
+        body = {"user_id": "alice", "content": text, "messages": said, "infer": False}
+        answer(api.post(path, body), status=200 if "v3" in path else 201)
+
+    for number in range(7):  # until the statements are planned
+        add(f"Has been in country number {number}")
+    with wire() as seen:
+        add("Likes green tea in the morning")
+        assert seen.trips() <= (5 if "v3" in path else 6)
+    assert Memory.objects.filter(user=alice).count() == 8
 
 
 def test_a_call_begins_without_asking_whether_the_connection_lives(wire: Watch) -> None:

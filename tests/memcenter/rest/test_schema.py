@@ -9,11 +9,11 @@ from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
 from drf_spectacular.validation import validate_schema
 
-from memcenter.rest.description.schema import OneSlashGenerator
+from memcenter.rest.openapi import OneSlashGenerator
 from memories.models import Project, Relation
+from ops import webhooks
 from ops.accounts import keys
 from ops.models import Scope, User
-from ops.webhooks import webhooks
 from tests.factories import (
     make_conversation,
     make_episode,
@@ -185,6 +185,7 @@ def test_answers_to_writes_have_the_promised_shape(
         ),
         ("post", "/feedback", {"memory_id": memory, "rating": "positive"}, 200),
         ("post", "/memory/long_term", {"content": "Alice drinks tea."}, 201),
+        ("post", "/memory/long_term/batch", {"memories": [{"content": "Alice sings."}, {}]}, 200),
         ("patch", "/memory/long_term/{memory_id}", {"pinned": True}, 200),
         ("post", "/memory/long_term/{memory_id}/restore", {"version": 1}, 200),
         ("post", "/memory/long_term/bulk", {"ids": [memory], "action": "pin"}, 200),

@@ -2,7 +2,7 @@ import pytest
 import redis
 from pytest_django import Settings
 
-from memcenter.rest.requests import throttling
+from memcenter.rest import throttling
 from ops.models import User
 from tests.conftest import key_row
 from tests.memcenter.rest.client import Api, answer, error

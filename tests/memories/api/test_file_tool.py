@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils import timezone
 from pydantic import BaseModel
 
-from memories.files import daily_notes, user_notes
+from memories.files import daily_notes, memory_files
 from memories.forgetting import memory_forgets
 from memories.models import DailyNote, LexicalEntry, Memory, MemoryFile, Refusal, Vector
 from ops.access import as_user
@@ -208,12 +208,12 @@ def test_a_deleted_note_lies_in_the_bin_and_comes_back(
     error(Api(alice_key).get("/memory/files/notes/plan.md"), 404)
     told(ours, command="create", path=P, file_text="another")
     with as_user(alice):
-        [binned] = user_notes.binned(alice)
+        [binned] = memory_files.binned_notes(alice)
         with pytest.raises(Exception, match="another file"):
-            user_notes.take_back(alice, file_id=binned.pk)
+            memory_files.take_back_note(alice, file_id=binned.pk)
     told(ours, command="rename", old_path=P, new_path="/memories/other.md")
     with as_user(alice):
-        user_notes.take_back(alice, file_id=binned.pk)
+        memory_files.take_back_note(alice, file_id=binned.pk)
     assert "zebra" in told(ours, command="view", path=P) and found_notes(alice_key, "zebra")
 
 

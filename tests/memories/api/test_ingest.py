@@ -162,6 +162,28 @@ def test_a_short_page_that_says_it_anew_is_updated_with_its_tags(
     assert (memory.content, memory.tags) == (after, ["after"])
 
 
+def test_what_is_found_after_changes_is_the_newest_edition_of_each_page(
+    alice_key: str, pairs: FakePairs
+) -> None:
+    login, hiring = "Login: people sign in with {}.", "Hiring: the next person we hire is {}."
+    ids: dict[str, str] = {}
+    for values in (("a password", "a designer"), ("a passkey", "a tester")):
+        pages = login.format(values[0]), hiring.format(values[1])
+        pairs.says(pages[0], pages[1], "newer")
+        for text, name in zip(pages, ("login", "hiring"), strict=True):
+            told = ingest(alice_key, text, status=201 if name not in ids else 200)
+            assert told["status"] == ("created" if name not in ids else "updated")
+            assert (ids.setdefault(name, told["id"]), told["superseded"]) == (told["id"], [])
+    for query, name, text in (
+        ("sign in with a password", "login", login.format("a passkey")),
+        ("who is the next person we hire", "hiring", hiring.format("a tester")),
+    ):
+        found = answer(Api(alice_key).get("/memories/search", query=query))["results"]
+        assert found[0]["id"] == ids[name]
+        whole = answer(Api(alice_key).get("/memories", ids=found[0]["id"]))["results"]
+        assert [one["content"] for one in whole] == [text]
+
+
 def test_a_secret_is_refused_or_blanked_out(alice_key: str) -> None:
     body = page("The password is hunter2-Zebra!")
     assert refused(Api(alice_key).post("/ingest/memory", body), "content")

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from memories.models import Memory, MemoryVersion, Project
-from memories.project_pages import OF_PROJECTS
+from memories.models.memory import OF_PROJECTS
 from memories.writing import curation
 from ops.accounts import users
 from ops.models import Operation, User
@@ -54,6 +54,9 @@ def test_a_memory_is_written(alice: User, alice_key: str) -> None:
     assert (made["importance"], made["confidence"]) == (0.9, 0.7)
     assert made["data"] == {"city": "Berlin"} and made["tags"] == ["home"]
     assert [one["origin"] for one in made["sources"]] == ["api"]
+    result = made.pop("result")
+    assert (result, made.pop("superseded")) == ("created", [])
+    assert answer(Api(alice_key).get(f"{PATH}/{made['id']}")) == made
 
 
 def test_what_is_known_already_is_skipped(alice: User, alice_key: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memories.reader import Reading, Secret, Statement
-from memories.reader.labels import FLAGS, PAIRS, SPAN_HEADS
+from memories.reader.statements import FLAGS, PAIRS, SPAN_HEADS
 
 USUAL = {
     "keep": "yes",

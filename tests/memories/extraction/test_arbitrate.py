@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memories.extraction.arbitration.pairs import Thresholds
-from memories.extraction.arbitration.verdicts import LONGEST_MERGE, BundledArbiter, merge
+from memories.extraction.arbitration.pairs import LONGEST_MERGE, Thresholds
+from memories.extraction.arbitration.verdicts import BundledArbiter, merge
 from memories.extraction.types import Candidate, Decision, Known, Verdict
 from tests.pair_reader import FakePairs, shares
 
@@ -234,6 +234,81 @@ def test_a_page_about_another_subject_replaces_nothing_unasked(old: str, new: st
     assert decision.verdict is Verdict.REVIEW
 
 
+RELATIONS = ["same", "refines", "newer", "ended", "contradicts", "unrelated"]
+PASSWORD, PASSKEY = "Login: people sign in with a password", "Login: people sign in with a passkey"
+
+
+@pytest.mark.parametrize("reads", RELATIONS)
+def test_a_page_with_the_same_label_is_a_newer_edition_whatever_the_head_reads(reads: str) -> None:
+    page, old = candidate(PASSKEY, kind="requirement"), known(PASSWORD, kind="plan")
+    decision = decide(page, old, reads=reads)
+    assert (decision.verdict, decision.reasons) == (Verdict.REPLACE, ("newer_edition",))
+
+
+@pytest.mark.parametrize("reads", RELATIONS)
+@pytest.mark.parametrize("kind", ["requirement", "preference"])
+def test_a_page_with_another_label_is_another_matter(reads: str, kind: str) -> None:
+    head = FakePairs()
+    old = known("Sign-up: people sign up with a password", kind=kind)
+    head.says(old.content, PASSKEY, reads, 0.95)
+    decision = BundledArbiter(head).arbitrate(candidate(PASSKEY, kind=kind), [old], now=NOW)
+    if kind == "requirement":
+        assert decision.verdict is Verdict.ADD and head.asked == []
+    else:
+        assert head.asked
+
+
+@pytest.mark.parametrize("reads", ["same", "refines"])
+def test_another_value_on_a_page_is_neither_known_nor_joined(reads: str) -> None:
+    old, new = "The next person we hire is a designer", "The next person we hire is a tester"
+    page = candidate(new, kind="plan")
+    decision = decide(page, known(old, kind="plan"), reads=reads)
+    assert (decision.verdict, decision.reasons) == (Verdict.REPLACE, ("newer_edition",))
+    assert decide(new, old, reads=reads).verdict is not Verdict.REPLACE
+
+
+def test_a_page_that_says_less_or_the_same_is_skipped() -> None:
+    text = "People sign in with a passkey"
+    for old in (f"{text}.", f"{text} or a link"):
+        page = candidate(text, kind="plan")
+        assert decide(page, known(old, kind="plan"), reads="same").verdict is Verdict.SKIP
+
+
+def test_what_an_edition_under_the_same_label_leaves_out_is_gone_on_purpose() -> None:
+    page, old = candidate(PASSKEY, kind="plan"), known(f"{PASSKEY} or a link", kind="plan")
+    assert decide(page, old, reads="same").verdict is Verdict.REPLACE
+
+
+def test_a_page_whose_older_edition_is_known_changes_no_other_page() -> None:
+    head = FakePairs()
+    other = known("Passkeys are for administrators alone", kind="plan")
+    head.says(other.content, PASSKEY, "newer")
+    old = known(PASSWORD, kind="plan")
+    page = candidate(PASSKEY, kind="plan")
+    decision = BundledArbiter(head).arbitrate(page, [other, old], now=NOW)
+    assert (decision.target_id, decision.beside) == (old.id, ())
+    assert BundledArbiter(head).arbitrate(page, [other], now=NOW).target_id == other.id
+
+
+def test_a_page_replaces_several_only_if_these_are_worded_alike() -> None:
+    head = FakePairs()
+    new = "Firmware 3 is out; the long test no longer holds it up"
+    first, second, other = (
+        known(text, kind="plan")
+        for text in (
+            "We release firmware 3 after the long test",
+            "We release firmware 3 before the long test",
+            "The controller ran for three days in hall 4",
+        )
+    )
+    near = [first, second, other]
+    for one in near:
+        head.says(one.content, new, "newer")
+    decision = BundledArbiter(head).arbitrate(candidate(new, kind="plan"), near, now=NOW)
+    assert decision.target_id == first.id
+    assert [one.id for one in decision.beside] == [second.id]
+
+
 @pytest.mark.parametrize("reads", ["same", "unrelated", "contradicts"])
 def test_what_a_correction_names_is_replaced_whatever_the_head_reads(reads: str) -> None:
     decision = decide(candidate(YORK, corrects=True, overrules=LEEDS), LEEDS, reads=reads)
@@ -287,7 +362,7 @@ def test_the_strongest_finding_wins_and_the_others_stand_beside() -> None:
 
 
 def test_only_the_most_similar_are_read() -> None:
-    head = FakePairs()
+    head = FakePairs(share=0.99)
     near = [known(f"Likes song {number}") for number in range(40)]
     BundledArbiter(head).arbitrate(candidate(YORK), near, now=NOW)
     assert head.asked == [(one.content, YORK) for one in near[:12]]
@@ -371,3 +446,52 @@ def test_a_constraint_is_ended_by_what_is_about_the_same_matter() -> None:
     assert decision.verdict is Verdict.REPLACE
     milk = known("Lactose intolerant", kind="constraint", similarity=0.4)
     assert decide("Can drink milk again", milk, reads="ended").verdict is Verdict.REPLACE
+
+
+# --- few pairs, for a caller who waits
+
+
+def in_a_hurry(head: FakePairs, new: str, *near: Known) -> Decision:
+    return BundledArbiter(head, most_pairs=3).arbitrate(candidate(new), near, now=NOW)
+
+
+def test_in_a_hurry_the_nearest_and_those_with_rare_words_are_read() -> None:
+    head = FakePairs()
+    songs = [known(f"Likes song {number}", similarity=0.4) for number in range(8)]
+    works = known("Works in York", similarity=0.3)
+    in_a_hurry(head, YORK, known(LEEDS, similarity=0.5), *songs, works)
+    assert len(head.asked) == 3
+    assert {(LEEDS, YORK), (works.content, YORK)} <= {*head.asked}
+
+
+def test_in_a_hurry_what_denies_the_candidate_is_read() -> None:
+    head = FakePairs()
+    near = [known(f"Eats {food}", similarity=0.4) for food in ("rice", "bread", "soup", "beans")]
+    denial = known("Never takes meals", similarity=0.38)
+    in_a_hurry(head, "Takes dinner at home", *near, denial)
+    assert (denial.content, "Takes dinner at home") in head.asked
+
+
+def test_in_a_hurry_only_the_nearest_is_read_of_what_has_nothing_in_common() -> None:
+    head = FakePairs()
+    near = [known(f"Likes {song}", similarity=0.2) for song in ("jazz", "rock", "soul")]
+    in_a_hurry(head, YORK, *near)
+    assert head.asked == [(near[0].content, YORK)]
+
+
+def test_in_a_hurry_documents_are_compared_and_do_not_count() -> None:
+    head = FakePairs()
+    long = "Wrote down how the garden is watered. " * 100
+    pages = [known(f"{long} Part {number}.", similarity=0.9) for number in range(5)]
+    near = [known(f"Likes {song}", similarity=0.4) for song in ("jazz", "rock", "soul")]
+    in_a_hurry(head, YORK, *pages, *near)
+    assert head.asked == [(one.content, YORK) for one in near]
+
+
+def test_in_a_hurry_a_support_is_read_from_the_other_side_if_pairs_are_left() -> None:
+    head = FakePairs(share=0.6)
+    near = [known(f"Likes {song}", similarity=0.4) for song in ("jazz", "rock", "soul")]
+    assert in_a_hurry(head, FLAT, *near[:2]).supports == (near[0].id,)
+    assert len(head.asked) == 3
+    assert in_a_hurry(head, FLAT, *near).supports == ()
+    assert len(head.asked) == 6

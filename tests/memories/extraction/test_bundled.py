@@ -2,10 +2,10 @@
 
 import pytest
 
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.extraction.types import Refused
 from memories.reader import Reading
-from memories.reader.labels import FLAGS
+from memories.reader.statements import FLAGS
 from tests.memories.extraction.bundled_reading import contents, extract, only
 from tests.memories.extraction.readings import FakeReader, statement
 
@@ -97,6 +97,18 @@ def test_what_is_asked_not_to_be_kept_is_withheld(told: FakeReader, flag: str) -
     found = extract(text, told=told)
 
     assert found.withheld and found.candidates == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("好的，这件事我不会记住。", "我的密码是 Tr0ub4dor&3"),
+        ("Okay, I won't keep that.", "My password is hunter2-Zebra!"),
+    ],
+)
+def test_that_the_assistant_kept_nothing_before_withholds_nothing_now(said: str, text: str) -> None:
+    assert not extract(text, asked=said).withheld
+    assert extract(f"{text}, don't remember this", asked=said).withheld
 
 
 def test_dont_keep_what_i_just_said_points_back(told: FakeReader) -> None:
@@ -283,7 +295,7 @@ def test_a_secret_is_never_a_part_of_a_memory(told: FakeReader) -> None:
 
     assert all("Tr0ub4dor" not in f"{one.content} {one.quote}" for one in found.candidates)
     assert found.refused == (Refused("password", redacted=True),)
-    assert secret_masking.MARK_EN in only(found).content
+    assert masking.MARK_EN in only(found).content
 
 
 def test_what_the_prompt_told_already_is_not_learned_again(told: FakeReader) -> None:

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.extraction.arbitration.consolidation import BundledConsolidator, Joined
-from memories.extraction.arbitration.pairs import Relation, join
-from memories.extraction.arbitration.verdicts import LONGEST_MERGE
+from memories.extraction.arbitration.pairs import (
+    LONGEST_MERGE,
+    BundledConsolidator,
+    Joined,
+    Relation,
+    join,
+)
 from tests.pair_reader import FakePairs
 
 TEAS = ["Likes oolong", "Likes matcha", "Likes sencha"]

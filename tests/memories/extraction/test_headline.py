@@ -3,7 +3,7 @@
 import pytest
 
 from memcenter.lib.text import shingles
-from memories.extraction.wording.headline import LONGEST, headline
+from memories.extraction.wording.digest import LONGEST_HEADLINE, headline
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_title_says_what_the_message_is_about(text: str, title: str) -> None:
 @pytest.mark.parametrize("text", ["The boat that we painted blue " * 5, "我们把小船漆成了蓝色" * 9])
 def test_a_long_one_is_cut_and_still_found_in_its_message(text: str) -> None:
     title = headline(text)
-    assert len(title) <= LONGEST + 1 and title.endswith("…")
+    assert len(title) <= LONGEST_HEADLINE + 1 and title.endswith("…")
     assert shingles.title_without(title, [text]) == ""
 
 

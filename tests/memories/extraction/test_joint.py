@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from memories.extraction.habits import BundledJointReader
-from memories.extraction.joint_types import Gathered, Heard
-from memories.extraction.types import Said, TurnText
+from memories.extraction.types import Gathered, Heard, Said, TurnText
 
 MOMENT = datetime(2026, 3, 10, 9, tzinfo=UTC)
 

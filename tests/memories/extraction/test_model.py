@@ -10,7 +10,7 @@ import pytest
 from memcenter.lib.errors import ProviderError
 from memcenter.lib.text import tokens
 from memcenter.providers.base import TooLong
-from memories.extraction.chat_model.answers import Unreadable
+from memories.extraction.chat_model.questions import Unreadable
 from memories.extraction.types import OWNER_UNSURE
 from tests.chat_server import Answer, completion, refused, said
 from tests.memories.extraction.modelling import (

@@ -3,11 +3,10 @@
 import pytest
 
 from bench import secret_screening
-from memories.extraction import secret_masking
+from memories.extraction import masking
 from memories.screening import learned_secrets
-from memories.screening.numerals import spell_out
 from memories.screening.secret_search import find
-from memories.screening.spelling import close_up, fold
+from memories.screening.spelling import close_up, fold, spell_out
 
 # Shares of the sets in bench/data/secrets: kept out at least, touched at most.
 FLOORS = {
@@ -47,7 +46,7 @@ def test_an_unusual_name_is_no_secret(said: str, name: str) -> None:
     ["Our wifi password is {}", "the alarm company asks the panic word, it is {}", "电脑密码：{}"],
 )
 def test_an_unusual_word_is_a_secret_where_its_sentence_says_so(said: str, name: str) -> None:
-    assert name not in secret_masking.masked_by_reading(said.format(name))
+    assert name not in masking.masked_by_reading(said.format(name))
 
 
 @pytest.mark.parametrize(
@@ -81,27 +80,25 @@ def test_spellings_are_read_as_one(typed: str, read: str) -> None:
 )
 def test_no_part_of_a_secret_is_left(text: str) -> None:
     assert find(text)
-    masked = secret_masking.masked(text)
+    masked = masking.masked(text)
     for part in ("abc#", "def", "Ａｂｃ", "２３４５", "n-i-g", "lives", "Tom345"):
         assert part not in masked
 
 
 def test_masking_what_is_masked_changes_nothing() -> None:
     for text in ("my password is hunter2", "密码是 qwzt5813ab", "pin 9042, and I live in Porto"):
-        once = secret_masking.masked(text)
-        assert secret_masking.masked(once) == once
+        once = masking.masked(text)
+        assert masking.masked(once) == once
 
 
 def test_a_reply_that_repeats_the_secret_is_masked_as_well() -> None:
-    said, reply = secret_masking.masked_together(
-        ["我的密码是 qwzt5813ab", "好的，qwzt5813ab 我记下了。"]
-    )
+    said, reply = masking.masked_together(["我的密码是 qwzt5813ab", "好的，qwzt5813ab 我记下了。"])
 
     assert "qwzt5813ab" not in said + reply
 
 
 def test_values_in_json_are_masked_by_what_they_are_called() -> None:
-    masked = secret_masking.masked_values({"password": "Sunny42x", "city": "Porto", "n": [1, "ok"]})
+    masked = masking.masked_values({"password": "Sunny42x", "city": "Porto", "n": [1, "ok"]})
 
     assert "Sunny42x" not in str(masked)
     assert masked["city"] == "Porto" and masked["n"] == [1, "ok"]
@@ -122,7 +119,7 @@ def test_values_in_json_are_masked_by_what_they_are_called() -> None:
     ],
 )
 def test_a_secret_is_masked_from_its_first_sign_to_its_last(said: str, left: str) -> None:
-    assert secret_masking.masked_by_reading(said) == left
+    assert masking.masked_by_reading(said) == left
 
 
 @pytest.mark.parametrize(
@@ -139,4 +136,4 @@ def test_a_secret_is_masked_from_its_first_sign_to_its_last(said: str, left: str
     ],
 )
 def test_what_only_looks_alike_stays_whole(said: str) -> None:
-    assert secret_masking.masked_by_reading(said) == said
+    assert masking.masked_by_reading(said) == said

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memories.extraction.secret_masking import MARK_EN, MARK_ZH, screen
+from memories.extraction.masking import MARK_EN, MARK_ZH, screen
 from memories.screening.secret_forms import is_card, is_chinese_identity, is_iban
 
 # (text, the secret in it, its category)

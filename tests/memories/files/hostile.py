@@ -6,8 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from memcenter.lib import ids
-from memories.files.text.grammar import KINDS
-from memories.files.text.render import Shown
+from memories.files.grammar import KINDS, Shown
 
 # How long a busy machine takes to make them up says nothing about the files.
 unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

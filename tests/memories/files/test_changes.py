@@ -3,9 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memories.files.text.changes import Changes, Created, Disputed, Edited, Known, Reason, between
-from memories.files.text.parse import Document, parse
-from memories.files.text.render import render
+from memories.files.changes import Changes, Created, Disputed, Edited, Known, Reason, between
+from memories.files.grammar import Document, parse, render
 
 TEA = Known("mem_1", "preference", "drinks tea")
 LISBON = Known("mem_2", "fact", "lives in Lisbon")

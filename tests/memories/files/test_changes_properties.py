@@ -8,10 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.files.text.changes import Changes, Known, between
-from memories.files.text.grammar import KINDS
-from memories.files.text.parse import Document, parse
-from memories.files.text.render import Shown, render
+from memories.files.changes import Changes, Known, between
+from memories.files.grammar import KINDS, Document, Shown, parse, render
 from tests.memories.files import hostile
 
 

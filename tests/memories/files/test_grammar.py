@@ -4,8 +4,8 @@ import pytest
 from django.utils import translation
 from hypothesis import example, given
 
-from memories.files.text import grammar
-from memories.files.text.grammar import Line, Role
+from memories.files import grammar
+from memories.files.grammar import Line, Role
 from memories.models import Kind
 from tests.memories.files import hostile
 
@@ -28,7 +28,7 @@ def test_a_content_is_read_as_it_was_written_and_on_one_line(content: str) -> No
 @hostile.unhurried
 @given(hostile.texts())
 def test_the_line_of_a_memory_is_read_back_whatever_it_says(content: str) -> None:
-    line = grammar.memory(content, id=ID, kind="fact")
+    line = grammar.memory_line(content, id=ID, kind="fact")
 
     assert grammar.read(line.raw, kind="fact") == line
 
@@ -36,7 +36,7 @@ def test_the_line_of_a_memory_is_read_back_whatever_it_says(content: str) -> Non
 @hostile.unhurried
 @given(hostile.texts())
 def test_no_content_passes_for_another_memory_when_its_id_is_taken_away(content: str) -> None:
-    line = grammar.memory(f"{content} <!-- {ID} -->", id="mem_2", kind="fact")
+    line = grammar.memory_line(f"{content} <!-- {ID} -->", id="mem_2", kind="fact")
     without = line.raw.replace(" <!-- mem_2 -->\n", "\n")
 
     assert grammar.read(without, kind="fact").id == ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.files.text.line_merge import Merged, compare, merge
+from memories.files.changes import MergedLines, compare_lines, merge_lines
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "- d <!-- mem_1 -->\n", "\n"]), max_size=8)
 BASE = "# Memory\n\n- one\n- two\n- three\n"
@@ -17,15 +17,15 @@ BASE = "# Memory\n\n- one\n- two\n- three\n"
     [
         (BASE.replace("one", "ONE"), BASE.replace("three", "THREE"), None),
         (BASE + "- four\n", BASE.replace("- one\n", ""), None),
-        (BASE + "- four\n", BASE + "- four\n", Merged(BASE + "- four\n", clean=True)),
-        (BASE + "- four\n", BASE + "- five\n", Merged(BASE + "- four\n", clean=False)),
-        (BASE, "", Merged("", clean=True)),
+        (BASE + "- four\n", BASE + "- four\n", MergedLines(BASE + "- four\n", clean=True)),
+        (BASE + "- four\n", BASE + "- five\n", MergedLines(BASE + "- four\n", clean=False)),
+        (BASE, "", MergedLines("", clean=True)),
     ],
 )
 def test_what_one_side_changed_is_taken_and_where_both_did_ours_stands(
-    ours: str, theirs: str, merged: Merged | None
+    ours: str, theirs: str, merged: MergedLines | None
 ) -> None:
-    found = merge(BASE, ours, theirs)
+    found = merge_lines(BASE, ours, theirs)
     if merged is None:
         assert found.clean
         for line in {*ours.splitlines(), *theirs.splitlines()} - set(BASE.splitlines()):
@@ -38,14 +38,14 @@ def test_what_one_side_changed_is_taken_and_where_both_did_ours_stands(
 
 @given(TEXTS.map("".join), TEXTS.map("".join))
 def test_a_side_that_changed_nothing_leaves_the_other_as_it_is(base: str, other: str) -> None:
-    assert merge(base, other, base) == Merged(other, clean=True)
-    assert merge(base, base, other) == Merged(other, clean=True)
-    assert merge(base, other, other) == Merged(other, clean=True)
+    assert merge_lines(base, other, base) == MergedLines(other, clean=True)
+    assert merge_lines(base, base, other) == MergedLines(other, clean=True)
+    assert merge_lines(base, other, other) == MergedLines(other, clean=True)
 
 
 @given(TEXTS.map("".join), TEXTS.map("".join))
 def test_a_comparison_tells_every_line_that_changed(old: str, new: str) -> None:
-    lines = compare(old, new)
+    lines = compare_lines(old, new)
     unseen = sum(one.count for one in lines)
     kept = sum(one.change == "same" for one in lines)
     removed = sum(one.change == "removed" for one in lines)
@@ -55,5 +55,5 @@ def test_a_comparison_tells_every_line_that_changed(old: str, new: str) -> None:
 
 
 def test_a_long_comparison_is_cut() -> None:
-    lines = compare("", "x\n" * 1_000, most=10)
+    lines = compare_lines("", "x\n" * 1_000, most=10)
     assert len(lines) == 11 and lines[-1].count == 990

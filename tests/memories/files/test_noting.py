@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.files.text import note_lines
-from memories.files.text.note_lines import Noted
+from memories.files import grammar
+from memories.files.grammar import Noted
 from tests.memories.files import hostile
 
 _SIGNS = st.text(alphabet="\\[]n<!-u2028 \n\u2028a", min_size=1, max_size=12)
@@ -16,17 +16,17 @@ _NOTED = st.builds(Noted, st.just("14:03"), _TEXTS, _SOURCES)
 
 @given(_NOTED)
 def test_what_was_noted_is_read_back_and_written_the_same(noted: Noted) -> None:
-    line = note_lines.written(noted)
+    line = grammar.written_note_line(noted)
     assert len(line.splitlines()) == 1
-    found = note_lines.read(line)
+    found = grammar.read_note_line(line)
     assert found == noted
-    assert note_lines.written(found) == line
+    assert grammar.written_note_line(found) == line
 
 
 @given(st.lists(_NOTED, max_size=20))
 def test_a_whole_day_is_read_back(noted: list[Noted]) -> None:
-    lines = "".join(f"{note_lines.written(one)}\n" for one in noted)
-    assert list(note_lines.read_all(f"# 2026-03-01\n\n{lines}")) == noted
+    lines = "".join(f"{grammar.written_note_line(one)}\n" for one in noted)
+    assert list(grammar.read_note_lines(f"# 2026-03-01\n\n{lines}")) == noted
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_a_whole_day_is_read_back(noted: list[Noted]) -> None:
     ],
 )
 def test_what_people_type_is_read_as_it_looks(line: str, noted: Noted | None) -> None:
-    assert note_lines.read(line) == noted
+    assert grammar.read_note_line(line) == noted

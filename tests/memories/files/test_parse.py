@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from memories.files.text.grammar import Role
-from memories.files.text.parse import parse
+from memories.files.grammar import Role, parse
 from tests.memories.files import hostile
 
 FILE = """\

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import example, given
 
-from memories.files.text.grammar import Role
-from memories.files.text.parse import parse
-from memories.files.text.render import Shown, render
+from memories.files.grammar import Role, Shown, parse, render
 from tests.memories.files import hostile
 
 TEA = Shown("mem_1", "preference", "drinks tea")

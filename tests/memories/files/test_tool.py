@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memories.files.text import paths, tool_answers
-from memories.files.text.paths import BadPath
-from memories.files.text.tool_answers import ToolProblem
+from memories.files import grammar, memory_tool
+from memories.files.grammar import BadPath
+from memories.files.memory_tool import ToolProblem
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from memories.files.text.tool_answers import ToolProblem
     ],
 )
 def test_a_path_has_one_name(path: str, inside: str) -> None:
-    assert paths.below_root(path) == inside
+    assert grammar.below_root(path) == inside
 
 
 @pytest.mark.parametrize(
@@ -54,19 +54,22 @@ def test_a_path_has_one_name(path: str, inside: str) -> None:
 )
 def test_a_path_that_leads_elsewhere_or_nowhere_is_refused(path: str) -> None:
     with pytest.raises(BadPath):
-        paths.below_root(path)
+        grammar.below_root(path)
 
 
 def test_a_replacement_must_be_of_one_place() -> None:
     with pytest.raises(ToolProblem, match=r"Multiple occurrences .* in lines: 1, 3") as found:
-        tool_answers.replaced("/memories/a", "x\ny\nx", old="x", new="z")
+        memory_tool.replaced_answer("/memories/a", "x\ny\nx", old="x", new="z")
     assert found.value.field == "old_str"
     with pytest.raises(ToolProblem, match="did not appear verbatim in /memories/a"):
-        tool_answers.replaced("/memories/a", "x", old="q", new="z")
+        memory_tool.replaced_answer("/memories/a", "x", old="q", new="z")
 
 
 @pytest.mark.parametrize(
     ("size", "written"), [(0, "0B"), (1023, "1023B"), (1024, "1K"), (1536, "1.5K"), (5 << 20, "5M")]
 )
 def test_sizes_are_written_as_the_tool_does(size: int, written: str) -> None:
-    assert tool_answers.listing("/memories", {"a": size}).splitlines()[1] == f"{written}\t/memories"
+    assert (
+        memory_tool.listing_answer("/memories", {"a": size}).splitlines()[1]
+        == f"{written}\t/memories"
+    )

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memories.reader import Reader, Reading, inputs, labels, reader
+from memories.reader import Reader, Reading, inputs, reader, statements
 from memories.reader.inputs import Input
-from memories.reader.model import PATH, Model
+from memories.reader.reading import PATH, Model
+from memories.reader.statements import Scores
 from memories.reader.tokenizer import BEGIN, END, SPACE, UNKNOWN, Token, Tokenizer
 
 LANGUAGES = [
@@ -159,7 +160,7 @@ def test_a_plain_sentence_about_oneself_is_a_statement(text: str) -> None:
 
     assert found.statements
     assert all(0 <= start < end <= len(text) for start, end in places(found))
-    for head, answers in labels.SPAN_HEADS.items():
+    for head, answers in statements.SPAN_HEADS.items():
         shares = found.statements[0].shares[head]
         assert tuple(shares) == answers and sum(shares.values()) == pytest.approx(1, abs=1e-3)
 
@@ -181,7 +182,7 @@ def test_every_place_lies_in_the_text_and_cuts_no_word(
 ) -> None:
     found = reader().read(text, before=before, assistant=assistant)
 
-    assert set(found.flags) == set(labels.FLAGS)
+    assert set(found.flags) == set(statements.FLAGS)
     assert all(0 <= share <= 1 for share in found.flags.values())
     for start, end in places(found):
         assert 0 <= start <= end <= len(text)
@@ -210,7 +211,7 @@ def test_hostile_signs_are_read_without_an_error(text: str) -> None:
 def test_the_shares_of_the_relations_add_up_to_one(known: str, new: str) -> None:
     (shares,) = reader().relations([(known, new)])
 
-    assert tuple(shares) == labels.PAIRS
+    assert tuple(shares) == statements.PAIRS
     assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
     assert 0 <= reader().about(known, new) <= 1
 
@@ -225,6 +226,43 @@ def test_a_pair_is_compared_the_same_way_alone_and_among_others() -> None:
     assert reader().relations([]) == []
 
 
+# --- what was read already
+
+
+class Counted(Model):
+    """The model of this process, which counts its inputs."""
+
+    def __init__(self) -> None:
+        self.model = reader()._model
+        self.tokenizer, self.count = self.model.tokenizer, 0
+
+    def scores(self, one: Input) -> tuple[Scores, Scores]:
+        self.count += 1
+        return self.model.scores(one)
+
+
+def test_a_text_is_read_once_in_the_same_context() -> None:
+    model = Counted()
+    again = Reader(model)
+    first = again.read(LANGUAGES[0])
+    assert again.read(LANGUAGES[0]) == first == reader().read(LANGUAGES[0])
+    assert model.count == 1
+    again.read(LANGUAGES[0], before=["Where do you live?"])
+    again.read(LANGUAGES[0], assistant="Where do you live?")
+    again.read(LANGUAGES[0], secret=0.5)
+    assert model.count == 4
+
+
+def test_the_latest_readings_are_few_and_hold_no_text() -> None:
+    again = Reader(Counted())
+    for number in range(100):
+        again.read(f"{LANGUAGES[0]} {number}")
+    again.read("word " * 1_000)  # too long to be kept
+    assert len(again._latest._known) == 64
+    assert "Lisbon" not in repr(again._latest._known)
+    assert b"Lisbon" not in b"".join(again._latest._known)
+
+
 # --- the file
 
 
@@ -232,15 +270,15 @@ def test_a_pair_is_compared_the_same_way_alone_and_among_others() -> None:
     ("name", "other"),
     [
         ("TAGS", ("outside", "inside", "begin")),
-        ("FLAGS", labels.FLAGS[::-1]),
-        ("PAIRS", labels.PAIRS[:-1]),
-        ("SPAN_HEADS", {**labels.SPAN_HEADS, "whose": ("related", "self", "others")}),
+        ("FLAGS", statements.FLAGS[::-1]),
+        ("PAIRS", statements.PAIRS[:-1]),
+        ("SPAN_HEADS", {**statements.SPAN_HEADS, "whose": ("related", "self", "others")}),
     ],
 )
 def test_a_file_that_answers_other_questions_is_refused(
     name: str, other: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labels, name, other)
+    monkeypatch.setattr(f"memories.reader.reading.{name}", other)
 
     with pytest.raises(ValueError, match="another question"):
         Model(PATH)

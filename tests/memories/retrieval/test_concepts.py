@@ -1,8 +1,7 @@
 import pytest
 
 from memcenter.lib.text import segment
-from memories.retrieval.concepts import asked_about, matched
-from memories.retrieval.query import analyse
+from memories.retrieval.query import analyse, asked_about, matched_concepts
 
 
 @pytest.mark.parametrize(
@@ -21,13 +20,13 @@ def test_a_question_about_something_general_meets_what_says_it_in_particular(
 ) -> None:
     asked = asked_about(question)
     assert name in {one.name for one in asked}
-    assert matched(asked, segment.terms(memory)) > 0
+    assert matched_concepts(asked, segment.terms(memory)) > 0
 
 
 @pytest.mark.parametrize("chatter", ["ok", "Thanks, that's great!", "好的", "哈哈哈", "1 + 1", ""])
 def test_chatter_is_about_nothing(chatter: str) -> None:
     assert asked_about(chatter) == ()
-    assert matched((), ["nurs"]) == 0.0
+    assert matched_concepts((), ["nurs"]) == 0.0
 
 
 def test_an_english_word_within_chinese_asks() -> None:

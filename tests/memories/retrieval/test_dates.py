@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memories.retrieval.dates import Date, matches, mentioned
+from memories.retrieval.query import Date, matches_date, mentioned_dates
 
 
 @pytest.mark.parametrize(
@@ -22,16 +22,16 @@ from memories.retrieval.dates import Date, matches, mentioned
     ],
 )
 def test_a_date_is_read_as_far_as_it_is_said(text: str, expected: Date) -> None:
-    assert mentioned(text) == (expected,)
+    assert mentioned_dates(text) == (expected,)
 
 
 @pytest.mark.parametrize("text", ["Who may go?", "last week", "room 2023B", "13月", "上周"])
 def test_what_is_no_date_is_not_taken_for_one(text: str) -> None:
-    assert mentioned(text) == ()
+    assert mentioned_dates(text) == ()
 
 
 def test_a_moment_matches_whatever_was_left_unsaid() -> None:
     moments = [datetime(2023, 5, 8, tzinfo=UTC), datetime(2022, 5, 8, tzinfo=UTC), None]
-    assert matches([Date(None, 5, 8)], moments).tolist() == [1, 1, 0]
-    assert matches([Date(2023, 5)], moments).tolist() == [1, 0, 0]
-    assert matches([], moments).tolist() == [0, 0, 0]
+    assert matches_date([Date(None, 5, 8)], moments).tolist() == [1, 1, 0]
+    assert matches_date([Date(2023, 5)], moments).tolist() == [1, 0, 0]
+    assert matches_date([], moments).tolist() == [0, 0, 0]

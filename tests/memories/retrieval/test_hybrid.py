@@ -7,11 +7,10 @@ import pytest
 
 from memcenter.lib.text import segment
 from memcenter.providers.base import Vectors
-from memcenter.providers.bundled import BundledEmbedder
-from memories.retrieval.dense import query_vector, towards_statements
+from memcenter.providers.embedders import BundledEmbedder
 from memories.retrieval.hybrid import rank
-from memories.retrieval.lexical import Corpus
 from memories.retrieval.query import Query, analyse
+from memories.retrieval.signals import Corpus, query_vector, towards_statements
 from memories.retrieval.units import Ranked, Unit
 from memories.retrieval.weights import RELEVANCE_FLOOR
 from tests.memories.retrieval import samples

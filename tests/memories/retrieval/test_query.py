@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from memories.retrieval.dates import Date
-from memories.retrieval.dense import query_vector
-from memories.retrieval.query import analyse
+from memories.retrieval.query import Date, analyse
+from memories.retrieval.signals import query_vector
 from tests.hashing_embedder import HashingEmbedder
 
 

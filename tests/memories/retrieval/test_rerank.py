@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.retrieval import rerank
-from memories.retrieval.fusion import scaled
 from memories.retrieval.query import analyse
-from memories.retrieval.trees import Floats, Forest
+from memories.retrieval.rerank import Floats, Forest
+from memories.retrieval.signals import scaled
 from memories.retrieval.weights import MessageWeights
 
 ASKED = rerank.kind_of(analyse("When did Ann adopt the dog?", speakers=["Ann"]))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.retrieval.scoring import ScoreWeights, recency, score
+from memories.retrieval.evidence import ScoreWeights, recency, score
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

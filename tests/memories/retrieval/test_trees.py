@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.boosting import Options, Ranking, boost
-from memories.retrieval import trees
-from memories.retrieval.trees import Floats, Forest
+from memories.retrieval import rerank
+from memories.retrieval.rerank import Floats, Forest
 
 NAMES = ("near", "word", "noise")
 
@@ -81,8 +81,8 @@ def test_no_trees_are_grown_where_nothing_tells_right_from_wrong() -> None:
 
 def test_kept_trees_are_the_same_when_read_again(tmp_path: Path) -> None:
     path = tmp_path / "trees.npz"
-    trees.save(FOREST, path)
-    read = trees.load(path)
+    rerank.save(FOREST, path)
+    read = rerank.load(path)
     assert read.names == NAMES and read.depth == OPTIONS.depth
     table = rankings(1)[0].table
     assert (read.shares(table) == FOREST.shares(table)).all()

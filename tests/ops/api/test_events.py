@@ -11,8 +11,8 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from rest_framework.exceptions import Throttled
 
-from memcenter.rest.thread_limits import Share
-from ops.api import events, views_operations
+from memcenter.rest.throttling import Share
+from ops.api import views_operations
 from ops.models import Kind, Operation, Status, User
 from ops.queue import outbox
 from tests.claiming import claim
@@ -32,7 +32,7 @@ def watch(
     """What is told while these things happen between two looks; then the time is over."""
     acts = list(meanwhile)
     moments = iter([0.0, *[1.0] * len(acts), *[99.0] * 9])
-    stream = events.Events(
+    stream = views_operations.Events(
         operation.public_id,
         seen=seen,
         place=Share(1).take(),
@@ -63,7 +63,7 @@ def test_a_stream_ends_when_its_time_is_over(operation: Operation) -> None:
 
 
 def test_who_asks_again_hears_only_what_is_new(operation: Operation) -> None:
-    seen = events.id_of(operation)
+    seen = views_operations.event_id(operation)
     told = watch(operation, seen=seen, meanwhile=[lambda: end(operation)])
     assert [one["status"] for one in told] == ["succeeded"]
 
@@ -71,7 +71,7 @@ def test_who_asks_again_hears_only_what_is_new(operation: Operation) -> None:
 def test_who_saw_the_end_is_told_to_ask_no_more(operation: Operation, alice_key: str) -> None:
     end(operation)
     operation.refresh_from_db()
-    headers = {"Last-Event-ID": events.id_of(operation)}
+    headers = {"Last-Event-ID": views_operations.event_id(operation)}
     assert Api(alice_key).call("get", url(operation), headers=headers).status_code == 204
 
 

@@ -1,0 +1,44 @@
+"""What stands where a secret would be is left alone, and numbers of things are no secrets."""
+
+from __future__ import annotations
+
+import pytest
+
+from memories.screening import learned_secrets, secret_search
+from memories.screening.stand_ins import is_in_masked, is_stand_in
+from tests.memories.extraction.readings import FakeReader
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "YOUR_API_KEY", "<token>", "********", "changeme", "${DB_PASSWORD}",
+        "postgres://user:password@localhost:5432/db",
+        "password@localhost:5432/db",
+    ],
+)  # fmt: skip
+def test_a_stand_in_reveals_nothing(value: str) -> None:
+    assert is_stand_in(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["Thunderpug!19", "4111 1111 1111 1112", "letmein@home", "AKIAQ7EXAMPL3KEY9ZZZ"]
+)
+def test_a_real_value_is_none(value: str) -> None:
+    assert not is_stand_in(value)
+
+
+def test_what_a_mask_shows_is_no_secret() -> None:
+    text = "储蓄卡622848******8148是哪个银行"
+    start = text.index("622848")
+    assert is_in_masked(text, start, start + 6)
+    assert secret_search.find(text) == ()
+
+
+def test_a_number_of_a_thing_is_no_secret_whatever_a_rule_says() -> None:
+    read = FakeReader().read
+    for text in ("frame number on the bike is WBK20417H", "date code 2318 on the warranty"):
+        assert secret_search.find(text)
+        assert learned_secrets.of_reading(text, read(text), read) == ()
+    text = "the suitcase code is 4471"
+    assert learned_secrets.of_reading(text, read(text), read)

@@ -1,0 +1,108 @@
+"""How much is remembered is one number on every page; the list is in the order of its dates."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+
+from memories.models import Kind, Memory, MemoryStatus
+from memories.projects import find_or_create
+from ops.models import User
+from tests.factories import make_memory
+from tests.memories.pages import address, make_binned, make_candidate, signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+BEGAN = datetime(2024, 3, 1, 12, tzinfo=UTC)
+COUNT = 7
+
+
+@pytest.fixture
+def client(alice: User) -> Client:
+    """Seven memories in use, and one of each other kind."""
+    project = find_or_create(user=alice, key="atlas")
+    for number, kind in enumerate(("constraint", "fact", "fact", "plan", "preference")):
+        make_memory(alice, f"Number {number}", kind=kind, pinned=number == 1)
+    make_memory(alice, "Builds with make", project=project, tags=["work"])
+    make_memory(alice, "Is switched off", status=MemoryStatus.DISABLED)
+    make_memory(alice, "Was replaced", status=MemoryStatus.SUPERSEDED)
+    make_memory(alice, "Was archived", status=MemoryStatus.ARCHIVED)
+    make_memory(alice, "Is being forgotten", hidden_at=BEGAN)
+    make_binned(alice, "Had a boat")
+    make_candidate(alice, "Wants a boat")
+    return signed_in(alice)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory_home",
+        "memory_conversation",
+        "memory_list",
+        "data_management",
+        "settings_page",
+    ],
+)
+def test_the_line_of_truth_says_the_same_number_on_every_page(client: Client, name: str) -> None:
+    assert f"{COUNT} things remembered" in text_of(client.get(address(name)))
+
+
+def test_the_list_and_its_choices_hold_as_many(client: Client) -> None:
+    page = text_of(client.get(address("memory_list")))
+    assert f"{COUNT} memories" in page
+    assert page.count('<li class="row') == COUNT
+    choices = page.split('name="kind"')[1].split("</select>")[0]
+    assert sum(map(int, re.findall(r"\((\d+)\)</option>", choices))) == COUNT
+
+
+def test_the_charts_hold_as_many(client: Client) -> None:
+    page = text_of(client.get(address("memory_pictures")))
+    assert f"It grew to {COUNT} " in page
+    assert f"of {COUNT} memories" in page and f"{COUNT} memories in use" in page
+    for title in ("Memories by topic", "Memories by kind"):
+        table = page.split(f">{title}</caption>")[1].split("</table>")[0]
+        assert sum(map(int, re.findall(r'bars__value">(\d+)<', table))) == COUNT
+
+
+def test_data_management_holds_as_many(client: Client) -> None:
+    page = text_of(client.get(address("data_management")))
+    row = page.split("Memories in use")[1].split("</tr>")[0]
+    assert re.findall(r'amounts__number">(\d+)<', row) == [str(COUNT)]
+
+
+@pytest.mark.parametrize(
+    ("sort", "newest_first"), [("changed", True), ("new", True), ("old", False)]
+)
+def test_rows_stand_in_the_order_of_the_dates_they_show(
+    alice: User, sort: str, newest_first: bool
+) -> None:
+    """They were changed in another order than they came."""
+    for number in range(8):
+        memory = make_memory(alice, f"Number {number}", kind=Kind.FACT, pinned=number in (2, 5))
+        Memory.objects.filter(pk=memory.pk).update(
+            created_at=BEGAN + timedelta(days=number),
+            updated_at=BEGAN + timedelta(days=60 + (number * 5) % 8),
+        )
+    page = text_of(signed_in(alice).get(address("memory_list", sort=sort)))
+    rows = re.findall(r'<div class="row__meta">(.*?)</div>', page, re.DOTALL)
+    dates = [datetime.strptime(_date_in(one), "%d %b %Y").replace(tzinfo=UTC) for one in rows]
+    assert len(set(dates)) == 8
+    assert ["row__pin" in one for one in rows] == [True] * 2 + [False] * 6
+    assert "Pinned first, then by" in page
+    for part in (dates[:2], dates[2:]):
+        assert part == sorted(part, reverse=newest_first)
+
+
+def test_where_nothing_is_pinned_the_list_does_not_speak_of_it(alice: User) -> None:
+    make_memory(alice, "Keeps bees")
+    page = text_of(signed_in(alice).get(address("memory_list")))
+    assert "Pinned first" not in page and "Sort by</span>" in page
+
+
+def _date_in(row: str) -> str:
+    found = re.search(r"\d{1,2} [A-Z][a-z]{2} \d{4}", re.sub(r"<[^>]+>", " ", row))
+    assert found is not None, row
+    return found[0]
