@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memcenter.rest.description.schema import OneSlashGenerator
+from memcenter.rest.openapi import OneSlashGenerator
 
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "generated.json"

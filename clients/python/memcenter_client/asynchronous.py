@@ -114,6 +114,14 @@ class AsyncMemoryCenter:
         """Write a memory. `result` says whether it was created, updated or skipped."""
         return cast(types.WrittenMemory, await self._post("/memory/long_term", memory))
 
+    async def add_memories(
+        self, memories: list[types.MemoryItemRequest]
+    ) -> list[types.BatchResult]:
+        """Write up to 100 memories; each is answered in its place, also a refused one."""
+        body = {"memories": memories}
+        found = await self._post("/memory/long_term/batch", body)
+        return cast(types.BatchResults, found)["results"]
+
     async def get_memory(self, memory_id: str) -> types.Memory:
         return cast(types.Memory, await self.request("GET", _memory(memory_id)))
 

@@ -113,6 +113,14 @@ class MemoryCenter:
         """Write a memory. `result` says whether it was created, updated or skipped."""
         return cast(types.WrittenMemory, self._post("/memory/long_term", memory))
 
+    def add_memories(
+        self, memories: list[types.MemoryItemRequest]
+    ) -> list[types.BatchResult]:
+        """Write up to 100 memories; each is answered in its place, also a refused one."""
+        body = {"memories": memories}
+        found = self._post("/memory/long_term/batch", body)
+        return cast(types.BatchResults, found)["results"]
+
     def get_memory(self, memory_id: str) -> types.Memory:
         return cast(types.Memory, self.request("GET", _memory(memory_id)))
 

@@ -385,7 +385,25 @@ class MemoryFigures(TypedDict):
 
 
 class MemoryInputShapeRequest(TypedDict):
+    tags: NotRequired[list[Tag]]
+    importance: NotRequired[float | None]
+    confidence: NotRequired[float | None]
+    data: NotRequired[dict[str, Any]]
+    summary: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
+    occurred_at: NotRequired[str | None]
+    valid_from: NotRequired[str | None]
+    valid_until: NotRequired[str | None]
+    content: str
+    kind: NotRequired[Literal['preference', 'fact', 'constraint', 'task', 'pattern', 'skill', 'event', 'requirement', 'plan', 'development', 'testing', 'insight', 'PROFILE', 'TASK', 'FACT', 'EPISODIC'] | None]
+    project_key: NotRequired[str | None]
+    agent_id: NotRequired[str]
+    app_id: NotRequired[str]
+    run_id: NotRequired[str]
     user_id: NotRequired[str | None]
+
+
+class MemoryItemRequest(TypedDict):
     tags: NotRequired[list[Tag]]
     importance: NotRequired[float | None]
     confidence: NotRequired[float | None]
@@ -543,7 +561,6 @@ class PatchedKeyChangeRequest(TypedDict):
 
 
 class PatchedMemoryChangeRequest(TypedDict):
-    user_id: NotRequired[str | None]
     tags: NotRequired[list[Tag]]
     importance: NotRequired[float]
     confidence: NotRequired[float]
@@ -553,6 +570,7 @@ class PatchedMemoryChangeRequest(TypedDict):
     occurred_at: NotRequired[str | None]
     valid_from: NotRequired[str | None]
     valid_until: NotRequired[str | None]
+    user_id: NotRequired[str | None]
     content: NotRequired[str]
     kind: NotRequired[Literal['preference', 'fact', 'constraint', 'task', 'pattern', 'skill', 'event', 'requirement', 'plan', 'development', 'testing', 'insight', 'PROFILE', 'TASK', 'FACT', 'EPISODIC']]
     status: NotRequired[Literal['active', 'disabled']]
@@ -584,6 +602,7 @@ class PersonalRequest(TypedDict):
 
 class PortraitPhrase(TypedDict):
     id: str
+    phrase: str | None
     content: str
     kind: str
     pinned: bool
@@ -804,6 +823,19 @@ class WebhookPage(TypedDict):
     previous: str | None
 
 
+class WeekMemory(TypedDict):
+    id: str
+    content: str
+    kind: str
+    at: str
+
+
+class WeekSection(TypedDict):
+    section: Literal['learned', 'changed', 'ended']
+    count: int
+    memories: list[WeekMemory]
+
+
 class WindowMessage(TypedDict):
     role: str
     content: str
@@ -992,7 +1024,7 @@ class MetricsGetQuery(TypedDict):
 
 class OperationsGetQuery(TypedDict):
     cursor: NotRequired[str]
-    kind: NotRequired[Literal['extract_turn', 'extract_conversation', 'summarize', 'index_episode', 'index_memory', 'revise_memory', 'consolidate', 'forget_memory', 'forget_message', 'forget_conversation', 'clear_conversation', 'forget_choice', 'forget_project', 'forget_layer', 'forget_user', 'export_conversation', 'export_user', 'import', 'reindex', 'sync_files', 'deliver_webhook', 'build_index', 'move_vectors', 'sync_vectors', 'cleanup', 'erase_disk']]
+    kind: NotRequired[Literal['extract_turn', 'extract_conversation', 'summarize', 'index_episode', 'index_memory', 'revise_memory', 'word_portrait', 'consolidate', 'forget_memory', 'forget_message', 'forget_conversation', 'clear_conversation', 'forget_choice', 'forget_project', 'forget_layer', 'forget_user', 'export_conversation', 'export_user', 'import', 'reindex', 'sync_files', 'deliver_webhook', 'confirm_mail', 'weekly_mail', 'build_index', 'move_vectors', 'sync_vectors', 'cleanup', 'erase_disk']]
     limit: NotRequired[int]
     status: NotRequired[Literal['pending', 'running', 'succeeded', 'failed', 'cancelled']]
     user_id: NotRequired[str | None]
@@ -1023,6 +1055,11 @@ class SettingsGetQuery(TypedDict):
 
 class SummaryGetQuery(TypedDict):
     conversation_id: str
+    user_id: NotRequired[str | None]
+
+
+class WeekGetQuery(TypedDict):
+    last: NotRequired[str]
     user_id: NotRequired[str | None]
 
 
@@ -1076,6 +1113,16 @@ class DeliveriesGetQuery(TypedDict):
 class AgentFound(TypedDict):
     results: list[AgentHit]
     next_action: str
+
+
+class BatchResult(TypedDict):
+    status: Literal['created', 'updated', 'skipped', 'refused']
+    memory: NotRequired[WrittenMemory]
+    error: NotRequired[ErrorInside]
+
+
+class BatchResults(TypedDict):
+    results: list[BatchResult]
 
 
 class ConfirmInputRequest(TypedDict):
@@ -1175,6 +1222,11 @@ class Memory(TypedDict):
     archived_at: NotRequired[str]
     archived_because: NotRequired[Literal['unused']]
     removal_asked_at: NotRequired[str]
+
+
+class MemoryBatchRequest(TypedDict):
+    user_id: NotRequired[str | None]
+    memories: list[MemoryItemRequest]
 
 
 class MemoryPage(TypedDict):
@@ -1279,6 +1331,13 @@ class Trace(TypedDict):
     took_ms: float
     stages: list[Stage]
     hits: list[TracedHit]
+
+
+class Week(TypedDict):
+    first: str
+    last: str
+    sections: list[WeekSection]
+    forgotten: int
 
 
 class AgentMemories(TypedDict):

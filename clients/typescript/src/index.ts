@@ -79,6 +79,14 @@ export class MemoryCenter {
     return answer(await this.api.POST("/api/v1/memory/long_term", { body }));
   }
 
+  /** Writes up to 100 memories; each is answered in its place, also a refused one. */
+  async addMemories(
+    memories: Schemas["MemoryItemRequest"][],
+  ): Promise<Schemas["BatchResult"][]> {
+    const body = { ...this.#whose, memories };
+    return (await answer(await this.api.POST("/api/v1/memory/long_term/batch", { body }))).results;
+  }
+
   async getMemory(id: string): Promise<Schemas["Memory"]> {
     const params = { path: { memory_id: id }, query: this.#whose };
     return answer(await this.api.GET("/api/v1/memory/long_term/{memory_id}", { params }));

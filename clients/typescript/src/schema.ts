@@ -516,6 +516,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/memory/long_term/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["long_term_batch_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/memory/long_term/bulk": {
         parameters: {
             query?: never;
@@ -708,6 +724,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/memory/week": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["week_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/messages/{message_id}": {
         parameters: {
             query?: never;
@@ -890,6 +922,15 @@ export interface components {
             redacted?: boolean;
             /** Format: date-time */
             created_at: string;
+        };
+        BatchResult: {
+            /** @enum {string} */
+            status: "created" | "updated" | "skipped" | "refused";
+            memory?: components["schemas"]["WrittenMemory"];
+            error?: components["schemas"]["ErrorInside"];
+        };
+        BatchResults: {
+            results: components["schemas"]["BatchResult"][];
         };
         BulkInputRequest: {
             user_id?: string | null;
@@ -1355,6 +1396,10 @@ export interface components {
             /** Format: date-time */
             removal_asked_at?: string;
         };
+        MemoryBatchRequest: {
+            user_id?: string | null;
+            memories: components["schemas"]["MemoryItemRequest"][];
+        };
         MemoryFigures: {
             total: number;
             by_kind: {
@@ -1365,7 +1410,34 @@ export interface components {
             };
         };
         MemoryInputShapeRequest: {
+            tags?: string[];
+            /** Format: double */
+            importance?: number | null;
+            /** Format: double */
+            confidence?: number | null;
+            data?: {
+                [key: string]: unknown;
+            };
+            summary?: string;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            occurred_at?: string | null;
+            /** Format: date-time */
+            valid_from?: string | null;
+            /** Format: date-time */
+            valid_until?: string | null;
+            content: string;
+            /** @enum {string|null} */
+            kind?: "preference" | "fact" | "constraint" | "task" | "pattern" | "skill" | "event" | "requirement" | "plan" | "development" | "testing" | "insight" | "PROFILE" | "TASK" | "FACT" | "EPISODIC" | null;
+            project_key?: string | null;
+            agent_id?: string;
+            app_id?: string;
+            run_id?: string;
             user_id?: string | null;
+        };
+        MemoryItemRequest: {
             tags?: string[];
             /** Format: double */
             importance?: number | null;
@@ -1609,7 +1681,6 @@ export interface components {
             requires_user?: boolean;
         };
         PatchedMemoryChangeRequest: {
-            user_id?: string | null;
             tags?: string[];
             /** Format: double */
             importance?: number;
@@ -1628,6 +1699,7 @@ export interface components {
             valid_from?: string | null;
             /** Format: date-time */
             valid_until?: string | null;
+            user_id?: string | null;
             content?: string;
             /** @enum {string} */
             kind?: "preference" | "fact" | "constraint" | "task" | "pattern" | "skill" | "event" | "requirement" | "plan" | "development" | "testing" | "insight" | "PROFILE" | "TASK" | "FACT" | "EPISODIC";
@@ -1666,6 +1738,7 @@ export interface components {
         };
         PortraitPhrase: {
             id: string;
+            phrase: string | null;
             content: string;
             kind: string;
             pinned: boolean;
@@ -1945,6 +2018,27 @@ export interface components {
             /** Format: uri */
             previous: string | null;
         };
+        Week: {
+            /** Format: date */
+            first: string;
+            /** Format: date */
+            last: string;
+            sections: components["schemas"]["WeekSection"][];
+            forgotten: number;
+        };
+        WeekMemory: {
+            id: string;
+            content: string;
+            kind: string;
+            /** Format: date-time */
+            at: string;
+        };
+        WeekSection: {
+            /** @enum {string} */
+            section: "learned" | "changed" | "ended";
+            count: number;
+            memories: components["schemas"]["WeekMemory"][];
+        };
         WindowMessage: {
             role: string;
             content: string;
@@ -2132,7 +2226,7 @@ export interface components {
         OperationsGetQuery: {
             cursor?: string;
             /** @enum {string} */
-            kind?: "extract_turn" | "extract_conversation" | "summarize" | "index_episode" | "index_memory" | "revise_memory" | "consolidate" | "forget_memory" | "forget_message" | "forget_conversation" | "clear_conversation" | "forget_choice" | "forget_project" | "forget_layer" | "forget_user" | "export_conversation" | "export_user" | "import" | "reindex" | "sync_files" | "deliver_webhook" | "build_index" | "move_vectors" | "sync_vectors" | "cleanup" | "erase_disk";
+            kind?: "extract_turn" | "extract_conversation" | "summarize" | "index_episode" | "index_memory" | "revise_memory" | "word_portrait" | "consolidate" | "forget_memory" | "forget_message" | "forget_conversation" | "clear_conversation" | "forget_choice" | "forget_project" | "forget_layer" | "forget_user" | "export_conversation" | "export_user" | "import" | "reindex" | "sync_files" | "deliver_webhook" | "confirm_mail" | "weekly_mail" | "build_index" | "move_vectors" | "sync_vectors" | "cleanup" | "erase_disk";
             limit?: number;
             /** @enum {string} */
             status?: "pending" | "running" | "succeeded" | "failed" | "cancelled";
@@ -2158,6 +2252,11 @@ export interface components {
         };
         SummaryGetQuery: {
             conversation_id: string;
+            user_id?: string | null;
+        };
+        WeekGetQuery: {
+            /** Format: date */
+            last?: string;
             user_id?: string | null;
         };
         MessageGetQuery: {
@@ -3783,6 +3882,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    long_term_batch_post: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryBatchRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAllowed"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     bulk_post: {
         parameters: {
             query?: never;
@@ -3882,7 +4014,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: string;
-                kind?: "extract_turn" | "extract_conversation" | "summarize" | "index_episode" | "index_memory" | "revise_memory" | "consolidate" | "forget_memory" | "forget_message" | "forget_conversation" | "clear_conversation" | "forget_choice" | "forget_project" | "forget_layer" | "forget_user" | "export_conversation" | "export_user" | "import" | "reindex" | "sync_files" | "deliver_webhook" | "build_index" | "move_vectors" | "sync_vectors" | "cleanup" | "erase_disk";
+                kind?: "extract_turn" | "extract_conversation" | "summarize" | "index_episode" | "index_memory" | "revise_memory" | "word_portrait" | "consolidate" | "forget_memory" | "forget_message" | "forget_conversation" | "clear_conversation" | "forget_choice" | "forget_project" | "forget_layer" | "forget_user" | "export_conversation" | "export_user" | "import" | "reindex" | "sync_files" | "deliver_webhook" | "confirm_mail" | "weekly_mail" | "build_index" | "move_vectors" | "sync_vectors" | "cleanup" | "erase_disk";
                 limit?: number;
                 status?: "pending" | "running" | "succeeded" | "failed" | "cancelled";
                 user_id?: string | null;
@@ -4225,6 +4357,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Summary"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotAllowed"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    week_get: {
+        parameters: {
+            query?: {
+                last?: string;
+                user_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Week"];
                 };
             };
             400: components["responses"]["Invalid"];

@@ -77,10 +77,16 @@ test("a person is learned of, recalled and forgotten", async () => {
 test("memories are written, changed, listed and exported", async () => {
   const center = live();
   const ids: string[] = [];
-  for (const content of ["Plays chess on Mondays", "Lives in Brno", "Speaks Czech at home"]) {
+  for (const content of ["Plays chess on Mondays", "Lives in Brno"]) {
     ids.push((await center.addMemory({ content, kind: "fact" })).id);
   }
-  const [chess = "", brno = "", czech = ""] = ids;
+  const [home, refused] = await center.addMemories([
+    { content: "Speaks Czech at home", kind: "fact" },
+    { content: "" },
+  ]);
+  assert.deepEqual([home?.status, refused?.status], ["created", "refused"]);
+  assert.ok(refused?.error?.fields.content);
+  const [chess = "", brno = "", czech = ""] = [...ids, home?.memory?.id];
   await center.changeMemory(chess, { pinned: true });
   assert.ok((await center.getMemory(chess)).pinned);
   const listed = await all(center.memories({ limit: 1 }));
