@@ -51,6 +51,29 @@ request.session.save()
 print(request.session.session_key)
 """
 
+# The product's own worker may have claimed an operation before `drain` could.
+_SAYS = """
+import time
+from conversations.recording import conversation_names, turns
+from ops.access import as_user
+from ops.models import Operation, Status, User
+from ops.queue.worker import drain
+user = User.objects.get(username={username!r})
+with as_user(user):
+    thread = conversation_names.find_or_create(user=user, reference="first")
+    asked = turns.MessageInput(content={said!r}, role="user")
+    answered = turns.MessageInput(content={answer!r}, role="assistant")
+    turns.record_turn(
+        user=user, conversation=thread, user_message=asked, assistant_message=answered
+    )
+due = Operation.objects.filter(subject=user.subject, kind__in=("extract_turn", "index_memory"))
+until = time.monotonic() + {seconds}
+while due.filter(status__in=(Status.PENDING, Status.RUNNING)).exists():
+    assert time.monotonic() < until, list(due.values("kind", "status", "last_error"))
+    if not drain():
+        time.sleep(0.1)
+"""
+
 
 @dataclass(frozen=True)
 class Person:
@@ -94,6 +117,14 @@ class Product:
         """A newly registered person with nothing remembered, signed in once."""
         code = _REGISTERS.format(username=username, password=PASSWORD, language=language)
         return Person(username, PASSWORD, self.shell(code).strip())
+
+    def says(self, username: str, said: str, *, answer: str = "I will mind that.") -> None:
+        """Record a turn of a person, and return when it is learned and indexed.
+
+        Raises `AssertionError` if that takes longer than the product takes to start.
+        """
+        code = _SAYS.format(username=username, said=said, answer=answer, seconds=_START_SECONDS)
+        self.shell(code)
 
 
 class Server:

@@ -21,24 +21,6 @@ def register(page: Page, username: str) -> None:
     page.wait_for_url(lambda url: "/register/" not in url)
 
 
-def record(product: Product, username: str) -> None:
-    """A turn, learned from, by the product's own services."""
-    product.shell(
-        "from conversations.recording import conversation_names, turns\n"
-        "from ops.access import as_user\n"
-        "from ops.models import User\n"
-        "from ops.queue.worker import drain\n"
-        f"user = User.objects.get(username={username!r})\n"
-        "with as_user(user):\n"
-        "    thread = conversation_names.find_or_create(user=user, reference='first')\n"
-        f"    asked = turns.MessageInput(content={SAID!r}, role='user')\n"
-        "    answered = turns.MessageInput(content='I will mind that.', role='assistant')\n"
-        "    turns.record_turn(user=user, conversation=thread, user_message=asked,\n"
-        "                      assistant_message=answered)\n"
-        "drain()\n"
-    )
-
-
 def test_a_newcomer_registers_and_can_begin_to_chat(page: Page, product: Product) -> None:
     register(page, "newcomer")
     expect(page).to_have_url(f"{product.address}/")
@@ -128,7 +110,7 @@ def test_a_new_key_is_shown_once(page: Page, product: Product) -> None:
 
 def test_everything_is_deleted_and_the_receipt_is_reached(page: Page, product: Product) -> None:
     register(page, "leaving")
-    record(product, "leaving")
+    product.says("leaving", SAID)
     page.goto("/memory/data/")
     page.get_by_role("link", name="Delete everything…").click()
     expect(page.get_by_text("2 messages")).to_be_visible()

@@ -19,20 +19,6 @@ pytestmark = pytest.mark.browser
 DONE_WITHIN = 90_000  # milliseconds: the worker may have other things to do
 DATA = "/memory/data/"
 
-RECORD = """
-from conversations.recording import conversation_names, turns
-from ops.access import as_user
-from ops.models import User
-from ops.queue.worker import drain
-user = User.objects.get(username={username!r})
-with as_user(user):
-    thread = conversation_names.find_or_create(user=user, reference="first")
-    asked = turns.MessageInput(content="I am allergic to peanuts.", role="user")
-    answered = turns.MessageInput(content="I will mind that.", role="assistant")
-    turns.record_turn(user=user, conversation=thread, user_message=asked,
-                      assistant_message=answered)
-drain()
-"""
 OVER = """
 from datetime import timedelta
 from django.utils import timezone
@@ -54,7 +40,7 @@ def plain(browser: Browser, product: Product) -> Iterator[Page]:
 
 def somebody(product: Product, username: str) -> Person:
     person = product.person(username)
-    product.shell(RECORD.format(username=username))
+    product.says(username, "I am allergic to peanuts.")
     return person
 
 

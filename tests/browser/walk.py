@@ -23,19 +23,6 @@ SOON = 60_000  # milliseconds: the worker may have other things to do
 SAID = {"en": "I am allergic to peanuts.", "zh-hans": "我对花生过敏。"}
 KNOWN = {"en": "peanuts", "zh-hans": "花生"}
 LOCALES = {"en": "en-GB", "zh-hans": "zh-CN"}
-_LIVED_IN = """
-from conversations.recording import conversation_names, turns
-from ops.access import as_user
-from ops.models import User
-from ops.queue.worker import drain
-user = User.objects.get(username={name!r})
-with as_user(user):
-    thread = conversation_names.find_or_create(user=user, reference='first')
-    turns.record_turn(user=user, conversation=thread,
-                      user_message=turns.MessageInput({said!r}),
-                      assistant_message=turns.MessageInput('OK.', role='assistant'))
-drain()
-"""
 
 
 @dataclass
@@ -125,7 +112,7 @@ class Walked:
 def lived_in(product: Product, name: str, *, language: str) -> Person:
     """Somebody who has said one thing, which is remembered."""
     person = product.person(name, language=language)
-    product.shell(_LIVED_IN.format(name=name, said=SAID[language]))
+    product.says(name, SAID[language])
     return person
 
 
