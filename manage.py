@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Run a Django command, with the databases of the data folder where no others are given."""
+"""Run a Django command, with the data folder's databases unless DATABASE_URL is set."""
 
 from memcenter.command_line import manage
 

@@ -1,7 +1,7 @@
 import os
 
-# Before anything loads numpy. Its matrices are small here: several threads would spend their time
-# waiting for each other, and take it from the requests beside them. Processes share the cores.
+# Must be set before numpy is imported. Our matrices are small, so several BLAS threads would only
+# wait for each other and slow down other requests. Parallelism comes from processes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from memcenter.celery import app as celery_app

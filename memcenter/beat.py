@@ -1,4 +1,4 @@
-"""Celery's scheduler, which only sends messages and loads neither the tasks nor the app."""
+"""Celery's beat scheduler. It only sends messages and loads neither tasks nor Django apps."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Celery runs the outbox, which PostgreSQL stores. Task messages are empty."""
+"""The Celery app. Its tasks process the outbox in PostgreSQL; their messages carry no data."""
 
 import os
 import sys
@@ -10,7 +10,8 @@ from memcenter.lib import places
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 _path = [*sys.path]
 app = Celery("memcenter")
-# Celery puts the current folder first, which may be anybody's. Our modules are here.
+# Celery prepends the current folder to `sys.path`, where foreign modules could shadow ours. Restore
+# the path, and make sure that it contains our own folder.
 _here = str(places.BASE_DIR)
 sys.path[:] = _path if _here in _path else [_here, *_path]
 app.config_from_object("django.conf:settings", namespace="CELERY")

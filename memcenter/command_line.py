@@ -1,6 +1,6 @@
 """The command line: `manage.py` and the console command `memcenter`.
 
-Both run Django's commands, with the databases of the data folder where no others are given.
+Both run Django commands and use the data folder's databases unless DATABASE_URL is set.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from importlib import metadata
 from memcenter.embedded.folder import DataFolder, EmbeddedError
 from memcenter.lib import env, places
 
-# The short names of the console command.
+# Short names that the console command accepts.
 ALIASES = {"up": "serve", "createkey": "createapikey"}
 USAGE = """\
 Memory Center: a self-hosted memory for AI chat.
@@ -81,9 +81,9 @@ def _version() -> str:
 
 
 def _mark_as_supervisor() -> None:
-    """Begin anew with the folder in the environment, which the supervisor's programs inherit.
+    """Re-execute this process with the data folder in its environment, for child processes.
 
-    The kernel shows the environment that a process began with.
+    The kernel only shows the environment that a process started with.
     """
     from memcenter.embedded.process import MARK
 
@@ -95,7 +95,7 @@ def _mark_as_supervisor() -> None:
         os.execv(sys.executable, sys.orig_argv)  # nosec
 
 
-# For the C library (GNU), which else keeps free memory of each thread and of each large array.
+# Make glibc return free memory, which it otherwise keeps for each thread and large array.
 _MEMORY = {
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": "131072",
@@ -116,7 +116,7 @@ def _use_data_folder(command: str, stack: contextlib.ExitStack) -> None:
     from memcenter.embedded.databases import Instance
 
     if not _needs_database(command):
-        # makemigrations looks whether the history in the database agrees, and warns without one.
+        # makemigrations checks the migration history and warns if it finds no database.
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration")
         if command != "serve":
             return
@@ -124,7 +124,7 @@ def _use_data_folder(command: str, stack: contextlib.ExitStack) -> None:
     try:
         instance = Instance(folder)
         os.environ.update(instance.environment())
-        if command == "mcp":  # it means whom and what `serve` means on this folder
+        if command == "mcp":  # with the same default owner and project as `serve`
             _set_defaults_for_agents()
         if _needs_database(command):
             signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))

@@ -1,1 +1,1 @@
-"""The one-command run: PostgreSQL, Redis, and a supervisor that forks web, worker and beat."""
+"""Everything in one command: PostgreSQL, Redis, and a supervisor for web, worker and beat."""

@@ -32,9 +32,9 @@ from memcenter.lib import places
 
 FORMAT = 1
 DUMP, KEY, MANIFEST = "database.dump", "secret-key", "manifest.json"
-# Folders to back up. Exports and imports are left out: both start again after a restore.
+# Folders to back up and to replace on a restore.
 FILES = ("files", "exports", "imports", "memory-files")
-# Created by roles.sql as a superuser before the restore.
+# Entries of a dump to skip: roles.sql creates them as a superuser before the restore.
 _NOT_OURS = (" EXTENSION ", " SCHEMA ", " COMMENT - SCHEMA", " COMMENT - EXTENSION")
 _EMPTIED = """
 DO $$ DECLARE one record; BEGIN
@@ -50,8 +50,8 @@ DO $$ DECLARE one record; BEGIN
   END LOOP;
 END $$
 """
-# Rights that new tables get by themselves, as roles.sql gives them. While a dump is restored there
-# are none, or tables would get more rights than they had: the audit log may not be changed.
+# Default privileges that roles.sql grants on new tables. They are revoked during a restore, or
+# tables would get more privileges than in the dump: the audit log is append-only.
 _RIGHTS = {
     "SELECT, INSERT, UPDATE, DELETE, MAINTAIN": "TABLES",
     "USAGE, SELECT": "SEQUENCES",
@@ -64,12 +64,12 @@ _TOO_OLD = (
 
 
 class BackupError(Exception):
-    """An error whose message is one sentence for the person at the terminal."""
+    """An error with a one-sentence message for the person at the terminal."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """`url` is the database as its owner, `tools` the folder of pg_dump and pg_restore."""
+    """An instance. `url` connects as the database's owner; `tools` is the folder of pg_dump."""
 
     url: str
     data: Path
@@ -80,12 +80,12 @@ class Where:
 def write(target: Path, *, where: Where) -> Mapping[str, Any]:
     """Write a complete backup or none, readable by its owner only; return the manifest.
 
-    The dump is one snapshot of the database, so concurrent writes may be missing. Raises
+    The dump is one snapshot of the database, so concurrent writes may be missing. Raise
     `BackupError`.
     """
     if target.exists():
         raise BackupError(f"{target} is there already.")
-    with _beside(target) as place:
+    with _temporary_folder(target) as place:
         dump = place / DUMP
         _run(where, "pg_dump", "--format=custom", "--schema=public", f"--file={dump}")
         (place / KEY).write_text(where.secret_key, encoding="utf-8")
@@ -109,13 +109,13 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
 
 
 def read(source: Path, *, where: Where, replace: bool) -> Mapping[str, Any]:
-    """Restore database and files; return the manifest.
+    """Restore the database and files; return the manifest.
 
-    `replace` deletes existing data; without it a database with tables is refused. Nothing is
-    changed before the whole backup has been read and its hashes verified. The caller must migrate
-    and repeat later forgets. Raises `BackupError`.
+    `replace` deletes existing data; without it, a database with tables is refused. Nothing is
+    changed before the whole backup has been read and its hashes verified. The caller must migrate,
+    and repeat forgets that are newer than the backup. Raise `BackupError`.
     """
-    with _beside(where.data / "restored") as place:
+    with _temporary_folder(where.data / "restored") as place:
         manifest = _unpacked(source, place)
         if not replace and _has_tables(where):
             raise BackupError("There is data already; --replace puts the backup in its place.")
@@ -178,7 +178,7 @@ def _has_tables(where: Where) -> bool:
 
 
 def _run(where: Where, program: str, *arguments: str, connects: bool = True) -> str:
-    """Run a program with the password in the environment, since other users see arguments."""
+    """Run a program with the password in its environment, since other users can see arguments."""
     known = conninfo_to_dict(where.url)
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     names |= {"dbname": "PGDATABASE", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
@@ -201,8 +201,8 @@ def _digest(path: Path) -> str:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Return a private folder on the same disk, so that finished files can be moved atomically."""
+def _temporary_folder(target: Path) -> Iterator[Path]:
+    """Yield a private folder on the same disk, so that finished files can be moved atomically."""
     try:
         place = Path(tempfile.mkdtemp(prefix=".memcenter-", dir=target.absolute().parent))
     except OSError as error:
@@ -214,7 +214,7 @@ def _beside(target: Path) -> Iterator[Path]:
 
 
 def where_it_is() -> Where:
-    """Return the owner's connection of the settings' database, and the bundled programs."""
+    """Return the configured instance. Raise `BackupError` without the owner's connection."""
     if not settings.OWNER_DATABASE_URL:
         raise BackupError("MEMCENTER_OWNER_DATABASE_URL is needed: the owner makes the backup.")
     data = Path(settings.DATA_DIR)
@@ -230,10 +230,10 @@ def where_it_is() -> Where:
 def migrate_if_needed(
     *, meanwhile: Callable[[], None] | None = None, backup_first: bool = True
 ) -> None:
-    """Check in this process, which is quick, and migrate in another one as the owner.
+    """Check the schema in this process and, if needed, migrate in a child process as the owner.
 
     `meanwhile` runs in parallel, since a first migration takes seconds. `backup_first` backs up a
-    database that an earlier version filled. Raises `EmbeddedError`; nothing is migrated if the
+    database that an earlier version filled. Raise `EmbeddedError`; nothing is migrated if the
     backup fails.
     """
     with ExitStack() as stack:
@@ -242,7 +242,7 @@ def migrate_if_needed(
             _back_up_before_upgrade()
         migration = None if is_current else _begin_migrating()
         if migration:
-            stack.callback(migration.kill)  # for a Ctrl-C; it may have ended already
+            stack.callback(migration.kill)  # in case of Ctrl-C; harmless if it has ended
         if meanwhile:
             meanwhile()
         if migration:
@@ -258,9 +258,9 @@ def _finish_migrating(migration: subprocess.Popen[str]) -> None:
 
 
 def _compare() -> tuple[bool, bool]:
-    """Tell whether the schema is this version's, and whether there is none at all.
+    """Return whether the schema is current, and whether the database is empty.
 
-    Raises `EmbeddedError` if only some of the migrations that one of ours replaces were applied.
+    Raise `EmbeddedError` if only some of the migrations that a squashed one replaces were applied.
     """
     import django
     from django.db import connection
@@ -282,7 +282,7 @@ def _compare() -> tuple[bool, bool]:
 
 
 def _back_up_before_upgrade() -> None:
-    """Write a backup beside the data folder, and delete the one of the upgrade before."""
+    """Write a backup beside the data folder, and delete that of an earlier upgrade."""
     if not settings.UPGRADE_BACKUP:
         return
     folder = Path(settings.UPGRADE_BACKUP_DIR)
@@ -295,10 +295,10 @@ def _back_up_before_upgrade() -> None:
             f"The backup before the upgrade failed, so nothing was changed: {error} "
             "Make room, or set MEMCENTER_UPGRADE_BACKUP=false to go on without one."
         ) from error
-    # Not on stdout, which some commands keep for what they answer.
+    # On stderr, since some commands print results on stdout.
     print(f"The data is of an earlier version. Its backup: {target}", file=sys.stderr)  # noqa: T201
     for earlier in folder.iterdir():
-        if earlier.is_dir():  # what a killed backup left
+        if earlier.is_dir():  # left by a killed backup
             shutil.rmtree(earlier)
         elif earlier != target:
             earlier.unlink()
@@ -318,5 +318,5 @@ def _begin_migrating() -> subprocess.Popen[str]:
 def _command_line() -> list[str | Path]:
     if places.is_checkout():
         return [sys.executable, places.BASE_DIR / "manage.py"]
-    # Without -P the current folder would come before the installed code.
+    # -P excludes the current folder, which would otherwise precede the installed code.
     return [sys.executable, "-P", "-m", "memcenter"]

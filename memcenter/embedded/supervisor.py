@@ -1,4 +1,4 @@
-"""The one-command run: starts all servers in order, watches them, and stops them in reverse."""
+"""Start all servers in order, watch them, and stop them in reverse order."""
 
 import contextlib
 import os
@@ -19,14 +19,14 @@ from memcenter.embedded.process import Program, end_leftovers, last_lines, of_mo
 from memcenter.lib import env
 
 _LOOK_EVERY = 0.2
-_FIRST_PAGE_SECONDS = 180.0  # a busy machine is slow, not broken
+_FIRST_PAGE_SECONDS = 180.0  # generous, for a busy machine
 _LONGEST_BACKOFF = 30.0
 _PROGRAMS = ("web", "worker", "beat")
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How many processes answer requests, and how many run operations."""
+    """The numbers of web processes and of worker processes."""
 
     web: int
     worker: int
@@ -45,7 +45,7 @@ class Server(Protocol):
 
 @dataclass
 class Watched:
-    """A server with the time of its next restart; early deaths increase the delay."""
+    """A server and the time of its next restart. Early exits increase the delay."""
 
     name: str
     server: Server
@@ -58,7 +58,7 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Restart a dead server when its delay is over; return a message, if any."""
+        """Restart a server that ended when its delay is over; return a message, if any."""
         if self.due is None:
             if self.server.is_running():
                 return None
@@ -110,7 +110,10 @@ class Address:
 
 
 class Supervisor:
-    """Starts and watches the servers: databases, `prepare`, programs, first page, `announce`."""
+    """Starts and watches the servers.
+
+    The order is: databases, `prepare`, web, first page, worker, beat, `announce`.
+    """
 
     def __init__(
         self,
@@ -129,7 +132,10 @@ class Supervisor:
         self._watched: list[Watched] = []
 
     def run(self) -> None:
-        """Run until Ctrl-C or SIGTERM; after a failed start stop all and raise EmbeddedError."""
+        """Run until Ctrl-C or SIGTERM.
+
+        If a start fails, stop all servers and raise `EmbeddedError`.
+        """
         using = self._folder.lock("users", shared=True)
         with self._folder.lock("serve", wait=False), _stoppable(), using:
             end_leftovers(self._folder, names=_PROGRAMS)
@@ -158,7 +164,7 @@ class Supervisor:
 
     def _begin(self, name: str, server: Server) -> None:
         watched = Watched(name, server)
-        # Registered before the start, so that a Ctrl-C in between stops it too.
+        # Registered before the start, so that Ctrl-C during the start stops it too.
         self._watched.append(watched)
         watched.start()
 
@@ -212,7 +218,7 @@ def _programs(folder: DataFolder, address: Address) -> dict[str, Program]:
 
 def _profile() -> Profile:
     chosen = PROFILES[env.choice("MEMCENTER_PROFILE", "default", among=tuple(PROFILES))]
-    # Each thread keeps a database connection: 2 x 16 and the worker stay under the 80 there are.
+    # Each thread keeps a database connection: 2 x 16 plus the worker stay below the limit of 80.
     return replace(chosen, web=min(chosen.web, os.cpu_count() or 1))
 
 

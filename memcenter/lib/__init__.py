@@ -1,1 +1,1 @@
-"""Leaves: everything may use them, and they know no app."""
+"""Shared helpers, which any module may import and which import no app."""

@@ -1,7 +1,7 @@
 """Writes deferred until after the response, finished even if the process is stopped.
 
-The thread that answered does them itself, so there are never more than threads. Only a killed
-process loses its deferred writes, a few milliseconds' worth.
+The thread that answered runs them itself, so they can't pile up. Only a killed process loses its
+deferred writes of the last few milliseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _count = 0
 
 
 class Owed:
-    """The deferred writes of one response; `settle` does them once."""
+    """The deferred writes of one response; `settle` runs them once."""
 
     def __init__(self) -> None:
         self._acts: list[Act] = []
@@ -36,7 +36,7 @@ class Owed:
         _counted(1)
 
     def settle(self) -> None:
-        """Do all deferred writes. A failure is logged by its type and doesn't stop the others."""
+        """Run all deferred writes. A failure is logged by its type and doesn't stop the others."""
         try:
             while self._acts:
                 self._settle_one()
@@ -61,7 +61,7 @@ class Owed:
 
 
 def do(act: Act) -> None:
-    """Defer a write until after the current response; without a response, do it at once."""
+    """Defer a write until after the current response; without a response, run it at once."""
     owed = _owing.get()
     if owed is None:
         act()

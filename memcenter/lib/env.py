@@ -70,7 +70,7 @@ def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
 
 
 def options(name: str, default: dict[str, Any]) -> dict[str, Any]:
-    """Read a JSON object."""
+    """Parse a JSON object."""
     raw = text(name)
     if not raw:
         return default
@@ -88,7 +88,7 @@ def words(name: str, default: str = "") -> list[str]:
 
 
 def pairs(name: str) -> dict[str, str]:
-    """Read a comma-separated list of `name=value`."""
+    """Parse a comma-separated list of `name=value`."""
     found = {}
     for word in words(name):
         key, equals, value = word.partition("=")
@@ -99,7 +99,7 @@ def pairs(name: str) -> dict[str, str]:
 
 
 def database(name: str) -> dict[str, Any]:
-    """Return Django's settings for a `postgresql://` URL; unix sockets as `?host=/folder`."""
+    """Return Django's settings for a `postgresql://` URL; `?host=/folder` is a unix socket."""
     raw = text(name)
     if not raw:
         raise BadSetting(name, "is missing; run it through manage.py or memcenter, or set it")

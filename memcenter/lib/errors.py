@@ -36,13 +36,13 @@ class Invalid(ApplicationError):
 
 
 class NotFound(ApplicationError):
-    """It doesn't exist or belongs to another person; the caller can't tell which."""
+    """The object doesn't exist or belongs to another person; the caller can't tell which."""
 
     code = "not_found"
 
 
 class Conflict(ApplicationError):
-    """The present state forbids it (`memory_off`, `being_forgotten`, a stale version)."""
+    """The current state forbids the request (`memory_off`, `being_forgotten`, an old version)."""
 
     code = "conflict"
 
@@ -58,7 +58,7 @@ class NotAllowed(ApplicationError):
 
 
 class TryAgain(ApplicationError):
-    """An operation met something that goes away by itself; it is repeated after a delay."""
+    """An operation met a temporary problem and is retried after a delay."""
 
     code = "try_again"
 
@@ -66,8 +66,8 @@ class TryAgain(ApplicationError):
 class ProviderError(Exception):
     """A model or embedder failed. The message never contains the text that was sent.
 
-    `uses_up` tells whether the failure counts as one of the operation's attempts. A server that is
-    down doesn't count; invalid answers do.
+    `uses_up` says whether the failure counts as one of the operation's attempts. Invalid answers
+    count; a server that is down doesn't.
     """
 
     uses_up = False

@@ -14,7 +14,7 @@ def make(prefix: str) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Tell whether a client's own id could be mistaken for one of ours."""
+    """Return whether a client's id could be mistaken for one of ours."""
     return text.startswith(PREFIXES)
 
 
@@ -22,7 +22,7 @@ _ONE = re.compile(f"[a-z]{{2,5}}_[{ALPHABET}]{{26}}")
 
 
 def is_one(text: str) -> bool:
-    """Tell whether the whole text is an id as `make` returns it."""
+    """Return whether the whole text is an id as `make` returns it."""
     return _ONE.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Where the code, its templates and the data folder are, in a checkout and in an installed copy."""
+"""Paths of the code, its templates and the data folder, in a checkout or an installed copy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def is_checkout() -> bool:
-    """Tell whether this code runs from its repository; a wheel doesn't hold `manage.py`."""
+    """Return whether this code runs from its repository; a wheel has no `manage.py`."""
     return (BASE_DIR / "manage.py").is_file()
 
 
 def program_name() -> str:
-    """Return the program that runs our commands here, as people type it."""
+    """Return the name of the program that people type to run our commands."""
     return "manage.py" if is_checkout() else "memcenter"
 
 
@@ -26,7 +26,7 @@ def assets_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """Return the data folder: the setting, else `.data` beside a checkout, else the user's own."""
+    """Return the configured data folder, `.data` of a checkout, or a folder in the home."""
     named = env.text("MEMCENTER_DATA_DIR")
     if named:
         return Path(named).absolute()
@@ -34,7 +34,10 @@ def data_folder() -> Path:
 
 
 def _users_data() -> Path:
-    """Follow the XDG Base Directory Specification, which ignores relative paths."""
+    """Return the user's folder for data.
+
+    Follows the XDG Base Directory Specification, which ignores relative paths.
+    """
     named = os.environ.get("XDG_DATA_HOME", "")
     if os.path.isabs(named):
         return Path(named)

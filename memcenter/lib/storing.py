@@ -1,4 +1,4 @@
-"""Storage of files: what is in a folder, and a disk that is full."""
+"""Helpers for file storage: the files in a folder, and the error of a full disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.core.files.storage import Storage
 from django.utils.translation import gettext_noop
 
-DEEPEST = 12  # folders; more is a link that leads in a circle
+DEEPEST = 12  # levels of folders; deeper ones come from a circular link
 DISK_FULL = gettext_noop(
     "There isn’t enough disk space. Nothing was left half done. Please try again later."
 )
@@ -16,9 +16,9 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def names_below(storage: Storage, folder: str, *, deepest: int = DEEPEST) -> Iterator[str]:
-    """Return the files below a folder, by their paths relative to it.
+    """Yield the paths of the files below a folder, relative to it.
 
-    Raises `FileNotFoundError` if the folder doesn't exist.
+    Raise `FileNotFoundError` if the folder doesn't exist.
     """
     folders, files = storage.listdir(folder)
     yield from files

@@ -1,6 +1,6 @@
-"""Parse values and filters as mem0's client sends them, and query one user's memories by a filter.
+"""Parse values and filters in the form of mem0's client, and query a user's memories by a filter.
 
-Everything that reads a value raises `Invalid` naming the field.
+The `read_` functions raise `Invalid` naming the field.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATE_CHARS = len("2026-01-31")
 
 
 def read_name(value: Any, *, field: str) -> str:
-    """Return the name of a user, agent, app or run."""
+    """Validate the name of a user, agent, app or run."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if not 1 <= len(text) <= MAX_NAME or not text.strip() or not text.isprintable():
         raise Invalid.field(field, f"Give a name of 1 to {MAX_NAME} printable characters.")
@@ -32,8 +32,9 @@ def read_name(value: Any, *, field: str) -> str:
 
 
 def read_object(text: str, *, field: str) -> dict[str, Any]:
-    """Return an object from a query string: JSON, or Python's repr, since the client sends
-    `str({...})`.
+    """Parse an object in a query string.
+
+    It is JSON or Python's repr, since mem0's client sends `str({...})`.
     """
     if len(text) > _LONGEST:
         raise Invalid.field(field, "This is too long.")
@@ -50,7 +51,7 @@ def read_object(text: str, *, field: str) -> dict[str, Any]:
 
 
 def read_time(value: Any, *, field: str) -> datetime:
-    """Return the time of Unix seconds or ISO 8601; UTC unless it has a time zone."""
+    """Parse Unix seconds or an ISO 8601 date; without a time zone it is UTC."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, tz=UTC)
@@ -61,7 +62,7 @@ def read_time(value: Any, *, field: str) -> datetime:
 
 
 def read_day(value: Any) -> tuple[datetime, datetime] | None:
-    """Return the beginnings of a given date and of the next day, in UTC."""
+    """Return the start of an ISO date and of the next day in UTC, or None for other values."""
     if not isinstance(value, str) or len(value) != _DATE_CHARS:
         return None
     try:
@@ -72,7 +73,7 @@ def read_day(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def read_expiry(value: Any) -> datetime | None:
-    """Return the end of the given date in UTC; it is shown as that date again."""
+    """Parse an expiry date as the end of that day in UTC; `shown_expiry` converts it back."""
     if value is None:
         return None
     whole = read_day(value)
@@ -138,7 +139,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Joined:
-    """A combination: AND, OR or NOT (none of the parts holds). An empty one matches everything."""
+    """Conditions joined by AND, OR or NOT (no part matches). Without parts it always matches."""
 
     how: str
     parts: tuple[Node, ...]
@@ -148,7 +149,7 @@ Node = Condition | Joined
 
 
 def parse(given: Any, *, depth: int = 0) -> Joined:
-    """Return the tree of a filter. Raises `Invalid` naming the unreadable key."""
+    """Return the tree of a filter. Raise `Invalid` naming the unreadable key."""
     if given is None:
         return Joined("AND", ())
     if not isinstance(given, dict) or depth > _DEEPEST:
@@ -181,14 +182,14 @@ def _conditions(key: str, value: Any) -> Iterator[Condition]:
 
 
 def _condition(key: str, operator: str, value: Any) -> Condition:
-    """Return a condition, checked by building its query once for an arbitrary user."""
+    """Return a condition, validated by building its query for a dummy user."""
     made = Condition(key, operator, value)
     _query_of(made, "")
     return made
 
 
 def conditions(node: Node) -> Iterator[Condition]:
-    """Return the conditions that are required or possible, leaving out those under a NOT."""
+    """Yield all conditions except those under a NOT."""
     if isinstance(node, Condition):
         yield node
     elif node.how != "NOT":
@@ -207,7 +208,10 @@ def named(node: Node, key: str) -> list[str]:
 
 
 def names_somebody(node: Node) -> bool:
-    """Tell whether it names a user, agent, app or run. Otherwise it would match all memories."""
+    """Return whether the filter names a user, agent, app or run.
+
+    A filter without a name would match all memories.
+    """
     return any(named(node, key) for key in ENTITIES)
 
 
@@ -302,7 +306,7 @@ def _of_time(one: Condition, column: str) -> Q:
 
 
 def _span(one: Condition) -> tuple[datetime, datetime]:
-    """Return the period: a date covers the whole day, a time only itself."""
+    """Return the start and end of a value: the whole day of a date, or a time twice."""
     whole = read_day(one.value)
     if whole is not None:
         return whole

@@ -1,4 +1,4 @@
-"""`add` with the parsing of its input, `get_all`, `search`, `delete_all`, and single memories."""
+"""Views for mem0's `add`, `get_all`, `search`, `delete_all` and single memories."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Ids:
 
     @property
     def thread(self) -> str:
-        """Return the conversation for these messages: one for each run, agent and app."""
+        """Return the conversation's external id, one for each combination of run, agent and app."""
         told = {"run": self.run, "agent": self.agent, "app": self.app}
         name = memory_search.THREADS + ";".join(
             f"{what}={name}" for what, name in told.items() if name
@@ -70,7 +70,7 @@ class Given:
     until: datetime | None
 
     def labels(self) -> dict[str, Any]:
-        """Return the labels, including a mark that identifies everything from the same call."""
+        """Return the turn's labels; `call` identifies all turns of the same `add` call."""
         given: dict[str, Any] = {"call": made_ids.request_id(), **self.ids.labels}
         if self.metadata:
             given["metadata"] = dict(self.metadata)
@@ -82,7 +82,7 @@ class Given:
 
 
 def added(body: Mapping[str, Any]) -> Given:
-    """Validate the input. Raises `Invalid` naming the field."""
+    """Parse the body of an `add` call. Raise `Invalid` naming the field."""
     at = body.get("timestamp")
     return Given(
         ids=ids_of(body),
@@ -138,7 +138,7 @@ def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _messages(given: Any) -> Iterator[tuple[str, str]]:
-    """Return the messages of user and assistant, without instructions and tool calls."""
+    """Yield role and text of user and assistant messages; skip instructions and tool calls."""
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     listed = [given] if isinstance(given, dict) else given
@@ -157,7 +157,7 @@ def _messages(given: Any) -> Iterator[tuple[str, str]]:
 
 
 def _text_of(content: Any) -> str:
-    """Return the text of a content, which may consist of parts such as pictures."""
+    """Return the text of a message's content, joined from its text parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
@@ -183,7 +183,7 @@ class AddView(Mem0View):
             {
                 "message": "Memories stored as they are.",
                 "status": "SUCCEEDED",
-                "event_id": stored[0].public_id,  # done already: nothing runs any more
+                "event_id": stored[0].public_id,  # already stored, so there is no operation
                 "results": [rendering.stored(one) for one in stored],
             }
         )
@@ -269,7 +269,7 @@ class HistoryView(Mem0View):
 
 
 def change(memory_id: str, given: Mapping[str, Any], *, user: User) -> Memory:
-    """Apply those of `text`, `metadata`, `timestamp` and `expiration_date` that are given."""
+    """Update the memory's text, metadata, timestamp or expiry, as far as given."""
     changes = _changes(given)
     with as_user(user):
         row = selectors.memory_of(user, memory_id, with_bin=False)
@@ -296,7 +296,7 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _record(given: Given, *, user: User) -> Operation:
-    """Record the messages as turns; the returned operation learns from them."""
+    """Record the messages as turns; return the extraction operation of the last turn."""
     labels = given.labels()
     learning: list[Operation] = []
     with as_user(user):
@@ -316,9 +316,10 @@ def _record(given: Given, *, user: User) -> Operation:
 
 
 def _inputs(given: Given) -> Iterator[tuple[MessageInput, MessageInput]]:
-    """Return the turns; only the last one of a call is new, since clients repeat earlier messages.
+    """Yield the two messages of each turn.
 
-    With a `timestamp` all of them were said at that time.
+    Only the last turn counts as new, since clients repeat earlier messages. A `timestamp` dates all
+    turns.
     """
     pairs = paired(given.messages)
     for place, (said, reply) in enumerate(pairs, start=1):

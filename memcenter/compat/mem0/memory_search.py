@@ -1,4 +1,4 @@
-"""Find memories by a filter, of one user or of several in turn, and forget all that match."""
+"""Find or forget the memories of one or several users that match a filter."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ops.access import as_user
 from ops.accounts import users
 from ops.models import Operation, User
 
-THREADS = "mem0:"  # begins the names of the conversations that `add` records
+THREADS = "mem0:"  # prefix of the external ids of conversations recorded by `add`
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A filter, and whether expired memories count."""
+    """A filter, and whether expired memories are included."""
 
     tree: Joined
     expired: bool = False
@@ -47,7 +47,7 @@ class Found:
 
 
 def wanted(body: Mapping[str, Any]) -> Wanted:
-    """Read `filters` and the other parameters that narrow a call. Raises `Invalid`."""
+    """Parse `filters` and the other filtering parameters of a call. Raise `Invalid`."""
     beside: dict[str, Any] = {
         key: body[key]
         for key in (*filters.ENTITIES, "categories", "metadata")
@@ -65,7 +65,7 @@ def wanted(body: Mapping[str, Any]) -> Wanted:
 
 
 def rows_of(user: User, what: Wanted) -> QuerySet[Memory]:
-    """Return the active memories that match."""
+    """Return the user's active memories that match."""
     rows = Memory.objects.filter(user=user, status=MemoryStatus.ACTIVE)
     if not what.expired:
         now = timezone.now()
@@ -76,7 +76,7 @@ def rows_of(user: User, what: Wanted) -> QuerySet[Memory]:
 def page(
     people: Sequence[User], what: Wanted, *, number: int, size: int
 ) -> tuple[int, list[Found]]:
-    """Return the total and one page of memories, newest first."""
+    """Return the total count and one page of memories, newest first."""
     count = 0
     places: list[tuple[datetime, int, User]] = []
     for user in people:
@@ -96,7 +96,7 @@ def page(
 
 
 def summarized(people: Sequence[User], what: Wanted, *, most: int) -> tuple[int, list[Found]]:
-    """Return the memories of a summary, without those of users whose long-term memory is off."""
+    """Return the newest memories for a summary, except of users whose long-term memory is off."""
     on: list[User] = []
     for user in people:
         with as_user(user):
@@ -113,7 +113,7 @@ def best(
     limit: int,
     threshold: float,
 ) -> list[Found]:
-    """Return the best matches, and record a trace for each user whose memories were searched."""
+    """Return the best matches; record a trace for each user whose memories were searched."""
     found: list[Found] = []
     for user in people:
         with as_user(user):
@@ -146,8 +146,9 @@ def _best_of(
 
 
 def every(body: Mapping[str, Any]) -> Wanted:
-    """Read a filter from a query string, where objects are text. Empty names stay, to be
-    refused.
+    """Parse a filter in a query string, where objects are JSON text.
+
+    Empty names are kept, so that validation rejects them.
     """
     given: dict[str, Any] = {
         key: filters.read_name(body[key], field=key) for key in filters.ENTITIES if key in body
@@ -159,10 +160,9 @@ def every(body: Mapping[str, Any]) -> Wanted:
 
 
 def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
-    """Forget all matches, whatever their state; return the first operation, or None without a
-    match.
+    """Forget all matching memories in any state; return the first operation, or None.
 
-    A filter that names only a user, agent, app or run also forgets what was said under its name.
+    A filter by names only also forgets the conversations recorded under these names.
     """
     with as_user(user, changing=True):
         matching = filters.query(tree, user_name=name_of(user))

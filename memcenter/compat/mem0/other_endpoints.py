@@ -1,4 +1,4 @@
-"""Entities, `ping`, batches, exports, summary, feedback, events, and what isn't offered."""
+"""Views for entities, `ping`, batches, exports, summary, feedback, events and unsupported calls."""
 
 from __future__ import annotations
 
@@ -108,8 +108,9 @@ class BatchView(Mem0View):
 class ExportsView(Mem0View):
     @endpoint(summary="Ask for an export", answers={}, scope=Scope.EXPORT, idempotent=False)
     def post(self, asked: Asked) -> Response:
-        """The id encodes the filters, so an export never contains memories forgotten in the
-        meantime.
+        """Return an export id that encodes the filters.
+
+        Memories are read later, so memories forgotten in the meantime are never exported.
         """
         people.readers(asked, memory_search.wanted(asked.data).tree)
         kept = {name: value for name, value in asked.data.items() if name != "schema"}
@@ -199,7 +200,7 @@ class AbsentView(Mem0View):
 
 
 def _whole(results: list[Any]) -> dict[str, Any]:
-    """Return a list without further pages."""
+    """Return the results as the only page of a list."""
     return {"count": len(results), "next": None, "previous": None, "results": results}
 
 
@@ -221,7 +222,7 @@ def _id(value: Any) -> str:
 
 
 def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
-    """Return the owner of each memory. Raises `NotFound` before any change."""
+    """Return the owner of each memory. Raise `NotFound` before any change."""
     wanted = {one["memory_id"] for one in listed}
     with as_system():
         rows = Memory.visible.filter(public_id__in=wanted).select_related("user")
@@ -261,7 +262,7 @@ def _stored_at_once(asked: Asked, memory_id: str) -> dict[str, Any]:
 
 
 def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
-    """Return the other operations of the same `add`, which enqueues one for each turn."""
+    """Return all operations of the same `add` call, which enqueues one for each turn."""
     turn = Turn.objects.filter(user=user, pk=row.payload.get("turn")).first()
     if turn is None or "call" not in turn.labels:
         return [row]
@@ -287,7 +288,7 @@ def _forget_user(asked: Asked, name: str) -> Operation:
 
 
 def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
-    """Forget for every user that the key reaches; return None if nothing is left to forget."""
+    """Forget the entity for every user that the key reaches; return None if nothing matched."""
     tree = parse({f"{kind}_id": name})
     begun = [
         memory_search.forget(user, tree, key_id=asked.key_id)
@@ -344,7 +345,7 @@ def _named(kind: str, whose: Any) -> Iterator[dict[str, Any]]:
         }
 
 
-# The client's own paths below the root, which always end in a slash.
+# The paths of mem0's client, relative to the root. They always end in a slash.
 urlpatterns = [
     path("v1/ping/", PingView.as_view()),
     path("v3/memories/add/", memories.AddView.as_view()),

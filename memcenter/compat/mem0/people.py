@@ -1,8 +1,8 @@
-"""The base of the views for mem0's client, and the user whose memories a call means.
+"""The base view for mem0's client, and the user that a call refers to.
 
-A bound key reaches only its own user. mem0's calls by id carry no user, and other calls may name
-only an agent, app or run. They mean the owner of the id or the default user. A key with
-`requires_user` refuses both.
+A bound key reaches only its own user. Calls by id name no user, and other calls may name only an
+agent, app or run. They refer to the owner of the id or to the default user; a key with
+`requires_user` refuses them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MOST = 100
 
 
 def name_of(user: User) -> str:
-    """Return the external name; users who registered here have only a login name."""
+    """Return the external id, or the login name of a user who registered here."""
     return user.external_id or user.username or str(user.subject)
 
 
 def writer(asked: Asked, name: str | None) -> User:
-    """Return the user to write for, created on first use. Raises `NotFound`, `Conflict`."""
+    """Return the user to write for, created on first use. Raise `NotFound` or `Conflict`."""
     bound = asked.bound_user
     if bound is not None:
         if name not in (None, name_of(bound)):
@@ -53,7 +53,7 @@ def writer(asked: Asked, name: str | None) -> User:
 def readers(asked: Asked, tree: Joined) -> Sequence[User]:
     """Return the existing users that a filter names, or the default user.
 
-    Raises `Invalid` if an unbound key names nobody or everybody.
+    Raise `Invalid` if an unbound key names no user or all users.
     """
     if not names_somebody(tree):
         raise Invalid.field("filters", "Name a user_id, agent_id, app_id or run_id.")
@@ -80,7 +80,7 @@ def find(name: str) -> User | None:
 
 
 def of_memory(asked: Asked, memory_id: str) -> User:
-    """Return the owner of the memory if the key reaches them. Raises `NotFound`."""
+    """Return the owner of the memory if the key reaches them. Raise `NotFound` otherwise."""
     bound = asked.bound_user
     if bound is None:
         check_named(asked)
@@ -89,7 +89,7 @@ def of_memory(asked: Asked, memory_id: str) -> User:
 
 
 def entity(asked: Asked, name: str) -> User:
-    """Return the user of this name, even while being forgotten. Raises `NotFound`."""
+    """Return the user of this name, even if they are being forgotten. Raise `NotFound`."""
     bound = asked.bound_user
     user = find(name) if bound is None else bound if name == name_of(bound) else None
     if user is None:
@@ -104,7 +104,7 @@ def check_named(asked: Asked) -> None:
 
 
 def _unnamed(asked: Asked) -> str:
-    """Return the user that an unbound key means if it names none. Raises `Invalid`."""
+    """Return the default user for a call that names no user. Raise `Invalid` if not allowed."""
     check_named(asked)
     return settings.DEFAULT_OWNER or "default"
 
@@ -148,7 +148,7 @@ class Mem0View(MemcenterView):
     Handlers ignore unknown fields: the client sends many that only its own platform uses.
     """
 
-    schema = None  # described by mem0, not by us
+    schema = None  # documented by mem0
     surface = "mem0"
 
     def _answer(self, handler: Any, endpoint: Endpoint) -> Response:

@@ -1,1 +1,1 @@
-"""OpenAI's API in front of the configured model: recall, forward unchanged, record."""
+"""OpenAI's API as a proxy for the configured model: recall, forward, record."""

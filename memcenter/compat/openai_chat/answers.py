@@ -1,6 +1,6 @@
-"""Where answers come from: the configured model's server, or the demo assistant without one.
+"""Get answers from the configured model's server, or from the demo assistant without one.
 
-A request is forwarded, and its response passed back, unchanged.
+Requests are forwarded, and responses passed back, unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODEL = "memcenter-demo"
 
 
 def demo_answer(exchange: Exchange | None, body: Mapping[str, Any]) -> HttpResponseBase:
-    """Answer from memory and record the turn like any chat; `model` names the demo assistant."""
+    """Answer with the demo assistant and record the turn; `model` names the assistant."""
     text = demo_assistant.answer("", remembered=[]) if exchange is None else _exchanged(exchange)
     usage = _usage(exchange.said.text if exchange else "", text)
     if body.get("stream"):
@@ -106,7 +106,7 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass
 class Forwarded:
-    """The server's response: read `chunks` once, then `close`.
+    """The server's response: read `chunks` once, then call `close`.
 
     Reading raises `ProviderError` if the response breaks off.
     """
@@ -131,7 +131,7 @@ class Forwarded:
 
 
 def forward(path: str, *, endpoint: Endpoint, body: bytes | None = None) -> Forwarded:
-    """POST `body` (GET without one) below the endpoint's address. Raises `ProviderError`."""
+    """POST `body`, or GET without a body, at the endpoint's `path`. Raise `ProviderError`."""
     opened = ExitStack()
     url = f"{endpoint.base_url.rstrip('/')}/{path}"
     call = _client(endpoint.timeout).stream(
@@ -158,7 +158,10 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 @cache
 def _client(timeout: float) -> httpx2.Client:
-    """Return a client with kept connections that follows no redirects, which would leak the key."""
+    """Return a client with persistent connections.
+
+    It follows no redirects, which would leak the key.
+    """
     return httpx2.Client(timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)))
 
 

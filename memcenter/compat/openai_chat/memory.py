@@ -1,4 +1,4 @@
-"""Recall before the model call and record after it; neither ever fails the chat."""
+"""Recall before the model call and record after it. Errors in either never fail the chat."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ class Recalled:
 
 
 def thread_id(said: Said, *, user: User) -> str:
-    """Return a conversation id for clients that send none, from the constant beginning of its
-    requests.
-    """
+    """Return a conversation id for clients that send none, from the first user message."""
     return f"chat-{_mark(user, said.first)}"
 
 
@@ -65,7 +63,7 @@ def recalled(exchange: Exchange) -> Recalled:
 
     The limit is `MEMCENTER_RECALL_PATIENCE` seconds, for embedding and for each statement.
     """
-    if exchange.user.pk is None:  # nobody yet, and a temporary chat makes nobody appear
+    if exchange.user.pk is None:  # unknown user: a temporary chat creates no user
         return Recalled()
     deadline = time.monotonic() + settings.RECALL_PATIENCE
     try:
@@ -84,7 +82,7 @@ def recalled(exchange: Exchange) -> Recalled:
 def record(exchange: Exchange, *, answer: str, finished: bool) -> None:
     """Record the turn once: a repeated request adds nothing.
 
-    A truncated answer is stored as such, and no turn is made of it.
+    A truncated answer is stored as an incomplete message, without a turn.
     """
     if not exchange.kept or not answer.strip():
         return
@@ -113,9 +111,9 @@ def _recalled(prepared: PreparedQuery, exchange: Exchange) -> Recalled:
 
 
 def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
-    """Return how many of the request's first messages left the window and are in the summary.
+    """Return how many leading messages of the request the summary replaces.
 
-    Only whole turns count that were recorded from requests with the same beginning.
+    Only whole turns count, if they were recorded from requests with the same beginning.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
     if summary is None or start is None or all(one.type != "summary" for one in found.items):
@@ -130,7 +128,7 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
 
 
 def _temporary(exchange: Exchange) -> TemporaryConversation:
-    """Return the temporary conversation without listing it."""
+    """Return the temporary conversation, or an unsaved one."""
     return temporary.find(user=exchange.user, reference=exchange.thread) or temporary.unsaved(
         user=exchange.user, external_id=exchange.thread, kind=exchange.kind
     )
@@ -176,7 +174,7 @@ def _inputs(
 
 @cache
 def _embedding() -> ThreadPoolExecutor:
-    """Return this process's threads for embedding: a slow remote embedder can be abandoned."""
+    """Return this process's embedding threads. A slow remote embedder can be abandoned."""
     return ThreadPoolExecutor(4, thread_name_prefix="embedding")
 
 

@@ -1,4 +1,4 @@
-"""Read OpenAI's protocol: chat requests, and answers while they are passed on. Pure."""
+"""Parse OpenAI's chat requests and answers, without side effects."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _INSTRUCTIONS = ("system", "developer")
 
 @dataclass(frozen=True)
 class Said:
-    """The user's newest message in the request, and everything after it.
+    """The newest user message of a request.
 
-    `before` holds all texts up to and including it: two requests of one turn share it. `first` is
-    the beginning of the conversation. `tools` are the tool calls of this turn with their results.
+    `before` holds all texts up to this message; two requests of the same turn share them. `first`
+    is the first user message. `tools` are the turn's tool calls with their results. `starts` are
+    the positions of the user messages.
     """
 
     text: str
@@ -30,7 +31,7 @@ class Said:
 
 
 def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the request's messages. Raises `Invalid` naming `messages`."""
+    """Return the request's messages. Raise `Invalid` naming `messages`."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Invalid.field("messages", "Give a list of at least one message.")
@@ -41,7 +42,7 @@ def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def said_in(messages: Sequence[Message]) -> Said | None:
-    """Return None if the request has no user text."""
+    """Return the newest user message, or None if it has no text."""
     asked = [number for number, one in enumerate(messages) if one["role"] == "user"]
     if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
         return None
@@ -56,7 +57,7 @@ def said_in(messages: Sequence[Message]) -> Said | None:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a content, which may be a string or a list of parts."""
+    """Return the text of a message's content, which may be a string or a list of parts."""
     if isinstance(content, str):
         return content.replace("\x00", "")
     if not isinstance(content, list):
@@ -66,7 +67,7 @@ def text_of(content: Any) -> str:
 
 
 def without_first(messages: Sequence[Message], count: int) -> list[Message]:
-    """Return the messages without the first `count`, of which only instructions are kept."""
+    """Drop the first `count` messages, except instructions."""
     kept = [one for one in messages[:count] if one["role"] in _INSTRUCTIONS]
     return [*kept, *messages[count:]]
 
@@ -74,7 +75,7 @@ def without_first(messages: Sequence[Message], count: int) -> list[Message]:
 def with_block(messages: Sequence[Message], block: str) -> list[Message]:
     """Return the messages with the block after the first instruction.
 
-    It is appended to an existing instruction, since some models accept only one.
+    The block is appended to an existing instruction, since some models accept only one.
     """
     if not block:
         return list(messages)
@@ -113,7 +114,7 @@ def _is_call(call: Any) -> bool:
 
 
 class AnswerReader(Protocol):
-    """`finished` means that the answer ended normally, with text that closes the turn."""
+    """Collects an answer. `finished` means that it ended normally, without tool calls."""
 
     @property
     def text(self) -> str: ...
@@ -183,7 +184,7 @@ class Streamed:
 
 
 def _first_choice(raw: bytes) -> Mapping[str, Any]:
-    """Return the first of several answers; only that one is recorded."""
+    """Return the choice with index 0; the others are not recorded."""
     try:
         answer = orjson.loads(raw)
     except orjson.JSONDecodeError:

@@ -42,7 +42,7 @@ USER_HEADER = "X-Memcenter-User"
 CONVERSATION_HEADER = "X-Memcenter-Conversation"
 KIND_HEADER = "X-Memcenter-Conversation-Kind"
 TEMPORARY_HEADER = "X-Memcenter-Temporary"
-COMPACTED_HEADER = "X-Memcenter-Compacted"  # how many messages the summary stood for
+COMPACTED_HEADER = "X-Memcenter-Compacted"  # number of messages that the summary replaced
 _TRUE = ("1", "true", "yes")
 _share = long_answers()
 _TYPE_OF = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
@@ -52,7 +52,7 @@ _MOST_TEXTS = 256
 class OpenAIView(MemcenterView):
     """Call handlers as `post(asked)`, outside any transaction, since they wait for models."""
 
-    schema = None  # described by OpenAI, not by us
+    schema = None  # documented by OpenAI
     surface = "openai"
 
     def _answer(self, handler: Any, endpoint: Endpoint) -> Response:
@@ -98,7 +98,7 @@ class ChatCompletionsView(OpenAIView):
 class ModelsView(OpenAIView):
     @endpoint(summary="The models that can be asked", answers={}, idempotent=False)
     def get(self, asked: Asked) -> HttpResponseBase:
-        """Return the model server's list, or the configured model if it has none."""
+        """Return the model server's list, or the configured model if the server has none."""
         if not settings.MODEL_BASE_URL:
             return Response(_listed(answers.MODEL))
         try:
@@ -140,7 +140,7 @@ class EmbeddingsView(OpenAIView):
 
 
 def body_of(asked: Asked) -> tuple[bytes, dict[str, Any]]:
-    """Return the raw and the parsed body; pictures may make it large."""
+    """Return the raw and the parsed body. Images need a higher size limit than other bodies."""
     limit = settings.MAX_CHAT_BODY_BYTES
     raw = asked.request._request.read(limit + 1)
     if len(raw) > limit:
@@ -164,7 +164,7 @@ def person(asked: Asked, body: dict[str, Any], *, brief: bool) -> User:
 
 
 def _exchange(asked: Asked, body: Mapping[str, Any]) -> Exchange | None:
-    """Return None if there is no user text: then there is nothing to recall or record."""
+    """Return the exchange, or None without user text: nothing to recall or record."""
     headers = asked.request.headers
     brief = headers.get(TEMPORARY_HEADER, "").lower() in _TRUE
     kept = body.get("store") is not False
@@ -196,7 +196,7 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
 
 
 class ForwardedStream:
-    """A stream that is passed on unchanged; when it ends for any reason, the turn is recorded.
+    """A stream that is passed on unchanged. The turn is recorded when it ends for any reason.
 
     If the client disconnects, even before the first chunk, the answer is still read to its end.
     """

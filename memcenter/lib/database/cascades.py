@@ -1,8 +1,8 @@
 """Delete rows with all their dependent rows in one statement.
 
-Django queries and deletes each related table by its own statement: fifteen for one memory. The
-dependencies are known from the models, so one statement can contain them all. Foreign keys are
-checked at the end of the transaction.
+Django queries and deletes each related table by a separate statement: fifteen for one memory. The
+models define the dependencies, so one statement can contain them all. Foreign keys are checked at
+the end of the transaction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from memcenter.lib.database import statements
 
 @dataclass
 class _Table:
-    """A table with rows to delete: by primary key, or by foreign keys to deleted rows."""
+    """A table with rows to delete: by primary key, or by foreign keys to deleted rows.
+
+    `loosened` are the foreign keys that are set to NULL.
+    """
 
     model: type[Model]
     parents: list[tuple[str, type[Model]]] = field(default_factory=list)
@@ -29,9 +32,9 @@ class _Table:
 
 
 def delete(rows: QuerySet[Any]) -> Counter[str]:
-    """Delete these rows and their dependent rows, as the models say; return the counts by table.
+    """Delete rows and their dependent rows, as the models define; return the counts by table.
 
-    Raises `TypeError` for a relation other than CASCADE or SET_NULL.
+    Raise `TypeError` for a relation other than CASCADE or SET_NULL.
     """
     try:
         model: Any = rows.model
@@ -66,7 +69,7 @@ def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
 
 
 def _tables(root: type[Model]) -> list[_Table]:
-    """Return all tables concerned, each after the tables that it depends on."""
+    """Return all affected tables, each after the tables that it depends on."""
     order: list[type[Model]] = []
     _visit(root, order, ())
     tables = {model: _Table(model) for model in reversed(order)}
@@ -106,7 +109,7 @@ def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Mo
 
 
 def _loosening(one: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
-    """Return one UPDATE for each table, since a statement may change each row only once."""
+    """Return the table's only UPDATE, since a statement may change each row only once."""
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
         for name, parent in one.loosened
@@ -123,7 +126,7 @@ def _leads(name: str, number: int) -> str:
 
 
 def _is_in(column: str, number: int) -> str:
-    """Match an array, for which the planner uses the index even with several conditions."""
+    """Compare with an array; the planner then uses the index even for several conditions."""
     return f"{column} = ANY(ARRAY(SELECT pk FROM gone_{number}))"
 
 

@@ -1,4 +1,4 @@
-"""What the tables of all apps share: visible rows, choices, row security, storage, mentions.
+"""Helpers for the tables of all apps: visible rows, choices, row security, storage, mentions.
 
 Row-level security: the database hides other people's rows even if a query lacks its filter.
 `ops.access.as_user` sets the person of a transaction (`memcenter.user`), which then sees only that
@@ -6,12 +6,12 @@ person's rows. The role of `as_system` bypasses the policies, and so does the ow
 who migrates and backs up. Before a person is set, as in the lookup of a key or a session, no rows
 are hidden.
 
-Storage: `ANALYZE` copies common values of each column to `pg_statistic`, where they would outlive
-the rows. Compressed values couldn't be read by the scan of the raw files; long ones go to the TOAST
-table.
+Storage: `ANALYZE` copies common values to `pg_statistic`, where they would outlive the rows, so
+statistics are turned off for columns with people's texts. The scan of the raw files can't read
+compressed values, so these columns are stored uncompressed; long values go to the TOAST table.
 
-Mentions: an index of the rows that contain one of our ids anywhere in their text. Few rows do, so
-finding those with an erased id takes no longer with many people than with few.
+Mentions: an index of the rows whose text contains one of our ids. Such rows are few, so the search
+for an erased id doesn't get slower with more users.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ def row_id() -> tuple[str, models.BigAutoField[Any, Any]]:
 
 
 def user_key(**options: Any) -> models.ForeignKey[Any, Any]:
-    """Return the foreign key to the user whose row it is, for a migration."""
+    """Return the foreign key to the row's owner, for a migration."""
     return models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, **options)
 
 
 APP_ROLE = "memcenter_app"
-# As a subquery it is evaluated once for each statement, not once for each row.
+# The subquery is evaluated once per statement; a plain call, once per row.
 _WHO = "(SELECT NULLIF(current_setting('memcenter.user', true), '')::bigint)"
 
 
 def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool = False) -> RunSQL:
     """Restrict the app's role to rows of the transaction's person, for every command.
 
-    `or_nobodys` also allows rows without a person, which belong to the product. Without the role (a
-    database not prepared by roles.sql) nothing is restricted.
+    `or_nobodys` also allows rows without a person, which belong to the product. Without the role,
+    in a database not prepared by roles.sql, nothing is restricted.
     """
     policy = f'CREATE POLICY own_rows ON "{table}" TO {APP_ROLE} USING ({_own(owner, or_nobodys)})'
     return RunSQL(
@@ -75,8 +75,9 @@ def rows_of_one_person(table: str, *, owner: str = "user_id", or_nobodys: bool =
 def _own(owner: str, or_nobodys: bool) -> str:
     """Return a CASE condition, which the planner estimates to match half of the rows.
 
-    With OR it expected two rows of a thousand, and for people with very many rows it sorted all of
-    them instead of using the ordered index (67 ms instead of 0.7 among 100,000 of a million).
+    With OR, the planner expected two rows of a thousand. For people with very many rows it then
+    sorted all of them instead of using the ordered index (67 ms instead of 0.7 among 100,000 of a
+    million).
     """
     nobodys = f' OR "{owner}" IS NULL' if or_nobodys else ""
     return f'CASE WHEN {_WHO} IS NULL THEN true ELSE "{owner}" = {_WHO}{nobodys} END'
@@ -118,7 +119,7 @@ SHORTEST_ID = 30
 TEXT, JSON, LIST = "text", "json", "list"
 _AS_TEXT = {TEXT: '"{}"', JSON: '"{}"::text', LIST: 'memcenter_joined("{}"::text[])'}
 
-# The built-in `array_to_string` is only STABLE, because of types other than text.
+# The built-in `array_to_string` is only STABLE, because it accepts other types than text.
 ID_FUNCTIONS = RunSQL(
     f"""
     CREATE FUNCTION memcenter_joined(text[]) RETURNS text
@@ -133,9 +134,9 @@ ID_FUNCTIONS = RunSQL(
 
 
 def mention_condition(columns: Mapping[str, str]) -> str:
-    """Return the condition for rows that mention one of the ids in one of these columns.
+    """Return the condition for rows that mention one of the given ids in one of these columns.
 
-    `columns` gives the expression of each, which must equal the index's expression.
+    `columns` maps each column to its type; the expression must equal that of the index.
     """
     return f"{_mentions(columns)} AND memcenter_ids({_whole(columns)}) && %s"
 
@@ -155,6 +156,6 @@ def _mentions(columns: Mapping[str, str]) -> str:
 
 
 def _whole(columns: Mapping[str, str]) -> str:
-    """Concatenate a row's texts, so that each write scans them once."""
+    """Concatenate a row's texts, so that each write scans the row once."""
     texts = (f"coalesce({_AS_TEXT[how].format(name)}, '')" for name, how in columns.items())
     return " || ' ' || ".join(texts)

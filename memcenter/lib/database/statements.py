@@ -48,15 +48,15 @@ _TIMES: Any = psycopg.adapters.get_loader(
 _IDLE = psycopg.pq.TransactionStatus.IDLE
 _ANSWERED = psycopg.pq.ExecStatus.TUPLES_OK
 _own = threading.local()
-Values = Sequence[Any] | Mapping[str, Any]  # for `%s`, or by name where one stands in many places
+Values = Sequence[Any] | Mapping[str, Any]  # positional for `%s`, or by name
 
 
 class _Cursor(psycopg.Cursor[Any]):
-    """One cursor for each connection, since creating one takes longer than most statements."""
+    """A cursor reused for its connection, since creating one takes longer than most statements."""
 
     def __init__(self, server: Any) -> None:
         super().__init__(server)
-        # Django's own loader of times is slow Python; every session here uses UTC.
+        # Django's loader of timestamps is slow Python; every session here uses UTC.
         self.adapters.register_loader("timestamptz", _TIMES)
 
     def take(self) -> list[tuple[Any, ...]]:
@@ -82,11 +82,12 @@ class Sql:
 def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[Any, ...]]:
     """Run one statement with server-side binding; it is prepared if used often.
 
-    Runs in the open transaction, counts in `connection.queries` and raises Django's database
-    errors. `anew` plans it for these values each time, for people with so many rows that one plan
-    can't fit all.
+    The statement runs in the open transaction, counts in `connection.queries` and raises Django's
+    database errors. `anew` plans the statement for these values, since one plan can't fit both
+    users with few rows and users with very many.
     """
-    database = connections[DEFAULT_DB_ALIAS]  # looked up once: `connection` does so each time
+    # one lookup; `connection` repeats it for each attribute
+    database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
     prepare = False if anew else None
     if database.queries_logged or database.execute_wrappers:
@@ -101,10 +102,10 @@ def rows(text: str, values: Values = (), *, anew: bool = False) -> list[tuple[An
 
 
 def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
-    """Run the statement that begins a request; it only reads.
+    """Run the first statement of a request, which must only read.
 
-    If the server has closed the connection meanwhile, the statement is repeated on a new one. So
-    Django's own check of the connection, one more round trip, isn't needed for this request.
+    If the server has closed the connection, the statement is repeated on a new connection. This
+    replaces Django's health check of the connection, which costs one more round trip.
     """
     database: Any = connections[DEFAULT_DB_ALIAS]
     try:
@@ -119,19 +120,19 @@ def first_rows(text: str, values: Values = ()) -> list[tuple[Any, ...]]:
 
 
 class Batch:
-    """Statements that don't depend on each other, sent together and answered in one round trip."""
+    """Independent statements, sent together and answered in one round trip."""
 
     def __init__(self) -> None:
         self._waiting: list[Later] = []
 
     def add(self, text: str, values: Values = (), *, anew: bool = False) -> Later:
-        """Add a statement like that of `rows`; the first `Later.rows` runs all that were added."""
+        """Add a statement as for `rows`. The first call of `Later.rows` runs the whole batch."""
         one = Later(self, text, values, anew)
         self._waiting.append(one)
         return one
 
     def run(self, *, ends: bool = False) -> None:
-        """Run what was added. With `ends`, a transaction that begins with it ends with it, too."""
+        """Run the added statements. With `ends`, also commit a transaction that they begin."""
         waiting, self._waiting = self._waiting, []
         database = connections[DEFAULT_DB_ALIAS]
         database.ensure_connection()
@@ -146,7 +147,7 @@ class Batch:
 
 @dataclass
 class Later:
-    """The rows of a statement of a batch."""
+    """The future rows of a statement in a batch."""
 
     batch: Batch
     text: str
@@ -174,7 +175,7 @@ def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
 
 @contextmanager
 def _begun_by_hand(server: Any, entering: str, *, ends: bool) -> Iterator[None]:
-    """Send BEGIN and its like as part of the pipeline; the driver would wait for their answers."""
+    """Send BEGIN and COMMIT within the pipeline; the driver would wait for each answer."""
     if not entering:
         yield
         return
@@ -201,7 +202,7 @@ def _cursor_of(server: Any) -> _Cursor:
 
 
 def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[Any, ...]]:
-    """Run the statement through Django's own cursor, which logs and wraps."""
+    """Run the statement through Django's cursor, which logs it and applies the wrappers."""
     raw: Any = _Cursor(connection.connection)
     raw.execute = partial(raw.execute, prepare=prepare)
     wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
@@ -213,9 +214,10 @@ def _watched(text: str, values: Values, *, prepare: bool | None) -> list[tuple[A
 
 @contextmanager
 def beginning(text: str) -> Iterator[None]:
-    """Let the transaction of `atomic` begin with `text`, in the round trip of its first statement.
+    """Run `text` right after BEGIN of the transaction in `atomic`, without its own round trip.
 
-    Whatever sends that statement, the driver begins the transaction, and it begins it with this.
+    The driver's hook that begins a transaction is replaced for the block, so `text` runs before any
+    first statement, even one of the ORM.
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
@@ -234,7 +236,7 @@ def beginning(text: str) -> Iterator[None]:
 
 
 def _start(server: Any, text: str) -> Iterator[None]:
-    """Begin the transaction: the driver runs this before each statement, in place of its own."""
+    """Begin the transaction if none is open. Replaces the driver's hook for each statement."""
     idle = server.pgconn.transaction_status == _IDLE and not server._autocommit
     if idle and not _begun(server.pgconn, text):
         raise psycopg.OperationalError("The transaction could not begin.")
@@ -242,7 +244,7 @@ def _start(server: Any, text: str) -> Iterator[None]:
 
 
 def _entering(server: Any) -> str:
-    """Return what the transaction has to begin with, if it hasn't begun."""
+    """Return the statement to run after BEGIN, or an empty text if the transaction has begun."""
     told: tuple[Any, str] | None = getattr(_own, "entering", None)
     if told is None or told[0] is not server or server.pgconn.transaction_status != _IDLE:
         return ""
@@ -261,7 +263,7 @@ def begin(text: str) -> None:
         if _begun(raw.pgconn, text):
             return
         with suppress(psycopg.Error):
-            raw.rollback()  # the ordinary way says what is wrong
+            raw.rollback()  # `rows` raises the proper error
     rows(text)
 
 
@@ -275,7 +277,7 @@ def _begun(server: Any, text: str) -> bool:
 def insert(instances: Sequence[Row]) -> None:
     """Insert new rows of one model in one statement and set their ids.
 
-    Like `bulk_create` in a fraction of its time, without conflicts and inheritance.
+    This is much faster than `bulk_create`, but supports neither conflicts nor inheritance.
     """
     made = rows(*insertion(instances))
     for one, (pk,) in zip(instances, made, strict=True):
@@ -288,9 +290,9 @@ def insertion(instances: Sequence[Model]) -> tuple[str, list[Any]]:
 
 
 def insert_unless(instance: Model, *, conflict: str) -> bool:
-    """Insert one row unless it exists; `conflict` is the target of ON CONFLICT.
+    """Insert one row unless it exists; return False if it exists.
 
-    Returns False if the row exists.
+    `conflict` is the target of ON CONFLICT.
     """
     text = _insertion(type(instance), 1, f" ON CONFLICT {conflict} DO NOTHING")
     made = rows(text, _values([instance]))
@@ -302,7 +304,7 @@ def insert_unless(instance: Model, *, conflict: str) -> bool:
 def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
     """Insert the rows of one model that don't exist yet, and set their ids.
 
-    `conflict` names the unique column, in brackets.
+    `conflict` is the unique column in parentheses.
     """
     if not instances:
         return
@@ -325,8 +327,8 @@ class IdOf:
 def insert_together(instances: Sequence[Model]) -> None:
     """Insert new rows of several models in one statement and set their ids.
 
-    A row may refer to those before it, by a foreign key or by `IdOf` as the value of a field. No
-    policy or trigger of a row sees the others.
+    A row may refer to earlier rows, by a foreign key or by `IdOf` as the value of a field. Policies
+    and triggers of a row don't see the other rows.
     """
     places = {id(one): place for place, one in enumerate(instances)}
     shape: list[_Shape] = []
@@ -347,11 +349,12 @@ def insert_together(instances: Sequence[Model]) -> None:
                 setattr(one, column.attname, made[place])
 
 
-_Shape = tuple[type[Model], tuple[int | None, ...]]  # the row that each column refers to
+# model, and per column the index of the referenced row
+_Shape = tuple[type[Model], tuple[int | None, ...]]
 
 
 def _unsaved(column: Field[Any, Any], one: Model) -> Model | None:
-    """Return the row whose id the value of the column will be."""
+    """Return the unsaved row that the column refers to, or None."""
     value = getattr(one, column.attname)
     if isinstance(value, IdOf):
         return value.row
@@ -397,7 +400,7 @@ _PLAIN: dict[type[Field[Any, Any]], type[Any]] = {
     PositiveIntegerField: int,
     BigIntegerField: int,
     ArrayField: list,
-    HalfVectorField: str,  # written as PostgreSQL writes it
+    HalfVectorField: str,  # already in PostgreSQL's text format
 }
 
 
@@ -425,7 +428,7 @@ def _insertion(model: type[Model], count: int, conflict: str = "") -> str:
 
 @cache
 def columns(model: type[Model], alias: str) -> str:
-    """Return all columns of a model, in the order of the values for `instance`."""
+    """Return all columns of a model as SQL, in the order that `instance` expects."""
     return ", ".join(f'{alias}."{field.column}"' for field in model._meta.concrete_fields)
 
 
@@ -434,7 +437,7 @@ def width(model: type[Model]) -> int:
 
 
 def instance(model: type[Row], values: Sequence[object]) -> Row:
-    """Make a model instance from a row; JSON is parsed as the ORM does."""
+    """Build a model instance from a row; JSON is parsed as the ORM does."""
     given = list(values)
     for place in _json_places(model):
         told = given[place]

@@ -1,6 +1,6 @@
 """Markdown to safe HTML: CommonMark with tables, bare links and colored code, without raw HTML.
 
-The output is sanitised by nh3 as well, in case the renderer lets something pass.
+nh3 sanitises the output as well, in case the renderer lets something pass.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-# Texts that are nested deeper or longer than real ones are shown without rendering.
+# Longer or more deeply nested texts are shown without rendering.
 LONGEST = 100_000
 _DEEPEST = 40
 _TAGS = {
@@ -80,7 +80,7 @@ def _leads_elsewhere(address: str) -> bool:
 def _image(
     self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render an image as a link, since loading it would tell its server who reads this."""
+    """Render an image as a link, since loading it would reveal the reader to its server."""
     token = tokens[index]
     address, words = escape(token.attrGet("src") or ""), escape(token.content)
     return f'<a href="{address}">{words or address}</a>'
@@ -132,9 +132,9 @@ def _text(content: str) -> Token:
 
 
 def _with_tools(html: str) -> str:
-    """Add language and copy button to code, and scrolling to wide tables.
+    """Add a language label and a copy button to code, and scrolling to wide tables.
 
-    Every `<pre>` and `<table>` is ours here, since user HTML is escaped already.
+    Every `<pre>` and `<table>` here is ours, since HTML in the user's text is already escaped.
     """
     html = _CODE.sub(_code_head, html).replace("</code></pre>", "</code></pre></div>")
     html = _TABLE.sub('<div class="prose__wide" tabindex="0"><table>', html)
@@ -174,7 +174,7 @@ _INNER = str.maketrans({"「": "『", "」": "』", "“": "‘", "”": "’"})
 
 
 def inner(text: str) -> str:
-    """Use the marks of a nested quotation: 「来自『小满』」, “from ‘Seville’”."""
+    """Use the quotation marks of a nested quotation: 「来自『小满』」, “from ‘Seville’”."""
     return text.translate(_INNER)
 
 
@@ -269,7 +269,7 @@ _BY_NAME = {name: _FAMILIES[key] for key, names in _LANGUAGES.items() for name i
 
 
 def colored(code: str, language: str) -> str:
-    """Return the code as escaped HTML with its parts in spans; only escaped if unknown."""
+    """Return the code as escaped HTML, with highlighting if the language is known."""
     family = _BY_NAME.get(language.casefold())
     return "".join(_parts(code, family)) if family is not None else escape(code)
 
@@ -285,7 +285,7 @@ def _parts(code: str, family: _Family) -> Iterator[str]:
 
 
 def _named(found: re.Match[str], family: _Family) -> tuple[str, str]:
-    """Return the kind of a part, empty for a plain word, and its text."""
+    """Return the kind of a token (empty for a plain word) and its text."""
     groups = found.groupdict()
     word = groups.get("word")
     if groups.get("key"):

@@ -1,7 +1,7 @@
 """Split text into terms for keyword search, the same way for stored texts and queries.
 
-Stop words are chosen for questions and short statements. Some are given names as well: "Where does
-Will work?", "An lives in Ghent".
+Stop words are chosen for questions and short statements. Some of them are also first names: "Where
+does Will work?", "An lives in Ghent".
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from memcenter.lib.text import tokens
 
 _NAMES = ("Will", "An", "Can", "Don", "Do", "So", "My")
 _NAME = re.compile(rf"(?:{'|'.join(_NAMES)})(?:['’]s)?\b(?!['’])")
-# A word is a name if it is capitalised where no capital is due …
+# A word is a name if it is capitalised inside a sentence …
 _GOES_BEFORE = re.compile(r"[\w,;:] ")
-# … or, at the beginning, if the next word allows it ("Will you" and "An apple" don't).
+# … or at the beginning of one, if the next word allows it (not "Will you" and "An apple").
 _ASKED = (
     "i|you|he|she|it|we|they|there|this|that|these|those|the|a|an|my|your|his|her|its|our|their"
     "|anyone|anybody|someone|somebody|everyone|everybody|any|some|all|no"
@@ -32,7 +32,7 @@ _WORDS = re.compile(r"\b[A-Za-z]")
 
 
 def names_among_stop_words(text: str) -> frozenset[str]:
-    """Return stop words used as names in the text, in lower case; none in Titles And Headlines."""
+    """Return the lower-case stop words used as names; none in Titles And Headlines."""
     if not any(name in text for name in _NAMES):
         return frozenset()
     found = {
@@ -79,7 +79,7 @@ _CHINESE = """
 ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
 CHINESE_STOP_WORDS = frozenset(_CHINESE.split())
 
-# Never part of a character pair.
+# Characters that are never part of a character pair.
 CHINESE_STOP_CHARACTERS = frozenset(
     "的地得了着过吗呢吧啊呀哦嗯嘛啦我你您他她它们这那哪谁什么怎是在有没和与跟就都也还很把被给让"
 )
@@ -130,7 +130,7 @@ def terms(text: str) -> list[str]:
 def unusual(text: str) -> list[str]:
     """Return terms that are rare in the language itself: names, ids, jargon.
 
-    Another text with such a word is probably about the same thing. A word is rare if the token
+    Another text with such a word is probably about the same subject. A word is rare if the token
     encoding, which was learned from frequencies, has no single token for it.
     """
     written = dict.fromkeys(_written(normalise(text)))
@@ -138,7 +138,7 @@ def unusual(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Split the text into words and separators; joined again they give the text."""
+    """Split the text into words and separators; joining them restores the text."""
     return _cutter().cut(text)
 
 
@@ -151,12 +151,12 @@ def normalise(text: str) -> str:
 
 
 def simplified(text: str) -> str:
-    """Convert traditional to simplified characters one by one, so offsets stay valid."""
+    """Convert traditional to simplified characters, each on its own, so offsets stay valid."""
     return text.translate(_simplified_signs()).replace("妳", "你").replace("牠", "它")
 
 
 def language(text: str) -> Literal["zh", "en"]:
-    """Return Chinese if the text has at least as many Chinese characters as other words."""
+    """Return "zh" if the text has at least as many Chinese characters as other words."""
     chinese = words = 0
     for han, word in _TOKEN.findall(text):
         chinese += len(han)
@@ -239,7 +239,7 @@ def _chinese(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def _pairs(run: str) -> Iterator[str]:
-    """Return pairs of neighbouring characters, without stop words."""
+    """Yield pairs of neighbouring characters, without stop words."""
     telling = "".join(" " if word in CHINESE_STOP_WORDS else word for word in _cutter().cut(run))
     for pair in map("".join, pairwise(telling)):
         if " " not in pair and not CHINESE_STOP_CHARACTERS.intersection(pair):
@@ -254,7 +254,7 @@ def _trimmed(word: str) -> str:
 
 
 def _stemmer() -> _Stemmer:
-    """Return the thread's stemmer, which is not safe to share."""
+    """Return this thread's stemmer; stemmers are not thread-safe."""
     if not hasattr(_local, "stemmer"):
         import snowballstemmer
 

@@ -1,7 +1,7 @@
 """Detect whether one text contains another, by overlapping pieces of the normalised texts.
 
-Texts are normalised (NFKC, casefolded, letters and digits only) and cut into overlapping pieces
-of 16 characters, 6 where most of it is Chinese; a shorter text is one piece.
+Texts are normalised (NFKC, casefolded, letters and digits only) and cut into overlapping pieces of
+16 characters, or 6 if at least half of the text is Chinese. A shorter text is one piece.
 """
 
 import re
@@ -35,7 +35,7 @@ def shingles(normalised: str, *, size: int) -> frozenset[str]:
 
 
 class Resemblance:
-    """Finds texts that hold at least half of the pieces of one of the given texts."""
+    """Finds texts that contain at least half of the pieces of one of the given texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._needed: list[int] = []

@@ -1,6 +1,6 @@
 """Count and cut text in tokens of OpenAI's encoding o200k.
 
-`o200k_base.tiktoken.gz` holds its pieces, a line each: the bytes in base64, and the rank.
+Each line of `o200k_base.tiktoken.gz` is a token: its bytes in base64 and its rank.
 """
 
 import base64
@@ -10,13 +10,13 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-# `tiktoken.Encoding` keeps a second copy of all pieces (26 MB) for calls that aren't needed here.
+# `tiktoken.Encoding` keeps a second copy of all tokens (26 MB) for methods not needed here.
 from tiktoken._tiktoken import CoreBPE
 
 # Matching very long runs of one character needs a deep stack; each cut costs at most one token.
 _SLICE = 40_000
 _PIECES = Path(__file__).with_name("o200k_base.tiktoken.gz")
-# How tiktoken (`openai_public.py`) cuts text apart before it looks for pieces.
+# The pattern by which tiktoken (`openai_public.py`) splits text into words.
 _ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 _WORDS = "|".join(
     (
@@ -35,7 +35,7 @@ _WORDS = "|".join(
 
 @cache
 def _encoding() -> CoreBPE:
-    """Half a second: paid by the first caller, not by every start."""
+    """Return the encoding. Loading takes half a second, so it happens at the first use."""
     pieces = {}
     with gzip.open(_PIECES, "rb") as lines:
         for line in lines:
@@ -46,7 +46,7 @@ def _encoding() -> CoreBPE:
 
 def _encode(text: str) -> list[int]:
     encode = _encoding().encode_ordinary
-    whole = text.encode("utf-8", "replace").decode()  # half a pair of code units becomes "?"
+    whole = text.encode("utf-8", "replace").decode()  # a lone surrogate becomes "?"
     return [
         token
         for start in range(0, len(whole), _SLICE)
@@ -59,7 +59,7 @@ def count(text: str) -> int:
 
 
 def truncate(text: str, *, limit: int) -> str:
-    """Return the beginning of `text` that has at most `limit` tokens, in whole characters."""
+    """Return the longest beginning of `text` with at most `limit` tokens, in whole characters."""
     if limit <= 0:
         return ""
     if len(text.encode("utf-8", "replace")) <= limit:  # a token is at least one byte
@@ -73,7 +73,7 @@ def truncate(text: str, *, limit: int) -> str:
 def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
     """Split into pieces of at most `size` tokens that overlap by about `overlap` tokens.
 
-    Every character is in some piece. A character of more than `size` tokens is a piece alone.
+    Every character is in some piece. A character of more than `size` tokens is a piece of its own.
     """
     if not 0 <= overlap < size:
         raise ValueError("overlap must be at least 0 and smaller than size")
@@ -83,7 +83,7 @@ def split(text: str, *, size: int = 500, overlap: int = 50) -> list[str]:
     while reached < len(text):
         first = bisect_right(ends, start)
         end = _fitting_end(text, ends=ends, start=start, first=first, limit=size)
-        if end <= reached:  # cut apart it takes more tokens than as part of the whole
+        if end <= reached:  # no new character fits
             end, start = reached + 1, reached
         pieces.append(text[start:end])
         overlapping = ends[max(bisect_left(ends, end) - overlap, 0)]
@@ -95,7 +95,7 @@ def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: i
     """Return where a piece from `start` (in token `first`) must end to have `limit` tokens.
 
     A piece may have more tokens than it had inside the whole text, so it is counted again and
-    shortened until it fits. Returns `start` if not even one character fits.
+    shortened until it fits. Return `start` if not even one character fits.
     """
     last = min(first + limit, len(ends))
     while last > first:
@@ -108,7 +108,7 @@ def _fitting_end(text: str, *, ends: list[int], start: int, first: int, limit: i
 
 
 def _ends(text: str) -> list[int]:
-    """Return for each token the number of whole characters of `text` before its end."""
+    """Return for each token the number of characters of `text` that are complete at its end."""
     piece = _encoding().decode_single_token_bytes
     return list(accumulate(_characters_ended([piece(token) for token in _encode(text)])))
 
@@ -129,7 +129,7 @@ def _continuation_bytes(lead: int) -> int:
 
 
 def _whole_character(text: str, end: int) -> int:
-    """Move back out of a sequence that is shown as one character (é, 👨‍👩‍👧)."""
+    """Move `end` out of a sequence that is shown as one character (é, 👨‍👩‍👧)."""
     while 0 < end < len(text) and _joined(text[end - 1], text[end]):
         end -= 1
     return end

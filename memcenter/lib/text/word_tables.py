@@ -1,4 +1,4 @@
-"""Word lists and patterns in TOML files, beside the code that uses them."""
+"""Load word lists and patterns from TOML files beside the code that uses them."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ _REFERENCE = re.compile(r"\{([a-z][a-z_.]*)\}")
 class WordTables:
     """The files of one folder, by their names without `.toml`.
 
-    Lines of a text are alternatives; items of a list follow each other.
+    The lines of a string are alternatives; the items of a list are concatenated.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -25,8 +25,8 @@ class WordTables:
     def patterns(self, name: str, **more: str) -> dict[str, str]:
         """Return the patterns of a file.
 
-        `{word}` or `{table.word}` in a pattern stands for words of the file, for an earlier
-        pattern, or for one of `more`.
+        `{word}` or `{table.word}` in a pattern is replaced by words of the file, by an earlier
+        pattern, or by an entry of `more`.
         """
         found = self.table(name)
         known = {**found, **more}
@@ -35,7 +35,7 @@ class WordTables:
         return {key: known[key] for key in found["patterns"]}
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        """Return the rows of a file, with words instead of references."""
+        """Return the rows of a file, with references replaced by words."""
         found = self.table(name)
         return [{key: _filled(found, one) for key, one in row.items()} for row in found["rows"]]
 

@@ -1,6 +1,6 @@
-"""Examine an instance from outside: what is wrong with it, in plain words, and what helps.
+"""Diagnose an instance from outside: report each problem in plain words, with advice.
 
-The checks go from the bottom up. One that needs what is broken below it isn't made.
+The checks go from the bottom up. A check is skipped if it needs something that is broken.
 """
 
 import errno
@@ -36,7 +36,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # Stopped politely, it stops the databases that it started.
+        # On SIGTERM, also stop the databases that this command started.
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
         wrong = 0
         for found in examine():
@@ -54,14 +54,14 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-# PostgreSQL's write-ahead log alone may take this much before it is cut.
+# The size that PostgreSQL's write-ahead log alone may reach.
 LEAST_FREE = 1_000_000_000
 _PORTS_TRIED = 50
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of a check. `advice` is what to do; only a finding that is wrong has it."""
+    """The result of a check. Only a failed check has `advice`."""
 
     subject: str
     text: str
@@ -80,7 +80,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Make all checks, and give each finding as soon as it is known."""
+    """Run all checks and yield each finding at once."""
     path = Path(settings.DATA_DIR)
     folder, found = examine_folder(path)
     yield found
@@ -99,7 +99,7 @@ def examine() -> Iterator[Finding]:
 
 
 def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
-    """Use the folder as `up` does, and write into it."""
+    """Open the data folder as `up` does, and write a test file."""
     try:
         folder = DataFolder(path)
         with plain_errors(f"The data folder {folder.path} can't be used"):
@@ -112,10 +112,10 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 
 
 def _refuse_files_of_others(folder: DataFolder) -> None:
-    """Raise `PermissionError` for a file that another user left, root for example."""
+    """Raise `PermissionError` if a file isn't ours, for example one created by root."""
     for place in (folder.path, folder.log):
         for one in place.iterdir():
-            # A running instance may just have deleted it.
+            # A running instance may have deleted it in the meantime.
             if not os.access(one, os.R_OK | os.W_OK) and one.exists():
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(one))
 
@@ -141,7 +141,7 @@ def _advice_about_folder(path: Path, error: EmbeddedError) -> str:
 
 
 def examine_ledger(path: Path) -> Finding:
-    """Look whether a forget could write its line, without making the folder."""
+    """Check that the ledger can be written, without creating its folder."""
     existing = _existing(path)
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Finding("ledger", f"{path}")
@@ -154,13 +154,13 @@ def examine_ledger(path: Path) -> Finding:
 
 
 def _existing(path: Path) -> Path:
-    """Return the nearest folder that this user can see, upwards from `path`."""
+    """Return `path` or its nearest parent that exists and is visible to this user."""
     # Path.exists raises PermissionError before Python 3.14.
     return next(one for one in (path, *path.parents) if os.path.exists(one))
 
 
 def examine_disk(path: Path) -> Finding:
-    """Measure the disk of the data folder and that of the cluster, which may be elsewhere."""
+    """Check the free space of the data folder's disk and of the cluster's, if different."""
     places_used = {_existing(Path(os.path.realpath(one))) for one in (path, path / "pg")}
     where, free = min(
         ((one, shutil.disk_usage(one).free) for one in places_used), key=lambda pair: pair[1]
@@ -180,7 +180,7 @@ def _gigabytes(size: int) -> str:
 
 
 def examine_port(address: Address, folder: DataFolder | None) -> Finding:
-    """Try to listen, unless the instance of this folder does so already."""
+    """Check that the port is free, or used by the instance of this folder."""
     where = f"{address.host}:{address.port}"
     runs = folder is not None and _is_served(folder)
     try:
@@ -247,7 +247,7 @@ def _free_port_after(address: Address) -> int:
 
 
 def examine_embedded_databases(folder: DataFolder) -> Finding:
-    """Start both as `up` does, or use those that run."""
+    """Start both databases as `up` does, or use the running ones."""
     try:
         with Instance(folder).borrowed():
             return Finding("databases", "PostgreSQL and Redis start and answer.")
@@ -274,7 +274,7 @@ def _advice_about_databases(folder: DataFolder, told: str) -> str:
 
 
 def examine_own_databases() -> Finding:
-    """Ask the databases that DATABASE_URL and REDIS_URL name."""
+    """Query the databases of DATABASE_URL and REDIS_URL."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -300,7 +300,7 @@ def examine_own_databases() -> Finding:
 
 
 def examine_chat_model() -> Finding:
-    """Ask the model one short question, in the form that the product asks in."""
+    """Send the model a short question in the format that the product uses."""
     if not settings.MODEL_BASE_URL:
         return Finding("chat model", "none is set; the bundled reader is used.")
 

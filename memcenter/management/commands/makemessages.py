@@ -33,7 +33,7 @@ class Command(makemessages.Command):
 
 
 def said_by_services() -> Iterator[str]:
-    """Find error messages in all apps; those with inserted values can't be translated."""
+    """Yield the error messages of all apps; those with inserted values can't be translated."""
     for app in _APPS:
         for path in sorted((settings.BASE_DIR / app).rglob("*.py")):
             if not _FOR_PROGRAMS & set(path.relative_to(settings.BASE_DIR).parts):
@@ -43,7 +43,7 @@ def said_by_services() -> Iterator[str]:
 def _raised_in(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and _name_of(node.func) in _RAISED:
-            # Invalid.field names the field first
+            # The first argument of Invalid.field is the field's name.
             given = node.args[1:2] if _name_of(node.func) == "field" else node.args[:1]
             for text in given:
                 if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value:

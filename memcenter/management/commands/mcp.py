@@ -22,11 +22,11 @@ class Command(BaseCommand):
         if key_of(text) is None:
             raise CommandError("The key in MEMCENTER_API_KEY is not valid.")
         sys.stderr.write("Memory Center speaks MCP on stdin and stdout.\n")
-        server.build(lambda request: _living(text)).run("stdio")
+        server.build(lambda request: _valid_key(text)).run("stdio")
 
 
-def _living(text: str) -> ApiKey:
-    """Look up the key for each call, so that a revoked key stops working."""
+def _valid_key(text: str) -> ApiKey:
+    """Look up the key again for each call, so that a revoked key stops working."""
     key = key_of(text)
     if key is None:
         raise Trouble("unauthenticated", "This API key is not valid any more.")

@@ -34,8 +34,8 @@ class Command(BaseCommand):
             with _nothing_runs(where.data):
                 connection.close()
                 told = backup.read(options["file"], where=where, replace=options["replace"])
-                migrate_if_needed(backup_first=False)  # from the backup that is there
-                cache.clear()  # whatever it says is of another state
+                migrate_if_needed(backup_first=False)  # the restored backup still exists
+                cache.clear()  # it belongs to the replaced data
                 with as_system():
                     webhook_events.hold_deliveries()
                     SignInLink.objects.all().delete()
@@ -52,7 +52,10 @@ class Command(BaseCommand):
 
 @contextlib.contextmanager
 def _nothing_runs(data: Path) -> Iterator[None]:
-    """Refuse while the supervisor runs; separately started programs must be stopped by hand."""
+    """Raise `FolderBusy` while the supervisor runs.
+
+    Programs that were started separately must be stopped by hand.
+    """
     if not (data / "secrets.json").exists():
         yield
         return
@@ -61,7 +64,7 @@ def _nothing_runs(data: Path) -> Iterator[None]:
 
 
 def _take_key(data: Path, key: str) -> str:
-    """Restore the secret key, with which sessions and hashes were made."""
+    """Restore the secret key of the backup's sessions and hashes; return a message."""
     file = data / "secrets.json"
     if file.exists() and DataFolder(data).secrets.secret_key == settings.SECRET_KEY:
         folder = DataFolder(data)

@@ -37,7 +37,8 @@ _LOGIN = """\
 
 """
 
-# What the programs import when they begin. Imported here, it exists once for all of them.
+# Modules that the programs import at their start. Imported before the fork, they are loaded only
+# once.
 _OF_PROGRAMS = (
     *("celery.bin.celery", "celery.apps.worker", "celery.apps.beat", "celery.concurrency.prefork"),
     *(
@@ -75,11 +76,11 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
-        self.stdout.flush()  # who reads it through a pipe waits for it too
+        self.stdout.flush()  # a reader of a pipe would wait otherwise
 
 
 def _is_embedded(folder: DataFolder) -> bool:
-    """Tell whether the command line set the folder's own databases."""
+    """Return whether DATABASE_URL is that of the folder's own database."""
     if not env.text("REDIS_URL"):
         raise EmbeddedError("DATABASE_URL is set and REDIS_URL is not; set both or neither.")
     return env.text("DATABASE_URL") == Instance(folder).postgres.url("app")
@@ -89,17 +90,17 @@ def _is_embedded(folder: DataFolder) -> bool:
 def _prepare(folder: DataFolder, *, embedded: bool) -> None:
     migrate_if_needed(meanwhile=lambda: _collect_static(folder), backup_first=embedded)
     _make_first_login(folder)
-    # A restored copy of the data folder is older than the ledger.
+    # A data folder restored from a copy may be older than the ledger.
     call_command("reapply_forgets", at_start=True)
     get_resolver().url_patterns  # noqa: B018  imports all views
     for name in _OF_PROGRAMS:
         import_module(name)
     celery.finalize()
-    get_wsgi_application()  # for the middleware that it imports
-    # Celery's own check touches most of the memory that the programs share; `make test` checks.
+    get_wsgi_application()  # imports the middleware
+    # Celery's own check would write to most of the shared memory; `make test` runs it.
     os.environ["CELERY_SKIP_CHECKS"] = "1"
     preload()
-    # The programs are copies of this process, which may have no connection open.
+    # The programs are forks of this process, which must have no open connections.
     connections.close_all()
 
 
@@ -113,8 +114,8 @@ def _collect_static(folder: DataFolder) -> None:
 
 
 def _static_fingerprint() -> str:
-    """Return a fingerprint that changes with our static files or the installed packages."""
-    # Their names hold the versions.
+    """Return a hash that changes with our static files or the installed packages."""
+    # The names of these folders contain the versions.
     files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:
         files += sorted(path for path in Path(folder).rglob("*") if path.is_file())
