@@ -1,4 +1,4 @@
-"""Small middlewares as functions, in the order of `settings.MIDDLEWARE`, and pages' context."""
+"""Middleware functions, in the order of `settings.MIDDLEWARE`, and the pages' context."""
 
 import zoneinfo
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from ops.models import Theme, User
 
 Handler = Callable[[HttpRequest], HttpResponse]
 Answer = Callable[[HttpRequest, Handler], HttpResponse]
-_CALLS = ("/api/v1/", "/v1/", "/v2/", "/v3/")  # ours, and other products'
+_CALLS = ("/api/v1/", "/v1/", "/v2/", "/v3/")  # our API, and those of other products
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -36,13 +36,13 @@ _LOOSE_POLICY = (
 
 
 def middleware(answer: Answer) -> Callable[[Handler], Handler]:
-    """Make a middleware of a function of the request and the next handler."""
+    """Turn a function of the request and the next handler into a middleware."""
     return lambda get_response: lambda request: answer(request, get_response)
 
 
 @middleware
 def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Answer `/healthz` first of all; it only tells that the process answers."""
+    """Answer `/healthz` before anything else; it only shows that the process responds."""
     if request.path == "/healthz":
         return HttpResponse("ok\n", content_type="text/plain")
     return get_response(request)
@@ -50,7 +50,7 @@ def health_check(request: HttpRequest, get_response: Handler) -> HttpResponse:
 
 @middleware
 def request_id(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Give each request an id, in every log line and in the response."""
+    """Assign each request an id, for its log lines and the response."""
     with telemetry.of_request(request.headers.get(telemetry.REQUEST_ID, "")) as name:
         with telemetry.request_span(request) as answered:
             response = answered(get_response(request))
@@ -77,16 +77,16 @@ def content_security_policy(request: HttpRequest, get_response: Handler) -> Http
 
 @middleware
 def calls_with_a_key(request: HttpRequest, get_response: Handler) -> HttpResponse:
-    """Let the view alone answer an API call that brings a key.
+    """Call the view directly for an API call with a key.
 
-    Sessions, CSRF tokens, signed-in people and messages belong to pages; none of what follows in
-    `settings.MIDDLEWARE` does anything for such a call but take time.
+    Sessions, CSRF tokens, sign-in and messages belong to pages. For such a call, the middlewares
+    that follow in `settings.MIDDLEWARE` would only take time.
     """
     if not _brings_a_key(request):
         return get_response(request)
     request.get_host()  # raises DisallowedHost, as for pages
     audit_log.set_actor("visitor", "api")
-    # Not only until it has answered: a streamed answer is still to come.
+    # Not reset afterwards, since a streamed response is produced later.
     translation.activate(translation.get_language_from_request(request))
     response = _of_the_view(request)
     if not response.streaming and not response.has_header("Content-Length"):
@@ -168,7 +168,7 @@ def personal_settings(request: HttpRequest, get_response: Handler) -> HttpRespon
 
 
 def personal(request: HttpRequest) -> dict[str, Any]:
-    """`theme`, `user_settings` and `language_model` (empty: the bundled rules) for every page."""
+    """Return the template variables of every page; `language_model` is empty for bundled rules."""
     own = getattr(request, "user_settings", None)
     chosen = own.theme if own else request.COOKIES.get("theme", "")
     return {

@@ -1,7 +1,7 @@
-"""`/readyz` tells whether this instance can do its work, `/metrics` gives figures for Prometheus.
+"""`/readyz` reports whether this instance works; `/metrics` returns figures for Prometheus.
 
 The figures contain only numbers and our own names, no personal data. They are counted in
-PostgreSQL, so every process gives the same. Each statement reads an index of recent or unfinished
+PostgreSQL, so every process returns the same. Each statement reads an index of recent or unfinished
 rows.
 """
 
@@ -114,7 +114,7 @@ def _lines() -> Iterator[str]:
     ready: list[Sample] = [({"part": name}, float(not check())) for name, check in CHECKS.items()]
     yield from _gauge("ready", "1 where this part answers.", ready)
     if ({"part": "database"}, 0.0) in ready:
-        return  # an alert on the database needs an answer while it is away
+        return  # an alert on the database needs an answer without it
     with as_system(durable=False):
         gauges: list[Gauge] = [
             ("operations", "Operations that aren't done, by kind and status.", _open_operations()),
@@ -137,8 +137,8 @@ def _lines() -> Iterator[str]:
         yield from _gauge(*gauge)
 
 
-def _gauge(name: str, told: str, samples: list[Sample]) -> Iterator[str]:
-    yield f"# HELP memcenter_{name} {told}\n# TYPE memcenter_{name} gauge\n"
+def _gauge(name: str, description: str, samples: list[Sample]) -> Iterator[str]:
+    yield f"# HELP memcenter_{name} {description}\n# TYPE memcenter_{name} gauge\n"
     for labels, value in samples:
         inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
         yield f"memcenter_{name}{f'{{{inside}}}' if inside else ''} {value:g}\n"
@@ -151,7 +151,7 @@ def _escaped(text: str) -> str:
 def _open_operations() -> list[Sample]:
     rows = [
         row
-        for status in _OPEN  # one by one: each has an index of its own
+        for status in _OPEN  # one query each: every status has its own index
         for row in Operation.objects.filter(status=status)
         .order_by()
         .values_list("kind", "status")
@@ -202,11 +202,11 @@ def _model_calls() -> Iterator[Gauge]:
             model_milliseconds=Avg("took_ms"),
         )
     )
-    for name, told in (
+    for name, about in (
         ("model_calls", "Calls of models in a day."),
         ("model_tokens_in", "Tokens that were sent in a day."),
         ("model_tokens_out", "Tokens that came back in a day."),
         ("model_cost", "What that cost, by the price settings."),
         ("model_milliseconds", "How long a call took on average."),
     ):
-        yield name, told, [({key: row[key] for key in labels}, float(row[name])) for row in rows]
+        yield name, about, [({key: row[key] for key in labels}, float(row[name])) for row in rows]

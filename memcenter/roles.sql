@@ -1,11 +1,11 @@
--- The roles, the database and its extensions. The one-command run and a production database are
--- prepared by this same file; running it again changes nothing but the passwords.
+-- The roles, the database and its extensions. This file prepares the databases of the one-command
+-- run and of production. Running it again changes only the passwords.
 --
 --   psql -d postgres -v owner_password=... -v app_password=... [-v database=memcenter] -f roles.sql
 --
--- as a superuser (vector is no trusted extension, and only a superuser hands out BYPASSRLS).
+-- as a superuser (vector isn't a trusted extension, and only a superuser may grant BYPASSRLS).
 --   memcenter_owner   owns the database and all tables, migrates       MEMCENTER_OWNER_DATABASE_URL
---   memcenter_app     runs everything else, is under row security      DATABASE_URL
+--   memcenter_app     runs everything else, with row security          DATABASE_URL
 --   memcenter_system  work across users: SET LOCAL ROLE inside a transaction; nobody logs in as it
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -18,7 +18,7 @@ SELECT format('CREATE ROLE %I', role)
 ALTER ROLE memcenter_owner WITH LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD :'owner_password';
 ALTER ROLE memcenter_app WITH LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD :'app_password';
 ALTER ROLE memcenter_system WITH NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE BYPASSRLS;
--- The app becomes memcenter_system only where it says so, never by inheritance.
+-- The app must switch to memcenter_system explicitly; it inherits no rights from it.
 GRANT memcenter_system TO memcenter_app WITH INHERIT FALSE, SET TRUE;
 
 SELECT format('CREATE DATABASE %I OWNER memcenter_owner TEMPLATE template0 ENCODING ''UTF8''', :'database')
@@ -31,9 +31,9 @@ CREATE EXTENSION IF NOT EXISTS vector;
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
--- Under row security an index serves only conditions that can't tell what they looked at. This one
--- compares arrays of texts as = does, which counts as such; without it the index of words would
--- lie idle for people with very many memories.
+-- Under row security, an index is used only for leakproof conditions. This function compares arrays
+-- of texts as = does, which is leakproof. Without this mark, the index of words would not be used
+-- for people with very many memories.
 ALTER FUNCTION pg_catalog.arrayoverlap(anyarray, anyarray) LEAKPROOF;
 
 -- MAINTAIN lets the app vacuum what it has erased; without it VACUUM only warns and skips.
@@ -43,9 +43,9 @@ ALTER DEFAULT PRIVILEGES FOR ROLE memcenter_owner IN SCHEMA public
 ALTER DEFAULT PRIVILEGES FOR ROLE memcenter_owner IN SCHEMA public
   GRANT USAGE, SELECT ON SEQUENCES TO memcenter_app, memcenter_system;
 
--- What was forgotten is erased from the data folder as well: tables and the planner's notes are
--- written anew, and a new segment of the write-ahead log is begun. Needed only where PostgreSQL's
--- files lie in the data folder.
+-- Rights to erase forgotten rows from the data folder: tables and statistics are rewritten, and the
+-- write-ahead log switches to a new segment. Needed only if PostgreSQL's files are in the data
+-- folder.
 GRANT pg_checkpoint TO memcenter_app;
 GRANT EXECUTE ON FUNCTION pg_switch_wal() TO memcenter_app;
 GRANT MAINTAIN ON pg_statistic, pg_statistic_ext_data TO memcenter_app;

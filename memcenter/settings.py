@@ -86,17 +86,16 @@ TEMPLATES = [
     },
 ]
 
-# --- Databases ------------------------------------------------------------------------------
 # The owner migrates; everything else runs as a role that owns nothing and can't bypass row
-# security. Work across users takes the role `memcenter_system` inside its transaction.
+# security. Work across users switches to the role `memcenter_system` inside its transaction.
 _role = "MEMCENTER_OWNER_DATABASE_URL" if env.flag("MEMCENTER_AS_OWNER", False) else "DATABASE_URL"
 _NO_DATABASE: dict[str, Any] = {
     "ENGINE": "django.db.backends.postgresql",
     "NAME": "none",
     "OPTIONS": {},
 }
-# Hot statements are planned once for each connection. A pooler that hands a connection on after
-# each transaction may not keep what was prepared on it.
+# Frequent statements are prepared once per connection. Turn this off for a pooler that passes a
+# connection on after each transaction, since it may lose prepared statements.
 _PREPARED = {"prepare_threshold": 3 if env.flag("MEMCENTER_PREPARE_STATEMENTS", True) else None}
 OWNER_DATABASE_URL = env.text("MEMCENTER_OWNER_DATABASE_URL")
 _database = env.database(_role) if env.text(_role) else _NO_DATABASE
@@ -131,14 +130,14 @@ CELERY_BROKER_URL = _celery_redis_url
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Seconds; until then a worker takes no message in the place of the one whose process ended.
+# Seconds to wait for the result of a process that ended, before its place is free again.
 CELERY_WORKER_LOST_WAIT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2}
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE = {
-    # What has waited for longer than it takes until the next of its kind needs no running.
+    # A message expires when the next one of its kind is due.
     name: {"task": task, "schedule": schedule, "options": {"expires": expires}}
     for name, task, schedule, expires in (
         ("sweep", "ops.tasks.sweep", 5.0, 5),
@@ -184,11 +183,11 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/signin/"
-# Until an owner decides on the page People.
+# The default until an owner decides on the page People.
 REGISTRATION_OPEN = env.flag("MEMCENTER_REGISTRATION_OPEN", False)
-# Whether the admin opens only for staff who have switched a second step on.
+# Whether the admin opens only for staff with two-step verification.
 STAFF_SECOND_STEP = env.flag("MEMCENTER_STAFF_SECOND_STEP", False)
-# Signing in by an OpenID Connect provider, where one is named.
+# Sign-in by an OpenID Connect provider, if one is set.
 OIDC_ISSUER = env.text("MEMCENTER_OIDC_ISSUER").rstrip("/")
 OIDC_CLIENT_ID = env.text("MEMCENTER_OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = env.text("MEMCENTER_OIDC_CLIENT_SECRET")
@@ -204,11 +203,11 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^readyz$", r"^metrics$"]  # asked from inside, past the proxy
+SECURE_REDIRECT_EXEMPT = [r"^readyz$", r"^metrics$"]  # called from inside, without the proxy
 SECURE_HSTS_SECONDS = env.integer("MEMCENTER_HSTS_SECONDS", 31_536_000) if _HTTPS else 0
-# What holds for other hosts of the domain, or in browsers' own lists, isn't ours to promise.
+# HSTS for subdomains and for browsers' preload lists is the operator's decision.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-# How many proxies stand before us, each of which adds the address of who called it.
+# The number of proxies in front of us; each adds the address of its caller.
 PROXIES = env.integer("MEMCENTER_PROXIES", 0)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -238,7 +237,7 @@ STORAGES = {
     "default": {"BACKEND": _ON_DISK, "OPTIONS": {"location": DATA_DIR / "files"}},
     "exports": {"BACKEND": _ON_DISK, "OPTIONS": _private("exports")},
     "imports": {"BACKEND": _ON_DISK, "OPTIONS": _private("imports")},
-    # The copies of memory files, in a folder for each person; object storage by its own backend.
+    # The copies of memory files, in a folder for each person. Object storage needs another backend.
     "memory_files": {
         "BACKEND": env.text(
             "MEMCENTER_FILES_STORAGE", "django.core.files.storage.FileSystemStorage"
@@ -283,7 +282,7 @@ SPECTACULAR_SETTINGS = {
     "DEFAULT_GENERATOR_CLASS": "memcenter.rest.openapi.OneSlashGenerator",
     "POSTPROCESSING_HOOKS": ["memcenter.rest.openapi.complete"],
 }
-# Calls a minute: of a key about one person, of the key as a whole, and forgets and exports apart.
+# Calls per minute: of a key about one person, of a key in total, and for forgets and exports.
 RATE_LIMIT = env.integer("MEMCENTER_RATE_LIMIT", 120, least=1)
 RATE_LIMIT_KEY = env.integer("MEMCENTER_RATE_LIMIT_KEY", 12_000, least=1)
 RATE_LIMIT_HEAVY = env.integer("MEMCENTER_RATE_LIMIT_HEAVY", 30, least=1)
@@ -304,7 +303,7 @@ MAX_IMPORT_BYTES = env.integer("MEMCENTER_MAX_IMPORT_BYTES", 209_715_200, least=
 
 # --- Memory ---------------------------------------------------------------------------------
 LONGTERM_DEFAULT = env.flag("MEMCENTER_LONGTERM_DEFAULT", True)
-# Whether a secret stays in the message that told it; what is derived from it never holds one.
+# Whether a secret stays in its message; texts derived from the message never contain it.
 SECRETS_IN_MESSAGES = env.choice("MEMCENTER_SECRETS_IN_MESSAGES", "keep", among=("keep", "mask"))
 WINDOW_MESSAGES = env.integer("MEMCENTER_WINDOW_MESSAGES", 20, least=2)
 WINDOW_TOKENS = env.integer("MEMCENTER_WINDOW_TOKENS", 2_000, least=100)
@@ -338,7 +337,7 @@ RECEIPT_TOKEN_DAYS = env.integer("MEMCENTER_RECEIPT_TOKEN_DAYS", 30, least=1)
 IDEMPOTENCY_HOURS = env.integer("MEMCENTER_IDEMPOTENCY_HOURS", 24, least=1)
 EXPORT_HOURS = env.integer("MEMCENTER_EXPORT_HOURS", 24, least=1)
 SIGNIN_LINK_MINUTES = env.integer("MEMCENTER_SIGNIN_LINK_MINUTES", 10, least=1)
-# The weekly mail; without a server nobody is offered it.
+# The weekly mail. It is offered only if a mail server is set.
 EMAIL_HOST = env.text("MEMCENTER_SMTP_HOST")
 EMAIL_PORT = env.integer("MEMCENTER_SMTP_PORT", 587, least=1)
 EMAIL_HOST_USER = env.text("MEMCENTER_SMTP_USER")
@@ -349,12 +348,11 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("MEMCENTER_SMTP_FROM")
 if EMAIL_HOST and "@" not in DEFAULT_FROM_EMAIL:
     raise env.BadSetting("MEMCENTER_SMTP_FROM", "is missing, and mail is to be sent from it")
-# Webhooks may then lead to services beside ours, in a network of one's own.
+# Whether webhooks may call services in a private network.
 WEBHOOKS_MAY_BE_PRIVATE = env.flag("MEMCENTER_WEBHOOKS_MAY_BE_PRIVATE", False)
 TEMPORARY_HOURS = env.integer("MEMCENTER_TEMPORARY_HOURS", 24, least=1)
 
-# --- Vectors --------------------------------------------------------------------------------
-# They are in PostgreSQL in any case; another store may search them, after `manage.py movevectors`.
+# Vectors are always in PostgreSQL. Another store can search them, after `manage.py movevectors`.
 VECTOR_STORE = env.choice("MEMCENTER_VECTOR_STORE", "pgvector", among=("pgvector", "milvus"))
 MILVUS_URI = env.text("MEMCENTER_MILVUS_URI")
 MILVUS_TOKEN = env.text("MEMCENTER_MILVUS_TOKEN")
@@ -365,10 +363,8 @@ if VECTOR_STORE == "milvus" and not MILVUS_URI:
 if not re.fullmatch(r"[A-Za-z_]\w{0,99}", MILVUS_PREFIX, re.ASCII):
     raise env.BadSetting("MEMCENTER_MILVUS_PREFIX", "must be letters, digits and underscores")
 
-# --- Language steps -------------------------------------------------------------------------
-# What is learned, decided and summarized by: the bundled rules, or a model that is served
-# somewhere. A model that fails is asked again by the operation; with the fallback the rules
-# stand in for it at once.
+# Extraction, arbitration and summaries use the bundled rules or the model of a server. If the model
+# fails, the operation retries it; with the fallback, the rules replace it at once.
 LANGUAGE_METHOD = env.choice("MEMCENTER_LANGUAGE_METHOD", "bundled", among=("bundled", "model"))
 MODEL_BASE_URL = env.text("MEMCENTER_MODEL_BASE_URL")
 MODEL_API_KEY = env.text("MEMCENTER_MODEL_API_KEY")
@@ -394,19 +390,18 @@ if EMBEDDER == "openai_compatible":
 MODEL_TIMEOUT = env.number("MEMCENTER_MODEL_TIMEOUT", 60, low=0.1, high=3_600.0)
 MODEL_RETRIES = env.integer("MEMCENTER_MODEL_RETRIES", 2)
 MODEL_FALLBACK = env.flag("MEMCENTER_MODEL_FALLBACK", False)
-# A chat that asks through /v1: how long it waits for what is remembered (seconds), how large its
-# requests may be, pictures included, and how many long answers a web process gives at a time.
-# Whether what left the window is left out of what its client sent, once the summary tells it.
+# For chat completions under /v1: the seconds to wait for recall, the largest request including
+# images, whether messages covered by the summary are removed from the request, and the number of
+# long answers that a web process gives at a time.
 RECALL_PATIENCE = env.number("MEMCENTER_RECALL_PATIENCE", 1.5, low=0.01, high=60.0)
 MAX_CHAT_BODY_BYTES = env.integer("MEMCENTER_MAX_CHAT_BODY_BYTES", 20_000_000, least=1_000)
 COMPACT_COMPLETIONS = env.flag("MEMCENTER_COMPACT_COMPLETIONS", True)
 LONG_ANSWERS = env.integer("MEMCENTER_LONG_ANSWERS", 10, least=1)
-# For a million tokens, in whatever currency the operator thinks.
+# Prices per million tokens, in any currency.
 MODEL_PRICE_INPUT = env.number("MEMCENTER_MODEL_PRICE_INPUT", 0, high=100_000.0)
 MODEL_PRICE_OUTPUT = env.number("MEMCENTER_MODEL_PRICE_OUTPUT", 0, high=100_000.0)
 
-# --- Operations -----------------------------------------------------------------------------
-# Processor time of one operation, or of one step of it; a process that needs more is ended.
+# Processor time of one operation, or of one step of it. A process that needs more is ended.
 OPERATION_CPU_SECONDS = env.integer("MEMCENTER_OPERATION_CPU_SECONDS", 20, least=1)
 LONG_OPERATION_CPU_SECONDS = env.integer("MEMCENTER_LONG_OPERATION_CPU_SECONDS", 600, least=1)
 LEASE_SECONDS = env.integer("MEMCENTER_LEASE_SECONDS", 60, least=2)
@@ -414,21 +409,21 @@ OPERATION_ATTEMPTS = env.integer("MEMCENTER_OPERATION_ATTEMPTS", 8, least=1)
 PROVIDER_PATIENCE_HOURS = env.integer("MEMCENTER_PROVIDER_PATIENCE_HOURS", 72)
 OPERATION_BACKOFF_CAP = env.integer("MEMCENTER_OPERATION_BACKOFF_CAP", 3_600, least=1)
 
-# Seconds of processor time for which something may hold all of a web process.
+# Seconds of processor time for which a call may block a web process. Then the process is ended.
 WEB_STUCK_SECONDS = env.integer("MEMCENTER_WEB_STUCK_SECONDS", 6, least=1)
 
-# When tables are rewritten and raw files scanned for what was forgotten, and up to which size of
-# the data folder.
+# The hour at which forgotten rows are erased from the raw files, and the largest data folder for
+# which this is done.
 DISK_ERASURE_HOUR = env.integer("MEMCENTER_DISK_ERASURE_HOUR", 3)
 if DISK_ERASURE_HOUR > 23:
     raise env.BadSetting("MEMCENTER_DISK_ERASURE_HOUR", "must be an hour, 0 to 23")
 DISK_ERASURE_MAX_MB = env.integer("MEMCENTER_DISK_ERASURE_MAX_MB", 20_000, least=1)
 
-# Statements that take longer are logged, without their values; 0: none are watched.
+# Slower statements are logged, without their values; 0 turns this off.
 SLOW_QUERY_MS = env.integer("MEMCENTER_SLOW_QUERY_MS", 0)
-# Who brings it reads /metrics; without one there is no such page.
+# The token for /metrics; without a token the page doesn't exist.
 METRICS_TOKEN = env.text("MEMCENTER_METRICS_TOKEN")
-# Where spans of requests, operations and model calls are sent (OTLP over HTTP); empty: nowhere.
+# The OTLP endpoint (HTTP) for spans of requests, operations and model calls; empty for none.
 OTEL_ENDPOINT = env.text("MEMCENTER_OTEL_ENDPOINT")
 OTEL_HEADERS = env.pairs("MEMCENTER_OTEL_HEADERS")
 OTEL_SHARE = env.number("MEMCENTER_OTEL_SHARE", 1.0)
@@ -453,7 +448,7 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "ERROR"},
         "httpx": {"level": "WARNING"},
-        # The SDK quotes what it was sent; what matters of it we log ourselves.
+        # The SDK logs its input; we log what matters ourselves.
         "mcp": {"level": "CRITICAL"},
     },
 }

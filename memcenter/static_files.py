@@ -1,6 +1,6 @@
-"""Static files as they are collected: one stylesheet in place of those that it imports.
+"""The storage of collected static files: merges the stylesheet with the files it imports.
 
-On a slow line each import is one more file to wait for. In development they stay as they are.
+On a slow connection each import delays the page. In development the files stay separate.
 """
 
 from __future__ import annotations

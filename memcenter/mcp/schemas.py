@@ -1,6 +1,6 @@
 """The arguments and results of the tools.
 
-An agent knows only the descriptions of the arguments when it calls a tool. The results have the
+An agent sees only the descriptions of the arguments when it calls a tool. The results have the
 shapes of the corresponding REST answers.
 """
 
@@ -56,8 +56,8 @@ def _owner(value: Any) -> Any:
         raise ValueError(error.message) from error
 
 
-def _said(value: Any) -> Any:
-    """Refuse NUL characters and lone surrogates, which the database can't store."""
+def _storable(value: Any) -> Any:
+    """Reject NUL characters and lone surrogates, which the database can't store."""
     if isinstance(value, str):
         if "\x00" in value:
             raise ValueError("The text must not contain NUL characters.")
@@ -88,7 +88,7 @@ def _with_zone(value: datetime | None) -> datetime | None:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-Text = Annotated[str, BeforeValidator(_said)]
+Text = Annotated[str, BeforeValidator(_storable)]
 Prose = Annotated[Text, StringConstraints(pattern=r"\S")]
 Owner = Annotated[
     str | None,
@@ -117,7 +117,7 @@ class Ingest(Owned):
         description="The whole page or statement. A newer edition replaces the older by itself.",
     )
     project_name: ProjectName = None
-    project_key: ProjectKey = None  # one of the two for the five types of projects
+    project_key: ProjectKey = None  # the five project types need a key or a name
     summary: Annotated[Text | None, Field(max_length=settings.MAX_MEMORY_CHARS)] = None
     tags: Annotated[
         list[Annotated[Text, Field(min_length=1, max_length=50)]] | None, Field(max_length=20)
@@ -348,7 +348,7 @@ class AnyHit(BaseModel):
     score: float
     conversation_id: str | None
     created_at: datetime | None
-    status: str | None = None  # of a memory: an archived one is in no prompt
+    status: str | None = None  # only of memories; archived ones are in no prompt
 
     @classmethod
     def of(cls, hit: SearchHit) -> Self:

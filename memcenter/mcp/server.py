@@ -1,6 +1,6 @@
-"""The MCP server: the declared tools under the official SDK, the same over HTTP and stdio.
+"""The MCP server: our tools in the official SDK, over HTTP and stdio.
 
-A call of a tool authenticates, authorises, finds the owner, then calls the service in one
+A tool call is authenticated and authorised, its owner is looked up, and the service runs in one
 transaction. Over HTTP the SDK's ASGI app runs under our WSGI server, in an event loop on its own
 thread.
 """
@@ -57,7 +57,7 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Called(Asked):
-    """Stands for the HTTP request in permission checks; it says whether the tool writes."""
+    """Replaces the HTTP request in permission checks; `writing` says whether the tool writes."""
 
     writing: bool = False
 
@@ -67,7 +67,7 @@ class Called(Asked):
 
 
 def key_of(text: str) -> ApiKey | None:
-    """Return the valid key of this text, with the user that it is bound to."""
+    """Return the key with this text and its bound user, or None if it isn't valid."""
     key = keys.authenticate(text)
     return None if key is None or (key.user is not None and not key.user.is_active) else key
 
@@ -75,7 +75,7 @@ def key_of(text: str) -> ApiKey | None:
 def perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
     """Run the tool in one transaction, on one of our own threads.
 
-    Raises only `Trouble`, since the SDK quotes other errors in its answers.
+    Raise only `Trouble`, since the SDK quotes other errors in its answers.
     """
     close_old_connections()
     try:
@@ -110,8 +110,7 @@ def _perform(tool: Declared, given: BaseModel, key: ApiKey) -> BaseModel:
         return tool.act(Call(user=user, asked=asked, ready=ready))
 
 
-# How an agent uses the server best: sent at the greeting, served as a prompt, printed in
-# docs/agents.md.
+# Instructions for agents: sent at initialization, served as a prompt, printed in docs/agents.md.
 INSTRUCTIONS = (Path(__file__).parent / "guide.txt").read_text(encoding="utf-8")
 # What an agent can do about each kind of error.
 _ADVICE = {
@@ -190,7 +189,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _not_valid(error: ValidationError) -> Trouble:
-    """Return the errors by field, without the input, which belongs to the caller."""
+    """Return the errors by field, without the input."""
     fields: dict[str, list[str]] = {}
     for one in error.errors(include_url=False, include_input=False, include_context=False):
         name, *inner = (str(part) for part in one["loc"]) if one["loc"] else ("arguments",)
@@ -214,7 +213,7 @@ def _told(trouble: Trouble) -> CallToolResult:
 
 PATH = "/mcp"
 _KEY = "memcenter.key"
-_BYTES_OF_A_CHARACTER = 12  # where a client writes it as two \u escapes
+_BYTES_OF_A_CHARACTER = 12  # if a client writes it as two \u escapes
 _START_SECONDS = 30
 
 

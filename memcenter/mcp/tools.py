@@ -1,6 +1,6 @@
-"""The tools. Each calls one service and checks nothing itself.
+"""The MCP tools. Each calls one service and checks nothing itself.
 
-The result of a list holds the cursor itself instead of a URL.
+Lists return the cursor itself instead of a URL.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ TOOLS = (
 class ToolPage(CursorPage):
     @classmethod
     def read_from(cls, data: Mapping[str, Any]) -> Self:
-        """Return the position of the cursor. Raises `Invalid` naming `cursor`."""
+        """Return the page at the cursor. Raise `Invalid` naming `cursor`."""
         return cls(cast(Request, None), data["limit"], read_cursor(data.get("cursor")))
 
     def _link(self, order: Order, row: Model, *, backwards: bool) -> str:

@@ -26,7 +26,10 @@ _REALM = 'Bearer realm="Memory Center"'
 @csrf_exempt
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Answer 401 without a valid key, whatever the message; a tool's own errors are results."""
+    """Answer one message, or 401 without a valid key.
+
+    A tool's own errors are part of its result.
+    """
     audit_log.set_actor("visitor", "mcp")
     try:
         key = _key(request)

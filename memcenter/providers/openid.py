@@ -1,7 +1,7 @@
 """Sign-in by an OpenID Connect provider, with Authlib.
 
-Discovery, the code flow with PKCE, state and nonce, and the signature, issuer, audience and age of
-the ID token. Only the ID token is trusted.
+Authlib does discovery and the code flow with PKCE, state and nonce, and checks signature, issuer,
+audience and age of the ID token. Only the ID token is trusted.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def is_on() -> bool:
 
 
 def shown_name() -> str:
-    """Return the provider's name for people."""
+    """Return the display name of the provider."""
     return settings.OIDC_NAME or urlsplit(settings.OIDC_ISSUER).netloc
 
 
 def lead_there(request: HttpRequest) -> HttpResponse:
-    """Redirect to the provider's page. Raises `ProviderError` if it can't be reached."""
+    """Redirect to the provider's page. Raise `ProviderError` if it can't be reached."""
     back = settings.PUBLIC_URL.rstrip("/") + reverse("oidc_return")
     with _failing_as_one():
         response: HttpResponse = _provider().authorize_redirect(request, back)
@@ -50,7 +50,7 @@ def lead_there(request: HttpRequest) -> HttpResponse:
 
 
 def read_claims(request: HttpRequest) -> Claims:
-    """Return the person that the provider authenticated. Raises `ProviderError`."""
+    """Return the person that the provider authenticated. Raise `ProviderError`."""
     with _failing_as_one():
         claims: dict[str, Any] = _provider().authorize_access_token(request)["userinfo"]
         if str(claims["iss"]).rstrip("/") != settings.OIDC_ISSUER:
@@ -64,15 +64,15 @@ def read_claims(request: HttpRequest) -> Claims:
 
 
 def _verified(claims: dict[str, Any]) -> str:
-    """Tell whether the e-mail address is verified; some providers send a string."""
+    """Return the e-mail address if it is verified, else an empty text."""
     is_so = claims.get("email_verified") in (True, "true")
     return str(claims.get("email") or "") if is_so else ""
 
 
 @contextmanager
 def _failing_as_one() -> Iterator[None]:
-    """Convert failures to `ProviderError`; log only the type, messages may quote input."""
-    # Large, and most instances have no such provider.
+    """Convert failures to `ProviderError` with their type only; messages may quote input."""
+    # Imported late, since they are large and most instances have no provider.
     from authlib.common.errors import AuthlibBaseError
     from joserfc.errors import JoseError
     from requests import RequestException
@@ -98,7 +98,7 @@ def _provider() -> Any:
 
 @cache
 def _made(issuer: str, client_id: str, client_secret: str) -> Any:
-    """Return the kept client, which caches the discovery document and the provider's keys."""
+    """Return the cached client, which keeps the discovery document and the provider's keys."""
     from authlib.integrations.django_client import OAuth
 
     return OAuth().register(

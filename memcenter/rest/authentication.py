@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 _WORDS = ("bearer", "token")
-_LOOKED_AT = 65_536  # bytes of a body in which the person's id is looked for before it is parsed
+_LOOKED_AT = 65_536  # largest body, in bytes, to search for the person's id
 _NAMED = re.compile(rb'"user_id"\s*:\s*"([^"\\\x00-\x1f]{1,256})"')
 
 
 class KeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer mc_…` (also `Token`) or `X-API-Key: mc_…`.
 
-    `request.auth` is the key, `request.user` its bound person or None. `request.person` is whom the
-    key or the call seems to name, read with the key (`people.whose` decides).
+    `request.auth` is the key, `request.user` its bound person or None. `request.person` is the
+    person that the key or the call appears to name, read with the key; `people.whose` decides.
     """
 
     def authenticate(self, request: Request) -> tuple[User | None, ApiKey] | None:
@@ -60,16 +60,16 @@ def _extra(request: Request) -> str:
 
 
 def _named(request: Request) -> str | None:
-    """Return the person's id as the query or a small body seems to tell it, unchecked."""
+    """Return the person's id from the query or a small body, unchecked."""
     if not isinstance(request, Request):
         return None
-    told = request.query_params.get("user_id")
-    if told is None and request.META.get("CONTENT_TYPE", "").partition("/")[0] != "multipart":
+    name = request.query_params.get("user_id")
+    if name is None and request.META.get("CONTENT_TYPE", "").partition("/")[0] != "multipart":
         size = request.META.get("CONTENT_LENGTH") or ""
         if size.isdecimal() and 0 < int(size) <= _LOOKED_AT:
-            seen = _NAMED.search(request._request.body)
-            told = seen[1].decode(errors="replace") if seen else None
-    return told if told and "\x00" not in told else None
+            match = _NAMED.search(request._request.body)
+            name = match[1].decode(errors="replace") if match else None
+    return name if name and "\x00" not in name else None
 
 
 class HasScope(BasePermission):

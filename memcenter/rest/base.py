@@ -69,7 +69,7 @@ class MemcenterView(APIView):
         return self.response
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Choose the only renderer: every caller gets JSON, whatever it accepts."""
+        """Return the only renderer: every caller gets JSON, whatever it accepts."""
         renderer = self.renderer_classes[0]()
         return renderer, renderer.media_type
 
@@ -100,7 +100,7 @@ class MemcenterView(APIView):
     def _answer_first(
         self, handler: Any, endpoint: Endpoint, call: Call, *, within: bool
     ) -> Response:
-        """Return the response, and do the deferred writes after it was sent."""
+        """Return the response, and run the deferred writes after it was sent."""
         with afterwards.collected() as owed, _transaction(call.user, at_once=False):
             call = _prepared(call, endpoint) if within else call
             response: Response = handler(call, **self.kwargs)
@@ -127,7 +127,7 @@ def _transaction(
 
 
 def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Asked:
-    """Read and validate the input. Raises `Invalid` or DRF's `ValidationError`, by field."""
+    """Read and validate the input. Raise `Invalid` or DRF's `ValidationError`, by field."""
     if any("\x00" in value for value in ids.values()):
         raise NotFound("There is nothing of this id.")
     query = _query(request, endpoint)
@@ -147,7 +147,7 @@ def read(request: Request, endpoint: Endpoint, *, ids: Mapping[str, str]) -> Ask
 
 
 def _query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """Drop empty values, and join repeated names by commas.
+    """Return the query without empty values; repeated names are joined by commas.
 
     An empty `user_id` is kept, so that its field refuses it. Otherwise a backend with an empty
     variable would name no person at all.
@@ -193,7 +193,7 @@ def _checked(raw: Mapping[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 @functools.cache
 def _checker(kind: type[Serializer[Any]], partial: bool) -> Serializer[Any]:
-    """Return one shared serializer, since validation has no state and copying fields is slow."""
+    """Return one shared serializer: validation has no state, and copying fields is slow."""
     return kind(partial=partial)
 
 

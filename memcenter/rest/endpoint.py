@@ -76,7 +76,7 @@ class Call:
 
     @property
     def person(self) -> Person | None:
-        """What was read of this person together with the key."""
+        """The person's data that was read together with the key."""
         person = self.asked.person
         return person if person is not None and person.user is self.user else None
 
@@ -86,7 +86,7 @@ class Call:
         return self.person.own if self.person else None
 
     def read_with_key(self, read: Callable[[User], Any]) -> Any:
-        """Return what the endpoint's `with_person` read with the key; else `read` it now."""
+        """Return the value of the endpoint's `with_person`, or `read` it now."""
         if self.person is not None:
             return self.person.extra
         with within(self.user):
@@ -107,20 +107,20 @@ class Call:
 class Endpoint:
     """One method of a view.
 
-    `takes` reads the query of a GET, the body of other methods, and both of a DELETE. With
+    `takes` validates the query of a GET, the body of other methods, and both of a DELETE. With
     `strict`, unknown names are refused, because they would decide which rows are erased.
     `unknown_user` is the treatment of an unknown `user_id`. `whose` replaces `people.whose`.
-    `prepare` runs before the transaction, for model calls; with `prepares_within` it runs inside
-    the transaction if it needs no network (it uses `access.within` then).
+    `prepare` runs before the transaction, for model calls. With `prepares_within` it runs inside
+    the transaction if it needs no network; it then uses `access.within`.
 
     `without_key` names the query parameter that replaces a key. `while_forgetting`: the endpoint
     also answers while all data of the person is being forgotten. `all_users_for` is the scope with
-    which an unbound key may ask about all people. `afterwards`: the call only writes the
-    explanation of its answer, after the response was sent. `adds`: the call only inserts rows, so
-    it doesn't take the person's lock. `heavy`: the call counts as a heavy one, as forgets and
-    exports do. `media` is the content type of the body. `etag`: a GET may
-    send `If-None-Match` (304), and a write `If-Match` (412). `with_person`: an SQL expression
-    about the person, `u`, that is read together with the key (`Call.person.extra`).
+    which an unbound key may ask about all people. `afterwards`: the call only writes the trace of
+    its answer, after the response was sent. `adds`: the call only inserts rows, so it doesn't take
+    the person's lock. `heavy`: the call counts towards the limit of heavy calls, like forgets and
+    exports. `media` is the content type of the body. `etag`: a GET may send `If-None-Match` (304),
+    and a write `If-Match` (412). `with_person`: an SQL expression about the person, `u`, that is
+    read together with the key (`Call.person.extra`).
     """
 
     scope: str
@@ -152,7 +152,7 @@ def endpoint(
     unknown_user: str | Callable[[Asked], str] = REFUSE,
     **options: Any,
 ) -> Callable[[Handler], Handler]:
-    """Declare a method of a `MemcenterView`, and describe it in the OpenAPI schema."""
+    """Declare a method of a `MemcenterView` and describe it in the OpenAPI schema."""
     chosen = unknown_user if callable(unknown_user) else (lambda asked: unknown_user)
 
     def declare(handler: Handler) -> Handler:

@@ -41,7 +41,7 @@ class Once:
         self._fingerprint = fingerprint
 
     def replay(self) -> Response | None:
-        """Return the stored answer. Raises `Conflict` if it was erased."""
+        """Return the stored answer, if any. Raise `Conflict` if it was erased."""
         with as_system():
             record = self._rows().first()
             if record is not None and record.expires_at <= timezone.now():
@@ -50,7 +50,7 @@ class Once:
         return None if record is None else self._again(record)
 
     def begin(self) -> None:
-        """Lock the key until the transaction ends. Raises `Conflict` if another call holds it."""
+        """Lock the key until the transaction ends. Raise `Conflict` if another call holds it."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
@@ -78,7 +78,7 @@ class Once:
                     body=orjson.loads(as_json(response.data)),
                     expires_at=timezone.now() + timedelta(hours=settings.IDEMPOTENCY_HOURS),
                 )
-        except IntegrityError as error:  # it is another person's, whose rows aren't visible
+        except IntegrityError as error:  # a record of another person, whose rows aren't visible
             raise Conflict("This Idempotency-Key was used for another request.") from error
 
     def _rows(self) -> Any:
@@ -95,7 +95,7 @@ class Once:
 
 
 def read(asked: Asked) -> Once | None:
-    """Return the request's keyed write, or None. Raises `Invalid` for an invalid key."""
+    """Return the request's keyed write, or None. Raise `Invalid` for an invalid key."""
     key = asked.request.headers.get(HEADER)
     if key is None or asked.key is None or not asked.writes:
         return None

@@ -1,7 +1,7 @@
 """Describe the endpoints as OpenAPI, with examples, links, headers and errors.
 
-`describe` gives what `extend_schema` takes for one method. `complete` runs over the finished
-document and adds what is the same for every endpoint. All examples are about Ana, who is allergic
+`describe` returns the arguments of `extend_schema` for one method. `complete` adds to the finished
+document everything that is the same for all endpoints. All examples are about Ana, who is allergic
 to peanuts; they are chosen by field name from `openapi_examples.json`.
 """
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from memcenter.rest.endpoint import Endpoint
 
 NODE = dict[str, Any]
-# `values` holds examples by field name, or by component and field name where the meaning differs.
-# `shown` lists optional fields that an example of a request body contains; `left_out` those that an
-# example of a response lacks, since only other calls of the same shape have them.
+# `values` holds examples by field name, or by component and field name if the meaning differs.
+# `shown` lists optional fields that an example of a request body contains. `left_out` lists fields
+# that an example of a response lacks, since only other calls of the same shape return them.
 _EXAMPLES = json.loads(Path(__file__).with_name("openapi_examples.json").read_text("utf-8"))
 VALUES: Mapping[str, Any] = _EXAMPLES["values"]
 _ERRORS = (400, 401, 403, 404, 409, 413, 429, 503)
@@ -113,10 +113,10 @@ def _headers(method: str, endpoint: Endpoint) -> list[OpenApiParameter]:
     if endpoint.etag:
         conditional = "If-None-Match" if method == "get" else "If-Match"
         found.append(_header(conditional, _CONDITIONS[conditional]))
-        told = OpenApiParameter(
+        header = OpenApiParameter(
             "ETag", str, OpenApiParameter.HEADER, response=[200], description=_STATE
         )
-        found.append(told)
+        found.append(header)
     return found
 
 
@@ -230,8 +230,8 @@ def operations(document: NODE) -> Iterator[tuple[str, str, NODE]]:
 def _error(code: str, message: str) -> NODE:
     fields = {"content": [message.partition(": ")[2]]} if code == "invalid" else {}
     shape = {"$ref": "#/components/schemas/Error"}
-    told = {"error": {"code": code, "message": message, "fields": fields}, "detail": message}
-    return {"description": message, "content": {_JSON: {"schema": shape, "example": told}}}
+    example = {"error": {"code": code, "message": message, "fields": fields}, "detail": message}
+    return {"description": message, "content": {_JSON: {"schema": shape, "example": example}}}
 
 
 def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
@@ -254,11 +254,11 @@ def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
 
 
 def _page_on(path: str, operation: NODE) -> None:
-    """Return the link to the next page of a list."""
+    """Set the link to the next page in the example of a list."""
     for response in operation["responses"].values():
-        told = response.get("content", {}).get(_JSON, {}).get("example")
-        if isinstance(told, dict) and "results" in told and told.get("next"):
-            told["next"] = f"https://memory.example{path}?cursor=W2ZhbHNlXQ"
+        example = response.get("content", {}).get(_JSON, {}).get("example")
+        if isinstance(example, dict) and "results" in example and example.get("next"):
+            example["next"] = f"https://memory.example{path}?cursor=W2ZhbHNlXQ"
 
 
 def _exemplify(media: NODE, schemas: Mapping[str, NODE]) -> None:
@@ -271,10 +271,10 @@ def _link(document: NODE) -> None:
     takers = _takers(document)
     for _path, method, operation in operations(document):
         for response in operation["responses"].values():
-            told = response.get("content", {}).get(_JSON, {}).get("example")
-            if method not in ("post", "delete") or not isinstance(told, dict):
+            example = response.get("content", {}).get(_JSON, {}).get("example")
+            if method not in ("post", "delete") or not isinstance(example, dict):
                 continue
-            if links := _links(told, takers, apart_from=operation["operationId"]):
+            if links := _links(example, takers, apart_from=operation["operationId"]):
                 response["links"] = links
 
 
@@ -288,28 +288,28 @@ def _takers(document: NODE) -> dict[str, list[str]]:
     return found
 
 
-def _links(told: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -> NODE:
+def _links(example: NODE, takers: Mapping[str, list[str]], *, apart_from: str) -> NODE:
     return {
         f"{taker}_of_{field}": {
             "operationId": taker,
             "parameters": {name: f"$response.body#/{field}"},
         }
-        for field, name in _ids_in(told)
+        for field, name in _ids_in(example)
         for taker in takers.get(name, ())
         if taker != apart_from
     }
 
 
-def _ids_in(told: NODE) -> Iterator[tuple[str, str]]:
-    """Return the response fields that hold ids, with the path parameter of each."""
-    for field, value in told.items():
+def _ids_in(example: NODE) -> Iterator[tuple[str, str]]:
+    """Yield the response fields that hold ids, with the path parameter of each."""
+    for field, value in example.items():
         prefix = value.partition("_")[0] if isinstance(value, str) and "_" in value else ""
         if prefix in _TAKEN_AS:
             yield field, _TAKEN_AS[prefix]
 
 
 class JsonRenderer(OpenApiJsonRenderer):
-    """The same for clients that accept plain JSON."""
+    """The same renderer for clients that accept plain JSON."""
 
     media_type = "application/json"
 
@@ -322,7 +322,7 @@ class NoExample(LookupError):
 
 
 def example_of(node: NODE, schemas: Mapping[str, NODE], *, name: str = "", inside: str = "") -> Any:
-    """Return an example of a schema. Raises `NoExample`."""
+    """Return an example of a schema. Raise `NoExample`."""
     if "$ref" in node:
         component = node["$ref"].rsplit("/", 1)[-1]
         return example_of(schemas[component], schemas, name=name, inside=component)
@@ -353,7 +353,7 @@ def _object(node: NODE, schemas: Mapping[str, NODE], component: str) -> NODE:
 
 
 def _fits(value: Any, node: NODE) -> bool:
-    """Tell whether the value chosen by name has the right type."""
+    """Return whether the value chosen by name has the right type."""
     if "$ref" in node or "allOf" in node or "properties" in node:
         return False
     if value is None:

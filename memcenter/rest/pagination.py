@@ -58,7 +58,7 @@ class CursorPage:
 
     @classmethod
     def read(cls, request: Request) -> CursorPage:
-        """Raises `Invalid` naming `cursor` or `limit`."""
+        """Parse the query parameters. Raise `Invalid` naming `cursor` or `limit`."""
         limit = _limit(request.query_params.get("limit"))
         return cls(request, limit, read_cursor(request.query_params.get("cursor")))
 
@@ -96,12 +96,12 @@ class CursorPage:
 
 
 def cursor_at(order: Order, row: Model, *, backwards: bool) -> str:
-    """Return the cursor of the page that begins next to this row."""
+    """Return the cursor of the page that starts next to this row."""
     return _Cursor(backwards, _name(order), getattr(row, order.field), row.pk).encoded()
 
 
 def listed(results: list[Any]) -> dict[str, Any]:
-    """Return a list without further pages."""
+    """Return the results as the only page of a list."""
     return {"results": results, "next": None, "previous": None}
 
 
@@ -116,7 +116,7 @@ def _beyond(model: type[Model], order: Order, cursor: _Cursor, *, descending: bo
     beyond = Q(**{f"{order.field}__{side}": value}) | Q(
         **{order.field: value, f"pk__{side}": cursor.id}
     )
-    return same_or_beyond & beyond  # an index can start at the first half
+    return same_or_beyond & beyond  # an index can use the first condition
 
 
 def _python_value(model: type[Model], order: Order, value: Any) -> Any:
@@ -144,7 +144,7 @@ def _limit(text: str | None) -> int:
 
 
 def read_cursor(text: str | None) -> _Cursor | None:
-    """Parse the cursor. Raises `Invalid` naming `cursor`."""
+    """Parse the cursor. Raise `Invalid` naming `cursor`."""
     if not text:
         return None
     try:

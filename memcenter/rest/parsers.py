@@ -1,6 +1,6 @@
 """Parse bodies: JSON objects of limited size and depth, and forms with a file.
 
-JSON has no NUL characters and no duplicate names. Uploads have a size limit and are stored
+JSON with NUL characters or duplicate names is refused. Uploads have a size limit and are stored
 privately from the first byte.
 """
 
@@ -28,7 +28,7 @@ MAX_DEPTH = 64
 class OrjsonParser(BaseParser):
     """Accepts any content type, since clients may forget to declare JSON.
 
-    Raises `Invalid` naming the place for anything but a JSON object, and `too_large`.
+    Raises `Invalid` with the position for anything but a JSON object, and `too_large`.
     """
 
     media_type = "*/*"
@@ -64,7 +64,7 @@ def parse_object(raw: bytes) -> dict[str, Any]:
         raise Invalid("The body must be a JSON object.")
     if b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
         _check(data)
-    # A colon for each name and no other: then none stands twice, and one parser is enough.
+    # With one colon for each name and no others, no name is repeated, and one parser is enough.
     if raw.count(b"{") != 1 or raw.count(b":") != len(data):
         check_names(raw)
     return data
@@ -73,8 +73,8 @@ def parse_object(raw: bytes) -> dict[str, Any]:
 def check_names(raw: bytes) -> None:
     """Raise `Invalid` if an object has a duplicate name.
 
-    Parsers differ in the value that they use, so a proxy that checks the person and this server
-    could use two different people. Invalid JSON passes here, since its parser refuses it.
+    Parsers differ in which of the values they use, so a proxy that checks the person and this
+    server could use two different people. Invalid JSON passes here, since its parser refuses it.
     """
     try:
         # Keep numbers as text, since Python refuses numbers of many thousand digits.
@@ -127,7 +127,7 @@ class UploadParser(MultiPartParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return a plain dict, as from JSON. Raises `too_large`."""
+        """Return a plain dict, as from JSON. Raise `too_large`."""
         request = (parser_context or {})["request"]
         if is_too_large(request.META.get("CONTENT_LENGTH")):
             limit = f"{settings.MAX_IMPORT_BYTES:,}"
@@ -159,8 +159,7 @@ def digest_of(value: Any) -> str:
 
 
 TAKES_FILES = ("/api/v1/memory/import", "/memory/data/import/")
-_FORM_BYTES = 1 << 20
-"""What stands around a file in a form."""
+_FORM_BYTES = 1 << 20  # the most that a form adds to its file
 
 
 class PrivateUpload(FileUploadHandler):
@@ -207,7 +206,7 @@ class PrivateUpload(FileUploadHandler):
 
 
 def is_too_large(content_length: str | None) -> bool:
-    """Tell by the content length whether an import must be too large."""
+    """Return whether an import is too large, judged by its content length."""
     try:
         return int(content_length or 0) > settings.MAX_IMPORT_BYTES + _FORM_BYTES
     except ValueError:

@@ -11,7 +11,7 @@ from memcenter.rest.endpoint import CREATE, EMPTY, PRETEND, REFUSE, Asked, Endpo
 from ops.accounts import users
 from ops.models import User
 
-NOBODY = 0  # not an id of a person, so nothing is found
+NOBODY = 0  # no person has this id, so nothing is found
 _UNNAMED = "Give {name}: this key is not bound to one user."
 
 
@@ -19,7 +19,7 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
     """Return the person, created on first write if the endpoint says so.
 
     Calls with an unbound key must name the person even next to an id, so that a backend with an
-    empty variable reaches no one. Raises `NotFound` for a person out of the key's reach, `Invalid`
+    empty variable reaches nobody. Raise `NotFound` for a person out of the key's reach, `Invalid`
     without a name, and `Conflict` (`being_forgotten`) for writes while the person is being
     forgotten.
     """
@@ -36,8 +36,8 @@ def whose(asked: Asked, endpoint: Endpoint) -> User | None:
 def whose_owner(asked: Asked) -> User:
     """Return the person like `whose`, with the agents' `owner_id` in place of `user_id`.
 
-    A call without an owner means the default owner, if one is set. A person is created on first
-    write. Raises as `whose`.
+    A call without an owner refers to the default owner, if one is set. A person is created on first
+    write. Raise the same errors as `whose`.
     """
     named, said = asked.data.get("owner_id"), asked.user_id
     if None not in (named, said) and named != said:
@@ -53,7 +53,7 @@ def whose_owner(asked: Asked) -> User:
 
 
 def _default_owner(asked: Asked) -> str | None:
-    """Return the default owner; None for a bound key. Raises `Invalid` without one, or for null."""
+    """Return the default owner, or None for a bound key. Raise `Invalid` without one."""
     if asked.bound_user is not None:
         return None
     if not settings.DEFAULT_OWNER or {"owner_id", "user_id"} & asked.data.keys():
@@ -62,13 +62,13 @@ def _default_owner(asked: Asked) -> str | None:
 
 
 def _asks_about_all(asked: Asked, endpoint: Endpoint) -> bool:
-    """Tell whether the call names no person; a `user_id` of null doesn't count as that."""
+    """Return whether the call is about all people: it has no `user_id`, not even null."""
     scopes = asked.key.scopes if asked.key else ()
     return endpoint.all_users_for in scopes and "user_id" not in asked.data
 
 
 def present(user: User, *, writes: bool) -> User:
-    """Return the person, unless they are being forgotten."""
+    """Return the person. Raise `NotFound` or `Conflict` if they are being forgotten."""
     if user.hidden_at is not None:
         if writes:
             users.check_not_being_forgotten(user)
@@ -77,7 +77,7 @@ def present(user: User, *, writes: bool) -> User:
 
 
 def reachable(user: User | None) -> User:
-    """Return a person within reach of an unbound key: one with an external id."""
+    """Return the person if an unbound key reaches them: active, with an external id, no staff."""
     if user is None or user.external_id is None or user.is_staff or not user.is_active:
         raise NotFound("There is nothing of this id.")
     return user

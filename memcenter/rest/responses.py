@@ -48,7 +48,7 @@ _KNOWN = (
 
 
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the response to an exception of a view; an unknown one gives a 500 without details."""
+    """Return the response to an exception of a view; an unknown one gets a 500 without details."""
     if isinstance(error, exceptions.APIException):
         return _of_rest_framework(error)
     if isinstance(error, ApplicationError):
@@ -65,7 +65,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Return the `error` object of a response for a part of an answer that is otherwise good."""
+    """Return the `error` object for a failed part of an otherwise successful answer."""
     told: dict[str, Any] = render_error(error, {}).data["error"]
     return told
 
@@ -79,7 +79,7 @@ def body(code: str, message: str, fields: Mapping[str, list[str]] | None = None)
 
 def _of_application(error: ApplicationError) -> Response:
     status = 412 if isinstance(error, Stale) else STATUS_OF.get(error.code)
-    if status is None:  # a service's own, more precise code: the class only gives the kind of error
+    if status is None:  # for a service's own code, the class decides
         status = 409 if isinstance(error, Conflict) else 404 if isinstance(error, NotFound) else 400
     return Response(body(error.code, error.message, error.fields), status=status)
 
@@ -98,7 +98,7 @@ def _of_rest_framework(error: exceptions.APIException) -> Response:
 
 
 def _fields(detail: Any) -> dict[str, list[str]]:
-    """Return the problem of each field; a place inside a field is part of the text."""
+    """Return the problems of each field; a path inside a field is part of the text."""
     if not isinstance(detail, dict):
         return {"body": list(_lines(detail))}
     return {str(name): list(_lines(inner)) for name, inner in detail.items()}
@@ -166,7 +166,7 @@ class OrjsonRenderer(BaseRenderer):
 
 
 def as_json(data: Any) -> bytes:
-    """Render JSON, with integers too long for orjson: PostgreSQL returns 1e40 as one."""
+    """Render JSON. Integers too long for orjson work too: PostgreSQL returns 1e40 as one."""
     try:
         return orjson.dumps(data, default=str, option=_OPTIONS)
     except TypeError:

@@ -67,7 +67,7 @@ def client() -> redis.Redis:
 
 
 class KeyThrottle(BaseThrottle):
-    """Counts a key's calls of the present minute in Redis. If Redis is down every call passes.
+    """Counts a key's calls of the current minute in Redis. If Redis is down, every call passes.
 
     The person's calls are counted in the same round trip if the person was read with the key;
     otherwise `count_person` counts them.
@@ -90,9 +90,9 @@ def begin() -> None:
 def count_key(
     key: ApiKey, *, user: User | None = None, scope: str = "", heavy: bool = False
 ) -> None:
-    """Count a call of the key, and of the person if they are known already.
+    """Count a call of the key, and of the person if they are already known.
 
-    Raises `Throttled` if the calls of this minute are used up.
+    Raise `Throttled` if the calls of this minute are used up.
     """
     persons = [_of_person(key, user, scope=scope, heavy=heavy)] if user is not None else []
     _with_key.set(frozenset(bucket for _, bucket, _ in persons))
@@ -102,8 +102,8 @@ def count_key(
 def count_person(key: ApiKey | None, user: User | None, *, scope: str, heavy: bool = False) -> None:
     """Count a call about one person, unless it was counted with the key.
 
-    Forgets, exports and other `heavy` calls are counted separately. Raises `Throttled` if the
-    key's calls about this person are used up.
+    Forgets, exports and other `heavy` calls are counted separately. Raise `Throttled` if the key's
+    calls about this person are used up.
     """
     if key is None or user is None:
         return
@@ -134,7 +134,7 @@ def seconds_left() -> int:
 
 
 def _bucket(user: User) -> str:
-    """Return the key for the counter. The person may have no row; their id is not stored."""
+    """Return the person's part of a counter's name. An external id is hashed, not stored."""
     if user.pk is not None:
         return str(user.pk)
     return hashlib.sha256(str(user.external_id).encode()).hexdigest()[:16]
@@ -153,7 +153,7 @@ def _count(*counters: tuple[str, str, int]) -> None:
 
 
 def _used(names: Sequence[str]) -> list[int]:
-    """Count a call and return the minute's numbers, in one round trip; none if Redis is down."""
+    """Count a call and return the minute's counts, in one round trip; none if Redis is down."""
     try:
         with client().pipeline(transaction=False) as pipe:
             for name in names:
@@ -169,13 +169,13 @@ _RETRY_SECONDS = 2
 
 
 class Share:
-    """At most `places` at a time; further calls are refused, so that short calls never wait."""
+    """A limit of `places` concurrent calls; more are refused, so that short calls never wait."""
 
     def __init__(self, places: int) -> None:
         self._places = threading.BoundedSemaphore(places)
 
     def take(self) -> ExitStack:
-        """Take a place until the returned stack is closed. Raises `Throttled` if all are taken."""
+        """Take a place until the returned stack is closed. Raise `Throttled` if all are taken."""
         if not self._places.acquire(blocking=False):
             raise Throttled(wait=_RETRY_SECONDS, detail="Too many long answers are under way.")
         place = ExitStack()
