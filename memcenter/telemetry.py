@@ -1,8 +1,8 @@
 """Log formats, the request id that connects the lines of one request, and OpenTelemetry spans.
 
 Lines contain ids, never content. Spans contain routes, kinds, times and outcomes: no content, no
-URLs with ids. Of an exception only the type and place are told, since its message may quote user
-input. Everything caused by one request is one trace, named by the request.
+URLs with ids. Only the type and place of an exception are recorded, since its message may quote
+user input. Everything caused by one request is one trace, named by the request's id.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("memcenter.slow")
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
-# Accept ids as proxies make them, but no free text, since the id is stored.
+# Accept ids in the form that proxies use, but no free text, since the id is stored.
 _SENDABLE = re.compile(r"[0-9A-Fa-f-]{8,64}")
 REQUEST_ID = "X-Request-ID"
 
@@ -114,7 +114,7 @@ def _timed(
 
 
 _TRACE_ID_DIGITS = 32
-_SENDING_SECONDS = 2  # a collector that is gone holds up nobody who stops
+_SENDING_SECONDS = 2  # a missing collector must not delay shutdown
 Attributes = Mapping[str, str | int]
 
 
@@ -168,7 +168,7 @@ def _tell(current: Any, request: HttpRequest, response: HttpResponse) -> None:
 
 @cache
 def provider(endpoint: str) -> TracerProvider:
-    """Return the tracer provider of this process, made for the first span.
+    """Return the tracer provider of this process, created for the first span.
 
     It isn't the global provider, since libraries would write arbitrary content into their spans.
     """
@@ -194,7 +194,7 @@ def provider(endpoint: str) -> TracerProvider:
         endpoint=endpoint, headers=settings.OTEL_HEADERS, timeout=_SENDING_SECONDS
     )
     made.add_span_processor(BatchSpanProcessor(sent_to))
-    Finalize(None, made.shutdown, exitpriority=1)  # also where no `atexit` is: see wsgi.py
+    Finalize(None, made.shutdown, exitpriority=1)  # runs even without `atexit`, see wsgi.py
     return made
 
 

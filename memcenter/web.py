@@ -1,9 +1,9 @@
-"""Granian that replaces its processes without a moment in which nobody listens.
+"""Granian with a reload during which a process always listens.
 
     python -m memcenter.web --interface wsgi ... memcenter.wsgi:application
 
-takes Granian's own options. On SIGHUP Granian ends an old process a fixed time after it started the
-new one, which may still be loading then. Here it waits until the new one listens.
+accepts Granian's own options. On SIGHUP, Granian ends an old process a fixed time after it started
+the new one, which may still be loading then. This server waits until the new process listens.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class WebServer(MPServer):
         return worker
 
     def _wait_for(self, worker: Any) -> None:
-        """Return when the process listens, has ended, or all is to stop."""
+        """Wait until the process listens or has ended, or the server stops."""
         while worker.is_alive() and not self.interrupt_signal:
             if _is_listening(worker._id(), self.bind_port):
                 return

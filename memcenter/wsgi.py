@@ -10,7 +10,7 @@ from memcenter.lib import afterwards, process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memcenter.settings")
 application = get_wsgi_application()
-_STOPPING_SECONDS = 3.0  # less than the server gives a worker that stops
+_STOPPING_SECONDS = 3.0  # less than the server waits for a stopping worker
 
 
 # A stopping worker first finishes the deferred writes of its last answers. Workers are

@@ -1,7 +1,7 @@
 """Open transactions for one person or for the system. Only this module opens them.
 
-The policies of `memcenter.lib.database.schema` compare rows with `memcenter.user`. Work
-across users (claiming, sweeps, administration) takes a role of its own inside its transaction.
+The policies of `memcenter.lib.database.schema` compare rows with `memcenter.user`. Work across
+users (claiming, sweeps, administration) switches to a separate role inside its transaction.
 
 Transactions that lock shared rows take their locks in this order, so that no deadlock is possible:
 
@@ -9,9 +9,10 @@ Transactions that lock shared rows take their locks in this order, so that no de
    transaction that changes or erases a person's existing rows takes this lock before it locks any
    of them, so changes of one person run one after the other. Recording, recalling and reading
    don't take it; they wait for no forget and no worker.
-2. The person's row in `ops_user`. A forget counts itself there (`erasure.start`), and data that was
-   read before a forget is written only while that row is held (`STILL_THERE`). A transaction that
-   ends an ownership locks the rows of all owners, by id (`users.check_not_last_owner`).
+2. The person's row in `ops_user`. A forget increments a counter there (`erasure.start`), and data
+   that was read before a forget is written only while that row is locked (`STILL_THERE`). A
+   transaction that ends an ownership locks the rows of all owners, by id
+   (`users.check_not_last_owner`).
 3. The operation under whose lease the work is done (`Run.applying`).
 4. Other advisory locks: an idempotency key, a person's notes, files and projects, a vector space.
 5. A conversation, then its messages and turns, then memories and the rows that belong to them.
@@ -19,8 +20,8 @@ Transactions that lock shared rows take their locks in this order, so that no de
    recall counts an access only if nobody holds the memory.
 6. The head of the audit log's chain (`audit_chain.hold`).
 
-An import takes too long to hold the person. It takes no lock of an earlier step that it would have
-to wait for. `tests/rules/test_lock_order.py` checks the locks of every call, form, tool and
+An import takes too long to lock the person. It takes locks of earlier steps only if it doesn't have
+to wait for them. `tests/rules/test_lock_order.py` checks the locks of every call, form, tool and
 operation.
 """
 
@@ -42,8 +43,8 @@ from ops.models import User
 _PATIENCE = (
     f"set_config('idle_in_transaction_session_timeout', '{2 * settings.LEASE_SECONDS}s', true)"
 )
-# Locks the row of this person if no further forget was requested since `forgets` was read. Data
-# read then may be written, and a new forget waits.
+# Locks the person's row if no further forget was requested since `forgets` was read. Data read at
+# that time may then be written, and a new forget waits.
 STILL_THERE = """
 SELECT id FROM ops_user WHERE id = %s AND forgets = %s AND hidden_at IS NULL FOR SHARE"""
 _last_acts: ContextVar[list[Callable[[], object]] | None] = ContextVar("last_acts", default=None)
@@ -60,10 +61,10 @@ def as_user(
     """Open a transaction of one person. Leave it before any model call.
 
     `changing` also takes the person's lock, for changes of existing rows. With `durable=False` the
-    commit doesn't wait for the disk, for rows that a crash of the machine may lose, such as the
-    trace of a recall; a crash of the process loses nothing. Without `at_once` the transaction
-    begins with its first statement, which saves a round trip. Raises `RuntimeError` if a
-    transaction is already open, since its person would be unclear.
+    commit doesn't wait for the disk. It is for rows that a crash of the machine may lose, such as
+    the trace of a recall; a crash of the process loses nothing. Without `at_once` the transaction
+    begins with its first statement, which saves a round trip. Raise `RuntimeError` if a transaction
+    is already open, since its person would be unclear.
     """
     with transaction.atomic(durable=True):
         lock = (_LOCK_PERSON.format(int(user.pk)),) if changing else ()
@@ -116,10 +117,10 @@ def as_system(*, durable: bool = True) -> Iterator[None]:
 
 @contextmanager
 def among_everybody() -> Iterator[None]:
-    """Read every person's rows inside a person's transaction, to check that a name is unique.
+    """Read every person's rows inside a person's transaction.
 
-    Also to check that an owner is left. The rows are never shown, and nothing is written. The
-    system's transaction reads them already.
+    Used to check that a name is unique and that an owner is left. The rows are never shown, and
+    nothing is written. A system transaction can read them anyway.
     """
     if _whose.get() is None:
         yield
@@ -139,12 +140,12 @@ def _entering(name: str, value: str, *more: str, durable: bool) -> str:
 
 
 def last_acts() -> Sequence[Callable[[], object]]:
-    """Return the actions that wait for the end of the open transaction, if one of ours is open."""
+    """Return the actions pending for the end of the open transaction, if one of ours is open."""
     return _last_acts.get() or ()
 
 
 class LastStatement(ABC):
-    """A statement at the end of a transaction, sent together with the others of its kind.
+    """A statement at the end of a transaction, sent together with other such statements.
 
     Pass it to `before_commit`.
     """
@@ -154,7 +155,7 @@ class LastStatement(ABC):
         """Return the SQL and its values."""
 
     def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:  # noqa: B027 (few need it)
-        """Do what follows from the rows that the statement returned."""
+        """Process the rows that the statement returned."""
 
     def __call__(self) -> None:
         self.answered(statements.rows(*self.statement()))
@@ -162,17 +163,17 @@ class LastStatement(ABC):
 
 @dataclass
 class Gathered(LastStatement):
-    """A statement about all ids that equal ones were told in the same transaction."""
+    """A statement that collects the ids of all equal statements in the same transaction."""
 
     ids: list[str] = field(default_factory=list, compare=False, kw_only=True)
 
-    def add(self, told: str) -> None:
-        """Add the id to an equal statement that waits already, or let this one wait."""
+    def add(self, id_: str) -> None:
+        """Add the id to an equal pending statement, or make this one pending."""
         waiting = (one for one in last_acts() if isinstance(one, Gathered) and one == self)
         if (same := next(waiting, None)) is not None:
-            same.ids.append(told)
+            same.ids.append(id_)
             return
-        self.ids.append(told)
+        self.ids.append(id_)
         before_commit(self)
 
 

@@ -5,7 +5,7 @@ class OpsConfig(AppConfig):
     name = "ops"
 
     def ready(self) -> None:
-        # These modules register themselves.
+        # These modules register their handlers when they are imported.
         import ops.accounts.access_decisions
         import ops.disk.disk_erasure
         import ops.forgetting.person_forgets

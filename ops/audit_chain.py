@@ -1,7 +1,7 @@
 """The hash chain of the audit log, and the receipts of forgets, sealed in it.
 
-Each sealed event holds the hash of the one before it. Events are appended without waiting
-(`ops.audit_log`). Sealing gives them their places in batches, under the lock of the chain's head.
+Each sealed event holds the hash of the previous one. Events are appended without waiting
+(`ops.audit_log`). Sealing assigns them their places in batches, under the lock of the chain's head.
 Events of a late transaction appear in `UnsealedEvent` with its commit and are sealed once. Only
 this module computes hashes of events and receipts.
 """
@@ -65,7 +65,7 @@ class Tail:
 
 
 def seal() -> int:
-    """Seal every waiting event, one transaction for each batch; return how many."""
+    """Seal all waiting events, one transaction for each batch; return their number."""
     count = 0
     while True:
         with as_system():
@@ -85,7 +85,7 @@ def _seal_batch() -> int:
 def hold() -> Link:
     """Lock the chain's head until the transaction ends, and return the newest link.
 
-    Take this lock last. Only sealing and issuing a receipt wait for it. Creates the row on first
+    Take this lock last. Only sealing and issuing a receipt wait for it. The row is created on first
     use.
     """
     found = statements.rows(_HEAD)
@@ -114,13 +114,13 @@ def add(events: Sequence[AuditEvent], *, after: Link) -> None:
 
 
 def hash_of_event(event: AuditEvent, *, number: int, previous_hash: str) -> str:
-    """Return the SHA-256 of every column but the key, with the place in the chain."""
+    """Return the SHA-256 of every column except the key, with the place in the chain."""
     place = {"previous_hash": previous_hash, **({"number": number} if number > 0 else {})}
     return _digest({**_columns(event), **place})
 
 
 def hash_of_receipt(receipt: Receipt) -> str:
-    """Return the SHA-256 of every column but the key and the hash itself.
+    """Return the SHA-256 of every column except the key and the hash itself.
 
     Columns added later count only if they aren't empty.
     """
@@ -153,22 +153,25 @@ def tail() -> Tail:
 def first_break() -> str | None:
     """Return the id of the first broken event or receipt, or None if the chain is intact.
 
-    Finds an event or receipt that was changed, moved, removed or cut off the end, and an event that
-    is neither sealed nor waiting. An event removed before it was sealed can't be found.
+    This finds an event or receipt that was changed, moved, removed or cut off the end, and an event
+    that is neither sealed nor waiting. An event removed before it was sealed can't be found.
     """
     return _broken_link(AuditHead.objects.first()) or _stray()
 
 
 def _broken_link(head: AuditHead | None) -> str | None:
-    """Check the links. `head` must be read first, so that links sealed meanwhile are no break."""
+    """Check the links.
+
+    `head` must be read first, so that links sealed in the meantime don't count as a break.
+    """
     last, place = Link(0, ""), "the end"
-    for one in chain.from_iterable(_links()):
-        gap = last.number > 0 and one.link.number != last.number + 1
-        if gap or one.previous_hash != last.hash or not one.holds():
-            return f"event {one.event_id}"
-        if one.event is not None and one.receipt_is_wrong():
-            return one.event.target
-        last, place = one.link, f"after event {one.event_id}"
+    for sealed in chain.from_iterable(_links()):
+        gap = last.number > 0 and sealed.link.number != last.number + 1
+        if gap or sealed.previous_hash != last.hash or not sealed.holds():
+            return f"event {sealed.event_id}"
+        if sealed.event is not None and sealed.receipt_is_wrong():
+            return sealed.event.target
+        last, place = sealed.link, f"after event {sealed.event_id}"
         if head is not None and head.number == last.number and head.hash != last.hash:
             return place
     cut_off = head is not None and head.number > last.number
@@ -191,10 +194,10 @@ class _Sealed:
         )
 
     def receipt_is_wrong(self) -> bool:
-        told = self.event and self.event.details.get("receipt_hash")
-        if told is None:
+        recorded = self.event and self.event.details.get("receipt_hash")
+        if recorded is None:
             return False
-        return self.receipt is None or not told == self.receipt.hash == hash_of_receipt(
+        return self.receipt is None or not recorded == self.receipt.hash == hash_of_receipt(
             self.receipt
         )
 
@@ -231,7 +234,7 @@ def _stray() -> str | None:
 def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
     """Store the counts of a step, in the transaction that erased the rows.
 
-    A repeated step adds to its counts. `counts` is by table, or by `store:what` outside the
+    A repeated step adds to its counts. `counts` has a key per table, or `store:what` outside the
     database. `operation` is the claimed row: only the attempt that holds the lease writes to it.
     """
     done = operation.steps_done
@@ -248,8 +251,8 @@ def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
 def erased_by(operation: Operation) -> dict[str, dict[str, int]]:
     """Return the counts of all steps so far, by store."""
     erased: dict[str, dict[str, int]] = {}
-    for one in operation.steps_done:
-        for name, count in one["erased"].items():
+    for step in operation.steps_done:
+        for name, count in step["erased"].items():
             store, _, what = name.rpartition(":")
             places = erased.setdefault(store or "database", {})
             places[what] = places.get(what, 0) + count
@@ -267,8 +270,8 @@ def issue_receipt(
 ) -> Receipt:
     """Issue the operation's receipt, sealed in the audit log; a repeated call returns the same.
 
-    `scan` holds what was scanned and found, `disk` until when other copies of the rows may exist,
-    `chosen` who chose what to forget.
+    `scan` says what was scanned and found, `disk` until when other copies of the rows may exist,
+    and `chosen` who chose what to forget.
     """
     found = Receipt.objects.filter(operation=operation).first()
     if found is not None:

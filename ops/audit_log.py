@@ -1,4 +1,4 @@
-"""The append-only audit log, and who acts: the user or key and the surface, set for each request.
+"""The append-only audit log, and the current actor: user or key and surface, set per request.
 
 Events are added without waiting; `audit_chain` seals them later.
 """
@@ -28,9 +28,9 @@ def record(
     target: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an event for the present actor, in the transaction of the audited change.
+    """Add an event for the current actor, in the transaction of the audited change.
 
-    If the transaction fails there is no event. `details` holds only ids, our own names and counts.
+    If the transaction fails, there is no event. `details` holds only ids, our own names and counts.
     """
     now = current_actor()
     append(
@@ -46,7 +46,7 @@ def record(
 def gather(action: str, *, subject: UUID | None, target: str) -> None:
     """Add one event for all calls with the same action in this transaction, like `record`.
 
-    A single target is the event's target; of several the first hundred are listed in the details.
+    A single target is the event's target. If there are several, the details list the first hundred.
     """
     _Together(action, current_actor(), subject).add(target)
 

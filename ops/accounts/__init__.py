@@ -1,1 +1,1 @@
-"""People and how they come in: keys, sessions, second factor, identity providers, roles."""
+"""Accounts and authentication: keys, sessions, second factor, identity providers, roles."""

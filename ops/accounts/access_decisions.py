@@ -29,9 +29,10 @@ from ops.models import (
 
 @applies_decision("key")
 def _key(decision: Decision) -> bool:
-    """The target is the key's digest: numbers are given out again after a restore.
+    """Apply a change or revocation of a key.
 
-    Lines written before 2026-11-24 don't have `requires_user`.
+    The target is the key's digest, since ids are reused after a restore. Lines written before
+    2026-11-24 don't have `requires_user`.
     """
     state = dict(decision.state)
     known = ApiKey.objects.filter(digest=decision.target)
@@ -44,7 +45,7 @@ def _key(decision: Decision) -> bool:
 
 @applies_decision("active")
 def _active(decision: Decision) -> bool:
-    """Switch the person off or on again, except an owner whose successor isn't in the backup."""
+    """Deactivate or reactivate the person, except an owner whose successor isn't in the backup."""
     rows = User.objects.filter(subject=decision.subject)
     user = rows.first()
     if user is not None and not decision.state["is_active"] and users.is_last_owner(user):
@@ -54,7 +55,7 @@ def _active(decision: Decision) -> bool:
 
 
 def _changed(rows: QuerySet[Any], state: Mapping[str, Any]) -> bool:
-    """Give the row this state; tell whether it had another."""
+    """Update the row to this state; return whether it changed."""
     row = rows.first()
     if row is None or all(getattr(row, name) == value for name, value in state.items()):
         return False
@@ -132,13 +133,13 @@ def _role(decision: Decision) -> bool:
     user = User.objects.filter(subject=decision.subject).first()
     if user is None:
         return False
-    # Before 2026-11-24 a member was written as nothing, and there were operators.
-    said = decision.state["role"] or Role.MEMBER
-    role = Role.AUDITOR if said == "operator" else Role(said)
+    # Lines written before 2026-11-24 have an empty role for a member, and the role operator.
+    recorded = decision.state["role"] or Role.MEMBER
+    role = Role.AUDITOR if recorded == "operator" else Role(recorded)
     if users.held_role(user) is role:
         return False
     if role is not Role.OWNER and users.is_last_owner(user):
-        # The successor isn't in the backup. What holds now is written, or a later start would
+        # The successor isn't in the backup. Record the role that applies, or a later start would
         # apply the older line.
         ledger.record_decision("role", user.subject, role=Role.OWNER.value)
         return False
@@ -148,13 +149,13 @@ def _role(decision: Decision) -> bool:
 
 @applies_decision("invitation")
 def _invitation(decision: Decision) -> bool:
-    """It was used or revoked. The target is the digest of its token."""
+    """Delete an invitation that was used or revoked. The target is its token's digest."""
     return bool(Invitation.objects.filter(digest=decision.target).delete()[0])
 
 
 @applies_decision("registration")
 def _registration(decision: Decision) -> bool:
-    """An owner opened or closed it."""
+    """Open or close registration, as an owner decided."""
     is_open = decision.state["is_open"]
     if registration.is_registration_open() == is_open:
         return False
@@ -170,7 +171,7 @@ def _switches(decision: Decision) -> bool:
 
 @applies_decision("webhook")
 def _webhook(decision: Decision) -> bool:
-    """Delete a removed webhook. Switch off a changed webhook, since its new address isn't known."""
+    """Delete a removed webhook. Switch off a changed one, since its new address isn't known."""
     known = Webhook.objects.filter(public_id=decision.target)
     if decision.state["removed"]:
         row = known.first()
@@ -185,7 +186,7 @@ def _webhook(decision: Decision) -> bool:
 
 @applies_decision("weekly mail")
 def _weekly_mail(decision: Decision) -> bool:
-    """It was switched off, or goes to a newer address, which isn't known. The older one is over."""
+    """Delete the mail to an address that was replaced or removed. The new one isn't known."""
     mails = WeeklyMail.objects.filter(user__subject=decision.subject)
     gone = [one.pk for one in mails if str(one.nonce) != decision.state["nonce"]]
     return bool(WeeklyMail.objects.filter(pk__in=gone).delete()[0])

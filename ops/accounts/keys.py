@@ -31,7 +31,7 @@ def create(
     expires_at: datetime | None = None,
     requires_user: bool = False,
 ) -> tuple[ApiKey, str]:
-    """Create a key and return its text, which can't be read again. Raises `Invalid`."""
+    """Create a key and return its text, which can't be read again. Raise `Invalid`."""
     _check(name=name, scopes=scopes, expires_at=expires_at)
     text = PREFIX + secrets.token_urlsafe(32)
     key = ApiKey.objects.create(
@@ -57,7 +57,7 @@ def _check(*, name: str, scopes: Sequence[str], expires_at: datetime | None) -> 
 
 
 def of(user: User | None) -> QuerySet[ApiKey]:
-    """Return the person's keys with the revoked ones; without a person, the product's keys."""
+    """Return the person's keys, including revoked ones; without a person, the product's keys."""
     return ApiKey.objects.filter(user=user).select_related("user")
 
 
@@ -66,7 +66,7 @@ def public_id(key: ApiKey) -> str:
 
 
 def find(key_id: str, *, user: User | None) -> ApiKey:
-    """Raises `NotFound`."""
+    """Return the key with this public id. Raise `NotFound`."""
     number = key_id.removeprefix(_ID)
     here = key_id.startswith(_ID) and number.isascii() and number.isdigit() and len(number) < 19
     found = of(user).filter(pk=int(number)).first() if here else None
@@ -78,7 +78,7 @@ def find(key_id: str, *, user: User | None) -> ApiKey:
 def change(key: ApiKey, *, changes: Mapping[str, Any]) -> ApiKey:
     """Change `name`, `scopes`, `expires_at` or `requires_user`.
 
-    Raises `Invalid`, and `Conflict` for a revoked key.
+    Raise `Invalid`, and `Conflict` for a revoked key.
     """
     if key.revoked_at is not None:
         raise Conflict("This key is revoked; make a new one.")
@@ -120,11 +120,11 @@ def authenticate_call(
 ) -> tuple[ApiKey, Person | None] | None:
     """Return the valid key and its person, in one statement; else None.
 
-    That is the key's own person, or for a key without one the person with the external id `named`.
-    `extra` is an expression of SQL about the person, `u`, for `Person.extra`.
+    The person is the key's own, or for an unbound key the person with the external id `named`.
+    `extra` is an SQL expression about the person, `u`, for `Person.extra`.
     """
     now = timezone.now()
-    found = _living(digest(text), now=now, named=named, extra=extra or "NULL")
+    found = _load_valid(digest(text), now=now, named=named, extra=extra or "NULL")
     key = found[0] if found else None
     if key and (key.last_used_at is None or now - key.last_used_at > _LAST_USE_GRAIN):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
@@ -133,7 +133,7 @@ def authenticate_call(
 
 
 def _record_first_use(key: ApiKey, *, now: datetime) -> None:
-    """Audit the key's first use of a day (UTC); two concurrent requests may both do so."""
+    """Audit the key's first use of a day (UTC). Two concurrent requests may both do so."""
     before = key.last_used_at
     if before is None or before.astimezone(UTC).date() != now.astimezone(UTC).date():
         with audit_log.acting_as(f"key {key.pk}", audit_log.current_actor().surface):
@@ -145,10 +145,10 @@ def _record(action: str, key: ApiKey, details: Mapping[str, Any] | None = None) 
     audit_log.record(action, subject=subject, target=f"key {key.pk}", details=details)
 
 
-def _living(
+def _load_valid(
     digest: str, *, now: datetime, named: str | None, extra: str
 ) -> tuple[ApiKey, Person | None] | None:
-    """Load the key by hand-written SQL, since every API call begins with it."""
+    """Load the valid key by hand-written SQL, since every API call starts with it."""
     kinds = ((ApiKey, "k"), (User, "u"), (UserSettings, "s"))
     columns = ", ".join(statements.columns(model, alias) for model, alias in kinds)
     found = statements.first_rows(
@@ -163,22 +163,22 @@ def _living(
     if not found:
         return None
     own, theirs = statements.width(ApiKey), statements.width(ApiKey) + statements.width(User)
-    *values, told = found[0]
+    *values, extra_value = found[0]
     key = statements.instance(ApiKey, values[:own])
     person = None
     if values[own] is not None:
         user = statements.instance(User, values[own:theirs])
-        decided = values[theirs:]
-        kept = statements.instance(UserSettings, decided) if decided[0] is not None else None
+        own_values = values[theirs:]
+        kept = statements.instance(UserSettings, own_values) if own_values[0] is not None else None
         if kept is not None:
             kept.user = user
-        person = Person(user, kept, told)
+        person = Person(user, kept, extra_value)
     key.user = person.user if person is not None and key.user_id is not None else None
     return key, person
 
 
 def opens_receipt(operation: Operation, *, token: str) -> bool:
-    """Tell whether this is the operation's valid receipt token."""
+    """Return whether this is the operation's valid receipt token."""
     known, until = operation.token_digest, operation.token_expires_at
     if known is None or until is None or until <= timezone.now():
         return False

@@ -1,4 +1,4 @@
-"""How people get in: registration, which owners open, invitations, and one-time sign-in links."""
+"""Ways to get an account: registration, if an owner opens it, invitations, and sign-in links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ops.forgetting import ledger
 from ops.models import Instance, Invitation, Role, SignInLink, User
 
 INVITATION_DAYS = 7
-# An owner is made among those who have an account: a link that leaks must not give everything.
+# No owners: a leaked link must not give full rights. An owner is chosen among existing accounts.
 INVITED_ROLES = (Role.MEMBER, Role.AUDITOR)
 
 
@@ -31,7 +31,7 @@ class NewInvitation:
 
 
 def is_registration_open() -> bool:
-    """Tell whether anybody may register, as an owner decided or else as the setting says."""
+    """Return whether anybody may register, by an owner's decision or else by the setting."""
     decided = Instance.objects.filter(pk=1).values_list("registration_open", flat=True).first()
     return settings.REGISTRATION_OPEN if decided is None else decided
 
@@ -43,7 +43,7 @@ def switch_registration(*, is_open: bool) -> None:
 
 
 def invite(*, user: User, role: Role, name: str = "") -> NewInvitation:
-    """Create an invitation by this owner. Raises `Invalid`."""
+    """Create an invitation by this owner. Raise `Invalid`."""
     if role not in INVITED_ROLES:
         raise Invalid.field("role", "Invite a member or an auditor.")
     token = secrets.token_urlsafe(32)
@@ -74,9 +74,9 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 
 def find_invitation(token: str) -> Invitation:
-    """Return the invitation of this token. Raises `NotFound` if it can't be used (any more).
+    """Return the invitation of this token. Raise `NotFound` if it can't be used (any more).
 
-    An invitation by somebody who isn't an owner any more counts for nothing.
+    An invitation is invalid if its author is no longer an owner.
     """
     own = invitations().filter(digest=keys.digest(token)).first()
     if own is None or users.role_of(own.user) is not Role.OWNER:
@@ -87,9 +87,9 @@ def find_invitation(token: str) -> Invitation:
 def accept_invitation(
     token: str, *, username: str, password: str, language: str, zone: str
 ) -> User:
-    """Use an invitation: create the person with the invited role. Raises `NotFound`, `Invalid`.
+    """Use an invitation: create the person with the invited role. Raise `NotFound`, `Invalid`.
 
-    Of two calls at once one creates a person; the other's transaction fails at the end.
+    Of two concurrent calls only one creates a person; the other's transaction fails at the end.
     """
     invitation = find_invitation(token)
     user = users.register(username=username, password=password, language=language, zone=zone)
@@ -118,7 +118,7 @@ class NewLink:
 def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink:
     """Create a link that works once, within a few minutes.
 
-    Raises `NotAllowed` for staff, `Conflict` (`being_forgotten`), and `Invalid` naming `next` or
+    Raise `NotAllowed` for staff, `Conflict` (`being_forgotten`), and `Invalid` naming `next` or
     `language`.
     """
     if user.is_staff or user.is_superuser or not user.is_active:
@@ -140,7 +140,7 @@ def make_link(*, user: User, next_page: str = "", language: str = "") -> NewLink
 def take_link(token: str) -> SignInLink:
     """Use a link in the caller's transaction; of two concurrent calls only one succeeds.
 
-    Raises `NotFound` for a used, expired or unknown link, or one of a deleted person.
+    Raise `NotFound` for a used, expired or unknown link, or a link of a deleted person.
     """
     now = timezone.now()
     living = SignInLink.objects.filter(

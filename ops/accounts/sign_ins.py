@@ -1,7 +1,7 @@
 """How people sign in: sessions, failed attempts, the second factor, identities of a provider.
 
 Failures are counted in Redis for 15 minutes, by login name and address, and by address. If Redis is
-down nobody is locked out: the counter only slows guessing. The second factor is a code of an
+down nobody is locked out: the counter only slows down guessing. The second factor is a code of an
 authenticator app (TOTP, RFC 6238) or a recovery code. Identities are accounts of an OpenID Connect
 provider.
 """
@@ -58,7 +58,7 @@ ALLOWED = 10
 # By address, for all names; several people may share one address.
 ALLOWED_OF_ADDRESS = 100
 LOCKED_SECONDS = 15 * 60
-WAITING = "second_step"  # session key of a person who has given the password and not yet the code
+WAITING = "second_step"  # session key of a person who has entered the password but not the code
 RECOVERY_CODES = 10
 _STEP_SECONDS = 30
 _TITLE = "Memory Center"
@@ -96,7 +96,7 @@ def sessions_of(user: User) -> list[SignIn]:
 
 
 def end_session(*, user: User, sign_in: int) -> None:
-    """End one of the person's sessions. Raises `NotFound`."""
+    """End one of the person's sessions. Raise `NotFound`."""
     row = SignIn.objects.filter(user=user, pk=sign_in).first()
     if row is None:
         raise NotFound("There is no such sign-in.")
@@ -106,9 +106,9 @@ def end_session(*, user: User, sign_in: int) -> None:
 
 
 def end_all_sessions(user: User) -> None:
-    """End every session of the person, also unrecorded ones, by changing the session epoch.
+    """End all sessions of the person, even unrecorded ones, by changing the session epoch.
 
-    To keep the present session, renew its hash afterwards and record it again.
+    To keep the current session, renew its hash afterwards and record it again.
     """
     user.session_epoch = uuid.uuid4()
     user.save(update_fields=["session_epoch", "updated_at"])
@@ -126,7 +126,7 @@ def forget_session(session_key: str | None) -> None:
 
 
 def session_digest(session_key: str) -> str:
-    """Return the digest that names the session in the ledger, since the key would open it."""
+    """Return the digest that names the session in the ledger; its key would open it."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
@@ -142,7 +142,7 @@ def are_attempts_used_up(name: str, *, address: str) -> bool:
 
 
 def note_failure(name: str, *, address: str) -> None:
-    with _if_redis_is_up(), suppress(ValueError):  # a counter ran out between the two calls
+    with _if_redis_is_up(), suppress(ValueError):  # a counter expired between the two calls
         for key in _counted(name, address):
             cache.add(key, 0, LOCKED_SECONDS)
             cache.incr(key)
@@ -162,15 +162,15 @@ def _if_redis_is_up() -> Iterator[None]:
 
 
 def _counted(name: str, address: str) -> dict[str, int]:
-    """Return the keys that failures are counted by, with the limit of each."""
+    """Return the counters of failures, with the limit of each."""
     of_address = {_counter_key("", address): ALLOWED_OF_ADDRESS} if address else {}
     return {_counter_key(name, address): ALLOWED} | of_address
 
 
 def _counter_key(name: str, address: str) -> str:
     """Return a hashed key, so that neither name nor address is stored in Redis."""
-    told = f"{name.strip().casefold()}\n{address}"
-    return "signin:" + salted_hmac("ops.attempts", told, algorithm="sha256").hexdigest()
+    value = f"{name.strip().casefold()}\n{address}"
+    return "signin:" + salted_hmac("ops.attempts", value, algorithm="sha256").hexdigest()
 
 
 def second_factor_of(user: User) -> SecondFactor | None:
@@ -187,9 +187,9 @@ def app_address(secret: str, *, user: User) -> str:
 
 
 def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str]:
-    """Require a code at each sign-in. Returns the recovery codes, which can't be read again.
+    """Require a code at each sign-in; return the recovery codes, which can't be read again.
 
-    Raises `Invalid` naming `code` if it is wrong or if a second factor is on already.
+    Raise `Invalid` naming `code` if it is wrong, or `Invalid` if a second factor is already on.
     """
     if second_factor_of(user) is not None:
         raise Invalid("Two-step verification is already on.")
@@ -208,7 +208,7 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
 
 
 def opens_second_factor(*, user: User, code: str) -> bool:
-    """Tell whether this is the app's current code or a recovery code, and use it up."""
+    """Return whether this is a valid code of the app or a recovery code, and use it up."""
     own = second_factor_of(user)
     if own is None:
         return False
@@ -228,7 +228,7 @@ def renew_recovery_codes(user: User) -> Sequence[str]:
 
 
 def turn_off_second_factor(user: User) -> bool:
-    """Turn the second factor off. Returns False if there was none."""
+    """Turn the second factor off; return False if there was none."""
     gone, _ = SecondFactor.objects.filter(user=user).delete()
     if gone:
         _record_second_factor(user)
@@ -237,7 +237,7 @@ def turn_off_second_factor(user: User) -> bool:
 
 
 def _takes_recovery(own: SecondFactor, code: str) -> bool:
-    """Use a recovery code up; of two concurrent calls only one succeeds."""
+    """Use up a recovery code; of two concurrent calls only one succeeds."""
     known = recovery_digest(code)
     left = Func("recovery", Value(known), function="array_remove")
     rows = SecondFactor.objects.filter(pk=own.pk, recovery__contains=[known])
@@ -267,7 +267,7 @@ def _step_of(secret: str, code: str, *, after: int) -> int | None:
 
 
 def _new_codes() -> Sequence[str]:
-    """Make recovery codes of 80 bits each, in four groups."""
+    """Generate recovery codes of 80 bits each, in four groups."""
     letters = "abcdefghijkmnpqrstuvwxyz23456789"
     texts = ("".join(secrets.choice(letters) for _ in range(16)) for _ in range(RECOVERY_CODES))
     return ["-".join(text[n : n + 4] for n in range(0, 16, 4)) for text in texts]
@@ -281,7 +281,7 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
     """Return the person of this identity; the first time, connect one by e-mail or create one.
 
     An existing login of the same name counts as another person, unless the settings say that login
-    names are addresses verified by the provider. Staff are never connected by name. Raises
+    names are addresses verified by the provider. Staff are never connected by name. Raise
     `Conflict` if the name is taken and `NotAllowed` if accounts can't be created.
     """
     known = Identity.objects.select_related("user").filter(sub=told.sub, issuer=told.issuer)
@@ -296,7 +296,7 @@ def find_or_create_by_claims(told: Claims, *, language: str = "") -> User:
 
 
 def connect_identity(*, user: User, told: Claims) -> Identity:
-    """Connect the identity to this person. Raises `Conflict`."""
+    """Connect the identity to this person. Raise `Conflict`."""
     try:
         with transaction.atomic():
             made = Identity.objects.create(user=user, issuer=told.issuer, sub=told.sub)
@@ -313,7 +313,7 @@ def identity_digest(identity: Identity) -> str:
 
 
 def disconnect_identity(user: User) -> None:
-    """Remove the identity. Raises `Conflict` if the person could no longer sign in."""
+    """Remove the identity. Raise `Conflict` if the person could no longer sign in."""
     if not user.has_usable_password():
         raise Conflict("Choose a password first, or you could not come back.")
     gone, _ = Identity.objects.filter(user=user).delete()

@@ -1,8 +1,8 @@
 """Find, create and register people, change their settings, and give them roles.
 
-An owner may do everything, an auditor looks at the admin, a member doesn't. An auditor sees every
-list of the admin with its content masked, and changes and reveals nothing. An instance that has an
-owner keeps one: whatever ends an ownership asks `check_not_last_owner` first.
+An owner may do everything. An auditor sees every list of the admin with masked content, but changes
+and reveals nothing. A member has no access to the admin. An instance that has an owner keeps one:
+`check_not_last_owner` is called before an ownership ends.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from ops.models import ApiKey, Identity, Role, SignIn, Theme, User, UserSettings
 
 _TOO_SHORT = gettext_noop("This password is too short. Use at least 8 characters.")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_VISIT = timedelta(minutes=30)  # a longer pause begins a new visit of About you
-_LOOK = timedelta(minutes=1)  # looks within a visit are noted at most this often
+_VISIT = timedelta(minutes=30)  # a longer pause starts a new visit of About you
+_LOOK = timedelta(minutes=1)  # views within a visit are recorded at most this often
 SWITCHES = (
     "summary_enabled",
     "episodic_enabled",
@@ -54,7 +54,7 @@ def check_external_id(value: object) -> str:
 
 
 def find(external_id: str) -> User:
-    """Return the person with this external id, even during a forget. Raises `NotFound`."""
+    """Return the person with this external id, even during a forget. Raise `NotFound`."""
     found = statements.rows(
         f"SELECT {statements.columns(User, 'u')} FROM ops_user u"
         " WHERE u.external_id = %s AND u.is_active",
@@ -68,7 +68,7 @@ def find(external_id: str) -> User:
 def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> User:
     """Get or create the person with this external id.
 
-    Raises `Conflict` (`being_forgotten`) while all data of that person is being erased.
+    Raise `Conflict` (`being_forgotten`) while all data of that person is being erased.
     """
     user = User.objects.filter(external_id=external_id).first()
     if user is None:
@@ -78,7 +78,7 @@ def find_or_create(external_id: str, *, created_by: ApiKey | None = None) -> Use
 
 
 def check_still_here(user: User) -> None:
-    """Read the row again; raises `Conflict` (`being_forgotten`) also where it is gone."""
+    """Read the row again; raise `Conflict` (`being_forgotten`) if it is hidden or gone."""
     check_not_being_forgotten(User.objects.filter(pk=user.pk).first())
 
 
@@ -102,9 +102,9 @@ def _create(external_id: str, *, created_by: ApiKey | None) -> User:
 
 
 def register(*, username: str, password: str, language: str = "", zone: str = "") -> User:
-    """Create a person with a login and no external id. Raises `Invalid`.
+    """Create a person with a login and no external id. Raise `Invalid`.
 
-    `zone` is the time zone that the browser tells; an unknown one counts as none.
+    `zone` is the browser's time zone; an unknown one is replaced by UTC.
     """
     username = _checked_name(username, password)
     try:
@@ -123,7 +123,7 @@ def register(*, username: str, password: str, language: str = "", zone: str = ""
 
 
 def change_password(*, user: User, password: str) -> None:
-    """Change the password and end all sessions with the old one. Raises `Invalid`."""
+    """Change the password, which ends all sessions with the old one. Raise `Invalid`."""
     _check_password(password, user)
     _set_password(user, password)
     user.save(update_fields=["password", "password_version", "updated_at"])
@@ -132,7 +132,7 @@ def change_password(*, user: User, password: str) -> None:
 
 
 def choose_login(*, user: User, username: str, password: str) -> User:
-    """Set login name and password of a person who came by a link. Raises `Invalid`."""
+    """Set login name and password of a person who signed in by a link. Raise `Invalid`."""
     if user.has_usable_password():
         raise Invalid("There is a password already.")
     username = _checked_name(username, password)
@@ -150,7 +150,7 @@ def choose_login(*, user: User, username: str, password: str) -> User:
 
 
 def logins() -> QuerySet[User]:
-    """Return all who can sign in by themselves, owners and auditors first, with `last_seen`."""
+    """Return everybody with a login, owners and auditors first, with `last_seen`."""
     seen = SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
     has_identity = Exists(Identity.objects.filter(user=OuterRef("pk")))
     return (
@@ -162,9 +162,9 @@ def logins() -> QuerySet[User]:
 
 
 def set_active(*, user: User, is_active: bool) -> None:
-    """Switch a person off or on again: neither sign-in nor key reaches somebody who is off.
+    """Deactivate or reactivate a person. Sign-in and keys of a deactivated person don't work.
 
-    Switching off ends their sessions. Raises `Conflict` for the last active owner.
+    Deactivating ends their sessions. Raise `Conflict` for the last active owner.
     """
     if user.is_active == is_active:
         return
@@ -179,7 +179,7 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def _checked_name(username: str, password: str) -> str:
-    """Return the login name without spaces around it. Raises `Invalid`, also for the password."""
+    """Return the login name, stripped. Raise `Invalid` for a bad name or password."""
     username = username.strip()
     if not 1 <= len(username) <= 150 or _CONTROL.search(username):
         raise Invalid.field("username", "Choose a name of 1 to 150 characters.")
@@ -200,10 +200,10 @@ def _check_password(password: str, user: User) -> None:
     try:
         validate_password(password, user)
     except ValidationError as error:
-        # Django's words for this one aren't in its Chinese catalog.
+        # Django's Chinese catalog doesn't have this message.
         words = [
-            _TOO_SHORT if one.code == "password_too_short" else str(one.messages[0])
-            for one in error.error_list
+            _TOO_SHORT if problem.code == "password_too_short" else str(problem.messages[0])
+            for problem in error.error_list
         ]
         raise Invalid("The password is too weak.", fields={"password": words}) from error
 
@@ -216,7 +216,7 @@ def settings_of(user: User) -> UserSettings:
 def settings_held(user: User) -> UserSettings:
     """Return the settings and lock them, so that a switch waits for the caller's transaction.
 
-    Nothing is therefore written after the switch was confirmed.
+    So nothing is written after the switch was confirmed.
     """
     return _settings_of(user, locking=" FOR SHARE")
 
@@ -284,7 +284,7 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
 
 
 def visit_portrait(user: User) -> datetime | None:
-    """Note a look at About you and return the end of the visit before this one, if any."""
+    """Record a view of About you; return the end of the previous visit, if any."""
     row = _settings_row(user)
     now, seen = timezone.now(), row.portrait_seen_at
     if seen is None or now - seen > _LOOK:
@@ -315,17 +315,17 @@ def _problem_with_setting(name: str, value: object) -> str:
 
 
 def role_of(user: Any) -> Role:
-    """Return what somebody may do now: a member's role for whoever is switched off."""
+    """Return the role that applies now: a deactivated person counts as a member."""
     return held_role(user) if isinstance(user, User) and user.is_active else Role.MEMBER
 
 
 def held_role(user: User) -> Role:
-    """Return the role that was given, also to somebody who is switched off."""
+    """Return the assigned role, even of a deactivated person."""
     if not user.is_staff:
         return Role.MEMBER
     if user.is_superuser:
         return Role.OWNER
-    if "_role" not in vars(user):  # asked for every model on a page
+    if "_role" not in vars(user):  # cached, since each model on a page asks for it
         is_auditor = any(group.name == Role.AUDITOR for group in user.groups.all())
         vars(user)["_role"] = Role.AUDITOR if is_auditor else Role.MEMBER
     role: Role = vars(user)["_role"]
@@ -343,8 +343,8 @@ def may_act(user: Any) -> bool:
 def check_not_last_owner(user: User) -> None:
     """Raise `Conflict` if nobody else is an owner who can sign in.
 
-    Call it before the person is forgotten, demoted or switched off, in that transaction. It holds
-    the rows of all owners: of two who go at the same time, one stays.
+    Call it before the person is forgotten, demoted or deactivated, in the same transaction. It
+    locks the rows of all owners, so two owners can't leave at the same time.
     """
     lock_person(user)
     _refuse_last_owner(user)
@@ -371,7 +371,7 @@ def _is_last_owner(user: User) -> bool:
 def give_role(user: User, role: Role) -> None:
     """Give somebody this role.
 
-    Raises `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
+    Raise `Invalid` for a person with an external id, whom any backend key reaches, and `Conflict`
     if no other owner would be left.
     """
     lock_person(user)
@@ -379,7 +379,7 @@ def give_role(user: User, role: Role) -> None:
 
 
 def _change_role(user: User, role: Role) -> None:
-    """Give the role to a person who is locked already."""
+    """Give the role to a person who is already locked."""
     if role is not Role.OWNER:
         _refuse_last_owner(user)
     if user.external_id is not None and role is not Role.MEMBER:
@@ -390,9 +390,9 @@ def _change_role(user: User, role: Role) -> None:
 
 
 def hand_over_ownership(*, user: User, to: User) -> None:
-    """Make somebody else an owner, and this one a member. Raises as `give_role`."""
-    for one in sorted((user, to), key=lambda one: one.pk):
-        lock_person(one)
+    """Make `to` an owner and `user` a member. Raise the same errors as `give_role`."""
+    for person in sorted((user, to), key=lambda person: person.pk):
+        lock_person(person)
     _change_role(to, Role.OWNER)
     _change_role(user, Role.MEMBER)
 

@@ -70,7 +70,7 @@ class UserAdmin(ReadOnlyAdmin):
         self._set_active(request, rows, is_active=True)
 
     def _set_active(self, request: HttpRequest, rows: QuerySet[User], *, is_active: bool) -> None:
-        """The last active owner is left out."""
+        """Deactivate or reactivate the people, except the last active owner."""
         changed, people = 0, list(rows.exclude(is_active=is_active).order_by("pk"))
         for user in people:
             lock_person(user)

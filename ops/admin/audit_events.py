@@ -80,7 +80,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("whose"))
     def whose(self, event: Any) -> str:
-        """Return the person's name while the account exists. Later the subject id means nothing."""
+        """Return the person's name, or the subject id after the account is gone."""
         return event.person or str(event.subject or "")
 
     @admin.display(description=gettext_lazy("finished"))

@@ -1,7 +1,7 @@
-"""Shared admin classes, filters and pages of lists. The pages are read-only and mask content.
+"""Shared admin classes, filters and pagination. The pages are read-only and mask content.
 
 Staff see all people, so each page is read and rendered inside `as_system`. Content appears as its
-length until a member of the staff reveals it, which is audited and holds for one page view.
+length until a member of the staff reveals it. A reveal is audited and lasts for one page view.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _LATEST = 5_000
 
 
 class ShortPaginator(Paginator):  # type: ignore[type-arg]
-    """Count up to a limit only, since counting a large table takes longer than reading a page.
+    """Counts only up to a limit, since counting a large table takes longer than reading a page.
 
-    A page is found by its keys in one table, then its related rows are read. In a single statement
-    the database might join all rows first.
+    The keys of a page are selected first, then the rows with their related rows. In a single
+    statement the database might join all rows first.
     """
 
     def __init__(self, rows: QuerySet[Any], per_page: int, *, whole: Whole) -> None:
@@ -66,7 +66,7 @@ class ShortPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class PagedList(ChangeList):  # type: ignore[misc]
-    """Use the paginator also for lists that fit on one page."""
+    """Uses the paginator even for lists that fit on one page."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -98,7 +98,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return users.may_see_admin(request.user)
 
     def has_act_permission(self, request: HttpRequest) -> bool:
-        """Tell whether the user may run actions with `permissions=["act"]`."""
+        """Return whether the user may run actions with `permissions=["act"]`."""
         return users.may_act(request.user)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -125,7 +125,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return masked(self.model, name) if name in hidden else name
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave out rows that are being forgotten; `whole` also checks the rows they belong to."""
+        """Exclude rows that are being forgotten; `whole` also checks the rows they belong to."""
         rows = cast("QuerySet[Any]", super().get_queryset(request))
         return rows.filter(hidden_at=None) if _can_hide(self.model) else rows
 
@@ -235,8 +235,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 def _found(model: type[Model], path: str, typed: str) -> Q | None:
     """Return the condition for rows with this value in a column, their own or of a related row.
 
-    Related rows are looked up first, since no index covers a condition over two tables. Returns
-    None if nothing can match, such as a name where an id is expected.
+    Related rows are looked up first, since no index covers a condition over two tables. Return None
+    if nothing can match, such as a name where an id is expected.
     """
     column = get_fields_from_path(model, path)[-1]
     try:
@@ -295,7 +295,7 @@ def _rendered(response: HttpResponse) -> HttpResponse:
 
 
 class LatestValuesFilter(admin.AllValuesFieldListFilter):
-    """Offer the values of a column among the newest rows, since reading all rows would be slow."""
+    """Offers the values of a column in the newest rows, since reading all rows would be slow."""
 
     def __init__(
         self,
@@ -346,7 +346,7 @@ class FinishedFilter(_WordsFilter):
 
     def chosen(self, rows: QuerySet[AuditEvent], value: str) -> QuerySet[AuditEvent]:
         asked = Operation.objects.filter(status__in=self.statuses[value])
-        if value == "no":  # few rows: found by their index, then their events
+        if value == "no":  # few operations: find them first, then their events
             return rows.filter(target__in=asked.values("public_id"))
         return rows.filter(Exists(asked.filter(public_id=OuterRef("target"))))
 
@@ -390,7 +390,7 @@ class DeedFilter(_WordsFilter):
 
 
 class ActorFilter(_WordsFilter):
-    """Which key or member of the staff it was is searched for: `key 12`."""
+    """Filter by the kind of actor. A single key or member of staff is searched for: `key 12`."""
 
     title = gettext_lazy("who did it")
     parameter_name = "through"

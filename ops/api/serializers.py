@@ -1,4 +1,4 @@
-"""Inputs of the API, how rows become its answers, and the shapes of the answers for the schema."""
+"""Input serializers, response shapes for the schema, and functions that render rows."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def render_delivery(row: models.Delivery) -> dict[str, Any]:
 
 
 def render_operation(row: models.Operation) -> dict[str, Any]:
-    receipt = getattr(row, "receipt", None)  # the reverse side raises where there is none
+    receipt = getattr(row, "receipt", None)  # the reverse relation raises if there is none
     taken_in = getattr(row, "import", None) if row.kind == Kind.IMPORT else None
     return {
         "op_id": row.public_id,

@@ -46,13 +46,13 @@ _EVENTS: dict[Any, Any] = {
 
 
 TOKEN = "receipt_token"
-EVENTS_SECONDS = 15.0  # a connection; the browser asks again by itself, saying what it saw last
+EVENTS_SECONDS = 15.0  # of a connection; then the browser reconnects with the last event's id
 _LOOK_EVERY = 0.5
 _ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
 
 class MayWatch(HasScope):
-    """Like all endpoints, and for signed-in users of the pages, since it only reads."""
+    """Also allows signed-in users of the pages, since the endpoint only reads."""
 
     def has_permission(self, request: Request, view: APIView | MemcenterView) -> bool:
         signed_in = request.auth is None and _signed_in(request) is not None
@@ -60,16 +60,16 @@ class MayWatch(HasScope):
 
 
 def _signed_in(request: Request) -> User | None:
-    user = get_user(request._request)  # the framework has set its own anonymous user there
+    user = get_user(request._request)  # DRF has set its own anonymous user on `request`
     return user if isinstance(user, User) else None
 
 
 def check_access(asked: Asked, *, by_id: bool = False) -> None:
-    """Check access to an operation. Raises `NotFound` for strangers.
+    """Check access to an operation. Raise `NotFound` for strangers.
 
-    It returns no user, since operations outlive the user they are about. An unbound key reads the
-    operations that it requested. For others, and to change one, it must name the user (`Invalid`),
-    as in every call, unless the protocol goes `by_id`.
+    It returns no user, since operations outlive the user they are about. An unbound key may read
+    the operations that it requested. For other operations, and for changes, it must name the user
+    (`Invalid`) as in every call, unless the protocol identifies operations `by_id`.
     """
     with as_system():
         operation = selectors.operation_by(asked.ids["op_id"])
@@ -112,7 +112,7 @@ def event_id(operation: Operation) -> str:
 
 
 class Events:
-    """Yield one event for each change until the operation has ended or 15 s are over.
+    """Yields one event for each change until the operation has ended or 15 s are over.
 
     It holds no transaction while it waits, and releases its slot when it is closed.
     """
@@ -210,7 +210,7 @@ class OperationEventsView(MemcenterView):
         operation = selectors.operation_by(op_id)
         seen = call.asked.request.headers.get("Last-Event-ID", "")
         if is_over(operation) and event_id(operation) == seen:
-            return HttpResponse(status=204)  # a browser then asks no more
+            return HttpResponse(status=204)  # tells the browser not to reconnect
         stream = Events(op_id, seen=seen, place=_share.take())
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)

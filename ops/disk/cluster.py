@@ -25,7 +25,7 @@ from ops.residue import places
 
 FOLDER = "pg"
 TEMPORARY = "pgsql_tmp"  # sorts spill into it; it is emptied when the statement ends
-# The planner's statistics of columns outlive rows, and are in tables that no model describes.
+# The planner's column statistics outlive rows, and no model describes their tables.
 _NOTES = ("pg_statistic", "pg_statistic_ext_data")
 _LOCK_SECONDS = 2
 _TRIES = 30
@@ -50,13 +50,13 @@ class NotRewritten(Exception):
 
 
 def is_here() -> bool:
-    """Tell whether the connected database keeps its files in our data folder."""
+    """Return whether the connected database keeps its files in our data folder."""
     return _is_in(settings.DATA_DIR / FOLDER)
 
 
 @cache
 def _is_in(folder: Path) -> bool:
-    """Compare the random system identifier that each cluster gets when it is made."""
+    """Compare the random system identifier that each cluster gets when it is created."""
     try:
         with (folder / "global" / "pg_control").open("rb") as file:
             (there,) = struct.unpack("<Q", file.read(8))
@@ -77,14 +77,14 @@ def outside_transactions() -> Iterator[psycopg.Connection[Any]]:
 
 
 def rewrite(table: str) -> None:
-    """Write a table and all its indexes into new files that contain its rows only.
+    """Write a table and all its indexes into new files that contain only its current rows.
 
-    Nobody can read the table meanwhile. It waits for current users of the table in short attempts,
-    so that other transactions don't queue up behind it. Raises `NotRewritten`.
+    Nobody can read the table during the rewrite. The lock is requested in short attempts, so that
+    other transactions don't queue up behind it. Raise `NotRewritten`.
     """
-    said: list[str] = []
+    notices: list[str] = []
     with outside_transactions() as own:
-        own.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        own.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
         own.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
         for attempt in range(_TRIES):
             try:
@@ -94,7 +94,7 @@ def rewrite(table: str) -> None:
                 time.sleep(min(0.1 * 2**attempt, 5))
         else:
             raise NotRewritten(table)
-    if any("skipping" in one for one in said):
+    if any("skipping" in text for text in notices):
         raise NotRewritten(table)
 
 
@@ -106,7 +106,7 @@ def rewrite_all(tables: Iterable[str], *, then: Callable[[str], object]) -> None
 
 
 def renew_log() -> None:
-    """Flush the tables, begin a new log segment, and let PostgreSQL remove the old ones.
+    """Flush the tables, switch to a new log segment, and let PostgreSQL remove the old ones.
 
     With `wal_recycle=off` it removes them instead of renaming them for later use.
     """
@@ -123,7 +123,7 @@ def database_number() -> int:
 
 
 def tables_of(files: Collection[str]) -> dict[str, str]:
-    """Return the table of each database file, where there is one."""
+    """Map each database file to its table, if it has one."""
     found: dict[str, str] = {}
     for name in files:
         match = _FILE.match(name)
@@ -141,16 +141,16 @@ class NotVacuumed(Exception):
 def vacuum(operation: Operation) -> list[str]:
     """Vacuum the tables that this forget erased from; return their names.
 
-    Uses a separate connection, since VACUUM can't run inside a transaction. Raises `NotVacuumed`.
+    Uses a separate connection, since VACUUM can't run inside a transaction. Raise `NotVacuumed`.
     """
     tables = _touched_by(operation)
-    said: list[str] = []
+    notices: list[str] = []
     with outside_transactions() as own:
-        own.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        own.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
         for table in tables:
-            describe_copies = "VACUUM (INDEX_CLEANUP ON, TRUNCATE FALSE) {}"
-            own.execute(sql.SQL(describe_copies).format(sql.Identifier(table)))
-    if any("skipping" in one for one in said):
+            statement = "VACUUM (INDEX_CLEANUP ON, TRUNCATE FALSE) {}"
+            own.execute(sql.SQL(statement).format(sql.Identifier(table)))
+    if any("skipping" in one for one in notices):
         raise NotVacuumed
     return tables
 
@@ -158,7 +158,7 @@ def vacuum(operation: Operation) -> list[str]:
 def describe_copies(
     operation: Operation, *, now: datetime, tables: Iterable[str]
 ) -> dict[str, Any]:
-    """Return by when the log, backups and the data folder no longer contain the rows.
+    """Return the times after which the log, backups and the data folder don't contain the rows.
 
     A time is None if it can't be known: backups aren't configured, or the database's files are on
     another machine.

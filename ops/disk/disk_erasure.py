@@ -1,4 +1,4 @@
-"""Erase forgotten texts from the disk, and record the result beneath each receipt."""
+"""Erase forgotten texts from the disk, and record the result for each receipt."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BEGUN = "begun"
 
 
 class StillThere(ProviderError):
-    """A text is left, or a table is locked. The operation is retried."""
+    """A text remains, or a table is locked. The operation is retried."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=True)
@@ -52,8 +52,8 @@ class SecondLine:
     """The result on the disk, shown in the receipt.
 
     `status` is `waiting`, `gone`, `too_large`, `elsewhere` (PostgreSQL's files are on another
-    machine, so nothing is known of them) or `unknown` (a receipt of an earlier version).
-    `event_hash` ties it to the audit log.
+    machine, so nothing is known about them) or `unknown` (a receipt of an earlier version).
+    `event_hash` is the hash of its event in the audit log.
     """
 
     status: str
@@ -68,7 +68,7 @@ class SecondLine:
 def request(*, at: datetime | None = None) -> Operation:
     """Enqueue the disk erasure in the caller's transaction, unless one is already queued.
 
-    Without a time it is due now; a queued one is brought forward.
+    Without a time it is due now, and a queued one is brought forward.
     """
     operation = outbox.enqueue(
         Kind.ERASE_DISK,
@@ -89,8 +89,8 @@ def second_line(receipt: Receipt) -> SecondLine:
         return SecondLine("unknown")
     if receipt.disk[UNTIL] is None:
         return SecondLine("elsewhere")
-    told = AuditEvent.objects.filter(target=receipt.public_id, action__in=(GONE, TOO_LARGE))
-    event = told.order_by("pk").first()
+    events = AuditEvent.objects.filter(target=receipt.public_id, action__in=(GONE, TOO_LARGE))
+    event = events.order_by("pk").first()
     if event is None:
         return SecondLine("waiting", until=datetime.fromisoformat(receipt.disk[UNTIL]))
     seal = AuditSeal.objects.filter(event=event.pk).first()
@@ -100,9 +100,9 @@ def second_line(receipt: Receipt) -> SecondLine:
 
 
 def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
-    """Return the receipt with its second line, as the API and the file for people show it.
+    """Return the receipt with the result on the disk, for the API and for the file to download.
 
-    It holds every column that the hash covers, for verification.
+    It contains every column that the hash covers, so it can be verified.
     """
     line = second_line(receipt)
     names = ("scope", "subject", "requested_at", "finished_at", "erased", "kept", "scan", "disk")
@@ -126,17 +126,17 @@ def describe_receipt(receipt: Receipt, *, op_id: str) -> dict[str, Any]:
 
 @handles(Kind.ERASE_DISK, is_long=True)
 def erase_disk(run: Run) -> dict[str, Any]:
-    """Rewrite the tables that forgets erased from, renew the log, scan the files; record it.
+    """Rewrite the tables that forgets erased from, renew the log, scan the files; record this.
 
-    Safe to run twice: rewritten tables are recorded, and hashes stay until the transaction that
-    records that the scan found nothing. Raises `StillThere`.
+    Safe to run twice: rewritten tables are recorded, and the hashes are deleted only in the
+    transaction that records that the scan found nothing. Raise `StillThere`.
     """
     if not cluster.is_here():
         return {"receipts": 0}
     waiting = _begin(run)
     looked: ScanResult | None = None
     if waiting:
-        # It holds what is forgotten since, and no scan looks into it.
+        # It contains rows that were forgotten since, and no scan covers it.
         shutil.rmtree(settings.UPGRADE_BACKUP_DIR, ignore_errors=True)
         size = raw_scan.size_of(raw_scan.files())
         if size > settings.DISK_ERASURE_MAX_MB * 1_000_000:
@@ -151,7 +151,7 @@ def erase_disk(run: Run) -> dict[str, Any]:
 def _begin(run: Run) -> list[Receipt]:
     """Return the receipts of this run; later receipts belong to the next run.
 
-    The choice is stored once, so that an attempt after a kill continues with the same receipts.
+    The choice is stored once, so that a retry after a kill continues with the same receipts.
     """
     run.step(_BEGUN)
     with run.applying_as_system():
@@ -220,13 +220,13 @@ def _rewrite(run: Run, tables: set[str]) -> None:
 
 
 def _look(run: Run, sought: Sequence[SearchedTexts]) -> ScanResult:
-    told = 0.0
+    reported_at = 0.0
 
     def progress(done: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _PROGRESS_SECONDS:
+        nonlocal reported_at
+        if time.monotonic() - reported_at > _PROGRESS_SECONDS:
             run.step("scan", done=done // 1_000_000, total=total // 1_000_000)
-            told = time.monotonic()
+            reported_at = time.monotonic()
 
     return raw_scan.scan_files(sought, progress=progress)
 
@@ -237,14 +237,14 @@ def _conclude(run: Run, waiting: Sequence[Receipt], action: str, details: dict[s
     The events are sealed at once. If a kill prevents that, the next sealing includes them.
     """
     with run.applying_as_system():
-        for one in waiting:
+        for receipt in waiting:
             audit_log.record(
                 action,
-                subject=one.subject,
-                target=one.public_id,
+                subject=receipt.subject,
+                target=receipt.public_id,
                 details={"operation": run.operation.public_id, **details},
             )
-        erased_hashes.drop_disk_traces([one.operation_id for one in waiting])
+        erased_hashes.drop_disk_traces([receipt.operation_id for receipt in waiting])
     audit_chain.seal()
 
 

@@ -1,8 +1,8 @@
 """Scan the raw bytes of every file in the data folder for forgotten texts.
 
-The database is asked only for the texts of its rows, since a hash that a remaining row has is no
-residue. In the database's own files every matching hash counts. Other files contain people's texts
-only whole, so there at least half of one text's hashes must match.
+The database is queried only for the texts of its remaining rows, whose hashes are no residue. In
+the database's own files every other matching hash counts. Other files contain people's texts only
+as a whole, so there at least half of one text's hashes must match.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class File:
 
 @dataclass
 class ScanResult:
-    """The amount that was scanned, and the files with a text that no row has."""
+    """The number of scanned files and bytes, and the files with a text that no row has."""
 
     files: int = 0
     bytes: int = 0
@@ -73,7 +73,7 @@ class ScanResult:
 
 
 def files() -> list[File]:
-    """Return every file of the data folder, also of the database, sorted by name."""
+    """Return every file of the data folder, including the database's, sorted by name."""
     root = Path(settings.DATA_DIR)
     found = [
         _file(path, f"{top.name}/{path.relative_to(top.resolve())}")
@@ -135,9 +135,9 @@ def _left(
 ) -> list[str]:
     found = []
     for file, hits in suspects.items():
-        for one, numbers, known in zip(sought, hits, explained, strict=True):
+        for texts, numbers, known in zip(sought, hits, explained, strict=True):
             left = np.setdiff1d(numbers, known)
-            if left.size and (not file.is_outside or one.holds_a_text(left)):
+            if left.size and (not file.is_outside or texts.holds_a_text(left)):
                 found.append(file.name)
                 break
     return found
@@ -146,9 +146,9 @@ def _left(
 def _add(hits: list[Places], sought: Sequence[SearchedTexts], text: str, *, short: bool) -> None:
     if not text:
         return
-    reduced = reduce(text, shortest=min(one.wanted.shortest for one in sought))
-    for number, one in enumerate(sought):
-        found = one.wanted.within(reduced, short=short)
+    reduced = reduce(text, shortest=min(texts.wanted.shortest for texts in sought))
+    for number, texts in enumerate(sought):
+        found = texts.wanted.within(reduced, short=short)
         if found.size:
             hits[number] = np.union1d(hits[number], found)
 
@@ -158,11 +158,11 @@ def _none() -> Places:
 
 
 def _together(some: Iterable[Places], others: Iterable[Places]) -> list[Places]:
-    return [np.union1d(one, other) for one, other in zip(some, others, strict=True)]
+    return [np.union1d(first, other) for first, other in zip(some, others, strict=True)]
 
 
 def _texts(file: File) -> Iterator[str]:
-    """Yield the file's bytes as text, in parts; of an archive its members."""
+    """Yield the file's bytes as text, in parts; for an archive, its members."""
     try:
         if file.is_outside:
             for strings in stores.parts(file.path, stores.lines):
@@ -170,7 +170,7 @@ def _texts(file: File) -> Iterator[str]:
         else:
             yield from _raw(file.path)
     except FileNotFoundError:
-        return  # the file was deleted meanwhile
+        return  # the file was deleted in the meantime
 
 
 def _raw(path: Path) -> Iterator[str]:
@@ -185,7 +185,7 @@ def _raw(path: Path) -> Iterator[str]:
 
 
 def _in_rows(sought: Sequence[SearchedTexts], *, then: Callable[[], object]) -> list[Places]:
-    """Return which hashes occur in remaining rows of any person; catalogues count as rows."""
+    """Return the hashes that occur in remaining rows of any person or of system catalogues."""
     hits = [_none() for _ in sought]
     with cluster.outside_transactions() as own, own.transaction():
         own.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(settings.SYSTEM_ROLE)))
@@ -200,7 +200,7 @@ def _rows_of(
     own: psycopg.Connection[Any], schema: str, table: str, columns: Sequence[str]
 ) -> Iterator[str]:
     """Yield the strings of a table's rows in batches."""
-    whole: sql.Composable = sql.SQL("one::text")  # system catalogues have types of their own
+    whole: sql.Composable = sql.SQL("one::text")  # system catalogues have special types
     named = sql.SQL(", ").join(map(sql.Identifier, columns))
     wanted = named if schema == "public" else whole
     statement = sql.SQL("SELECT {} FROM {} one").format(wanted, sql.Identifier(schema, table))
@@ -209,9 +209,9 @@ def _rows_of(
     with own.cursor(name="rows") as cursor:
         cursor.itersize = _ROWS
         for row in cursor.execute(statement):
-            said = " ".join(_strings(row))
-            batch.append(said)
-            size += len(said) + 1
+            text = " ".join(_strings(row))
+            batch.append(text)
+            size += len(text) + 1
             if size >= AT_ONCE:
                 yield from _parts_of("\0".join(batch))
                 batch, size = [], 0
