@@ -1,8 +1,8 @@
 """Keyed hashes of all short windows of a text or of raw bytes, computed by numpy.
 
 Text is reduced to letters and digits as in `memcenter.lib.text.shingles`, character by character:
-decomposed, casefolded, without marks. Spellings that the residue scan treats as equal are equal
-here too. A window has 16 letters, or 6 if at least half of them are Chinese. A shorter text is one
+decomposed, casefolded, without marks. Spellings that are equal for the residue scan are equal here
+too. A window has 16 letters, or 6 if at least half of them are Chinese. A shorter text is one
 window of its own length. No window crosses a control character (except line ends and tabs) or bytes
 that aren't UTF-8, which separate the fields of a database page.
 
@@ -26,13 +26,13 @@ import numpy.typing as npt
 from memcenter.lib.text.shingles import HAN, LONG
 
 AT_ONCE = 1 << 17  # characters
-SHORTEST_BYTES = 6  # below this, chance matches in any megabyte
+SHORTEST_BYTES = 6  # a shorter text occurs in any megabyte by chance
 Words = npt.NDArray[np.uint64]
 Letters = npt.NDArray[np.uint32]
 Places = npt.NDArray[np.int64]
-_CODES = 1 << 18  # there are no letters beyond it
+_CODES = 1 << 18  # no letter has a higher code point
 _BREAK = _CODES - 1
-_AT_MOST = 2  # letters that one character becomes
+_AT_MOST = 2  # letters from one character
 _HAN_FROM, _HAN_TO, _HAN_ABOVE = 0x3400, 0x9FFF, 0x20000
 _NOT_BREAKING = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"
 _ITSELF = ((_HAN_FROM, _HAN_TO), (0xAC00, 0xD7A3), (_HAN_ABOVE, 0x2F7FF), (0x30000, 0x323AF))
@@ -53,11 +53,11 @@ def _alphabet() -> tuple[Letters, dict[int, str]]:
 
 
 def _add(table: Letters, several: dict[int, str], code: int) -> None:
-    one = chr(code)
-    if one == "\ufffd" or (unicodedata.category(one) == "Cc" and one not in _NOT_BREAKING):
+    char = chr(code)
+    if char == "\ufffd" or (unicodedata.category(char) == "Cc" and char not in _NOT_BREAKING):
         table[code] = _BREAK
         return
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", one).casefold())
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", char).casefold())
     kept = "".join(letter for letter in plain if letter.isalnum())[:_AT_MOST]
     if kept:
         table[code] = ord(kept[0])
@@ -74,7 +74,7 @@ def _becomes_several() -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Reduced:
-    """The letters of a text, with `_BREAK` between separate parts, and where words begin."""
+    """The letters of a text, with `_BREAK` between separate parts, and the starts of words."""
 
     letters: Letters
     begins: npt.NDArray[np.bool_]
@@ -87,7 +87,7 @@ def reduce(text: str, *, shortest: int = 1) -> Reduced:
     letters = table[codes]
     more = np.flatnonzero(_becomes_several()[codes])
     if more.size:
-        rest = [(at + 1, ord(one)) for at in more for one in several[int(codes[at])][1:]]
+        rest = [(at + 1, ord(letter)) for at in more for letter in several[int(codes[at])][1:]]
         places, added = zip(*rest, strict=True)
         letters = np.insert(letters, places, np.array(added, dtype=np.uint32))
     is_break = letters == _BREAK
@@ -101,7 +101,7 @@ def reduce(text: str, *, shortest: int = 1) -> Reduced:
     begins &= ~is_break
     if shortest > 1:
         breaks = np.flatnonzero(is_break)
-        sizes = np.diff(breaks, prepend=-1, append=len(letters))  # each with its break
+        sizes = np.diff(breaks, prepend=-1, append=len(letters))  # each includes its break
         long = np.repeat(sizes > shortest, sizes)[: len(letters)]
         letters, begins = letters[long], begins[long]
     return Reduced(letters, begins)
@@ -114,7 +114,7 @@ def _are_han(letters: Letters) -> npt.NDArray[np.bool_]:
 
 
 def _mostly_han(letters: Letters) -> Places:
-    """Tell where a window of six begins that is at least half Chinese."""
+    """Return the starts of windows of six letters that are at least half Chinese."""
     if len(letters) < HAN:
         return np.empty(0, dtype=np.int64)
     upto = np.zeros(len(letters) + 1, dtype=np.int32)
@@ -124,7 +124,7 @@ def _mostly_han(letters: Letters) -> Places:
 
 @dataclass(frozen=True)
 class Cut:
-    """The hashes of some texts, text after text; `counts` holds the number for each text.
+    """The hashes of some texts, text after text; `counts` holds the number of hashes per text.
 
     `lengths` are the lengths of texts shorter than a window. `left_out` counts texts that are too
     short to distinguish from chance.
@@ -137,7 +137,7 @@ class Cut:
 
 
 class Hasher:
-    """The hashes under one key."""
+    """Computes hashes with one key."""
 
     def __init__(self, key: bytes) -> None:
         made = np.frombuffer(shake_256(key).digest(8 * (_CODES + 8)), dtype="<u8")
@@ -147,10 +147,10 @@ class Hasher:
         size = AT_ONCE * _AT_MOST
         self._up = _powers(odd, size)
         self._down = _powers(pow(odd, -1, 1 << 64), size)
-        self._mixing = [np.uint64(int(one) | 1) for one in made[_CODES + 1 : _CODES + 5]]
+        self._mixing = [np.uint64(int(word) | 1) for word in made[_CODES + 1 : _CODES + 5]]
 
     def sums(self, reduced: Reduced) -> Words:
-        """Return the sum of each prefix. Raises `ValueError` for more than `AT_ONCE` characters."""
+        """Return the sum of each prefix. Raise `ValueError` for more than `AT_ONCE` characters."""
         letters = reduced.letters
         if len(letters) > len(self._up):
             raise ValueError("too long")
@@ -169,14 +169,14 @@ class Hasher:
         return self._mixed(window, length)
 
     def at(self, sums: Words, places: Places, length: int) -> Words:
-        """Return the hashes of the windows of this length at these places, if they fit."""
+        """Return the hashes of windows of this length at these places, as far as they fit."""
         places = places[places + length < len(sums)]
         window = sums[places + length] - sums[places]
         window *= self._down[places]
         return self._mixed(window, length)
 
     def _mixed(self, window: Words, length: int) -> Words:
-        """Mix in place by the steps of splitmix64, with words of the key."""
+        """Mix in place by the steps of splitmix64, with random words of the key."""
         first, second, third, fourth = self._mixing
         window += np.uint64(int(first) * length % (1 << 64))
         for shift, word in ((30, second), (27, third), (31, fourth)):
@@ -186,7 +186,7 @@ class Hasher:
         return window
 
     def cut(self, texts: Iterable[str]) -> Iterable[Cut]:
-        """Return the hashes to keep of these texts, in batches."""
+        """Yield the hashes to store for these texts, in batches."""
         batch: list[str] = []
         size = 0
         for text in texts:
@@ -249,7 +249,7 @@ def _bytes_of(letters: Letters) -> int:
 
 
 class Wanted:
-    """Known hashes, to be found in texts."""
+    """Known hashes to search for in texts."""
 
     def __init__(self, hasher: Hasher, hashes: Words, lengths: Iterable[int]) -> None:
         self._hasher = hasher
@@ -262,10 +262,10 @@ class Wanted:
         self._sieve[self.hashes >> self._shift] = True
 
     def within(self, reduced: Reduced, *, short: bool = True) -> Places:
-        """Return the numbers of the known hashes that a text contains.
+        """Return the indexes of the known hashes that a text contains.
 
-        `short` texts are looked for at the beginning of a word or one letter later, since the
-        length byte before a field may look like a letter.
+        `short` texts are searched at the start of a word or one letter later, since the length byte
+        before a field may look like a letter.
         """
         sums = self._hasher.sums(reduced)
         made = [self._hasher.all(sums, LONG)]
@@ -275,7 +275,7 @@ class Wanted:
             begins[1:] |= reduced.begins[:-1] & (reduced.letters[:-1] < 128)
             places = np.flatnonzero(begins)
             made += [self._hasher.at(sums, places, length) for length in self._lengths]
-        found = [self._numbers(one) for one in made]
+        found = [self._numbers(hashes) for hashes in made]
         return np.unique(np.concatenate(found))
 
     def _numbers(self, hashes: Words) -> Places:

@@ -1,1 +1,1 @@
-"""Common parts of every forget: hiding, the ledger, expired rows; and forgetting a person."""
+"""The common parts of forgets: hiding, the ledger, expired rows; and forgetting a person."""

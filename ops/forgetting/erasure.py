@@ -44,7 +44,7 @@ FORGET_KINDS = (
     Kind.FORGET_LAYER,
     Kind.FORGET_USER,
 )
-LEDGER = "ledger"  # the payload's key of the ledger's target
+LEDGER = "ledger"  # key of the ledger's target in the payload
 _UNFINISHED = (Status.PENDING, Status.RUNNING, Status.FAILED)
 
 
@@ -75,13 +75,13 @@ def begin(
         serial_key=str(user.subject),
         requested_by_key=requested_by_key,
     )
-    transaction.on_commit(partial(_write_down, operation), robust=True)
+    transaction.on_commit(partial(_write_ledger_line, operation), robust=True)
     audit_log.record("forget.requested", subject=user.subject, target=operation.public_id)
     return operation
 
 
 def start(user: User) -> None:
-    """Lock the person before reading any row that is to be forgotten.
+    """Lock the person before reading any row to forget.
 
     This waits for writers that read earlier, so their rows are forgotten too. Writers that come
     later, until the transaction ends, write nothing.
@@ -97,8 +97,8 @@ def _blank_answers(user: User, *, until: datetime | None = None) -> None:
     kept.update(body=None, body_erased=True)
 
 
-def _write_down(operation: Operation) -> None:
-    """Write the ledger line before the answer; if that fails now, the handler does it first."""
+def _write_ledger_line(operation: Operation) -> None:
+    """Write the ledger line before the response; if that fails, the handler writes it."""
     ledger.write(operation, operation.payload[LEDGER])
 
 
@@ -122,7 +122,7 @@ def withdraw(*, user: User, about: Q) -> None:
     for operation in waiting.exclude(kind__in=FORGET_KINDS):
         try:
             outbox.cancel(operation)
-        except Conflict:  # a worker was faster: its handler looks again before it applies
+        except Conflict:  # a worker was faster; its handler checks again before it writes
             continue
 
 
@@ -164,7 +164,7 @@ def remember(
     rows: Callable[[], Iterable[QuerySet[Any]]],
     staying: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Run the first step: write the ledger and remember what the residue scan will look for.
+    """Run the first step: write the ledger, and store the hashes and ids for the residue scan.
 
     Also blanks answers that were in progress at the time of the request.
     """
@@ -189,8 +189,8 @@ def finish(
 ) -> Mapping[str, Any]:
     """Run the last steps: residue scan, disk cleaning, receipt.
 
-    One transaction writes follow-up operations, the receipt and its audit event, and deletes what
-    the scan looked for. Raises `ResidueFound`.
+    One transaction writes follow-up operations, the receipt and its audit event, and deletes the
+    hashes and ids of the scan. Raise `ResidueFound`.
     """
     with as_system():
         issued = Receipt.objects.filter(operation=run.operation).first()
@@ -210,22 +210,22 @@ def finish(
         if user is not None and then is not None:
             then()
         erased_hashes.drop(Operation.objects.filter(pk=run.operation.pk))
-        told = cluster.describe_copies(run.operation, now=timezone.now(), tables=tables)
+        copies = cluster.describe_copies(run.operation, now=timezone.now(), tables=tables)
         receipt = audit_chain.issue_receipt(
             run.operation,
             scope=scope,
             kept=kept,
             scan=found.summary(),
-            disk=told,
+            disk=copies,
             chosen=run.payload.get("chosen", ""),
         )
-        if told[cluster.UNTIL] is not None:
+        if copies[cluster.UNTIL] is not None:
             disk_erasure.request(at=cluster.next_quiet_hour(receipt.finished_at))
     return _result(receipt)
 
 
 def _erase_in(store: ExternalStore, *, run: Run, user_id: int) -> None:
-    """Erase in one store. Raises `ProviderError` while the store is down, so the forget waits."""
+    """Erase in one store. Raise `ProviderError` while the store is down, so the forget waits."""
     run.step(store.name)
 
     def note(count: int) -> None:

@@ -1,4 +1,4 @@
-"""Erase expired rows and unneeded files: exports, finished imports, leftovers of a kill."""
+"""Erase expired rows and unneeded files: exports, ended imports, leftovers of killed processes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ SELECT extract(epoch FROM min(xact_start))::float8 FROM pg_stat_activity
 
 
 def erase_expired(run: Run) -> dict[str, int]:
-    """Erase expired exports, sessions, invitations and deliveries, and files that nobody needs.
+    """Erase expired exports, sessions, invitations and deliveries, and files without a row.
 
-    Also mail addresses that nobody confirmed. Each in batches with a transaction of their own. Safe
-    to repeat.
+    Unconfirmed mail addresses are erased too. Each batch has its own transaction. Safe to repeat.
     """
     now = timezone.now()
     session_began = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
@@ -43,7 +42,7 @@ def erase_expired(run: Run) -> dict[str, int]:
     deliveries = Delivery.objects.filter(created_at__lt=now - timedelta(days=settings.TRACE_DAYS))
     counts = {
         "exports": work_in_batches(run, exports.expired_exports(), exports.erase_exports),
-        "imports": work_in_batches(run, _imports_that_are_over(), _erase_imports),
+        "imports": work_in_batches(run, _ended_imports(), _erase_imports),
         "sessions": work_in_batches(run, Session.objects.filter(expire_date__lt=now), delete_rows),
         "deliveries": work_in_batches(run, deliveries, delete_rows),
     }
@@ -55,7 +54,7 @@ def erase_expired(run: Run) -> dict[str, int]:
 
 
 def erase_abandoned_uploads() -> int:
-    """Erase uploads whose process died before the import was requested; return how many.
+    """Erase uploads whose process died before the import was requested; return their number.
 
     A live upload has had a transaction open since before its file existed. Call it outside any
     transaction, under the app's database role, which sees its own transactions.
@@ -79,18 +78,18 @@ def erase_abandoned_uploads() -> int:
 
 
 def _changed_at(path: Path) -> float | None:
-    """Return the file's time, or None if it was deleted meanwhile."""
+    """Return the file's time, or None if it was deleted in the meantime."""
     with suppress(FileNotFoundError):
         return path.stat().st_mtime
     return None
 
 
 def erase_imports(user: User) -> None:
-    """Erase the files of a person's imports that are over, however they ended."""
-    _erase_imports(_imports_that_are_over().filter(user=user))
+    """Erase the files of a person's imports that have ended, whether or not they succeeded."""
+    _erase_imports(_ended_imports().filter(user=user))
 
 
-def _imports_that_are_over() -> QuerySet[Import]:
+def _ended_imports() -> QuerySet[Import]:
     return Import.objects.filter(operation__status__in=_OVER).exclude(path="")
 
 
@@ -100,7 +99,7 @@ def _erase_imports(rows: QuerySet[Import]) -> None:
 
 
 def _erase_strays() -> int:
-    """Erase files that no row names, unless they are young and may be in use."""
+    """Erase files without a row, unless they are recent and may be in use."""
     named = {
         *Export.objects.exclude(path="").values_list("path", flat=True),
         *Import.objects.exclude(path="").values_list("path", flat=True),

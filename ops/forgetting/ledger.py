@@ -2,15 +2,15 @@
 
 It is stored outside the data folder. `<MEMCENTER_DATA_DIR>-ledger/forgets.jsonl` has one JSON line
 of ids for each forget. The line is on the disk before the forget is answered, and the handler
-checks for it again before it erases anything. Readers skip a line torn by a crash; a complete one
-follows it.
+checks for it again before it erases anything. A crash may leave an incomplete line; readers skip
+it, and a complete one follows.
 
 Each line of `decisions.jsonl` names one target (a key, an account, a file …) by an id or a digest
-and gives its whole state, so the last line of a target is valid. Applying a line twice changes
-nothing. A line holds no text, no password and no secret. It is written inside the transaction of
-the change, before the commit: a crash between the two leaves a line that at worst ends an access
-too early after a restore. If the line can't be written the change goes on, because revoking a key
-must never wait for a disk.
+and contains its whole state, so the last line of a target is valid. Applying a line twice changes
+nothing. A line contains no text, no password and no secret. It is written inside the transaction of
+the change, before the commit. A crash between the two leaves a line that at worst ends an access
+too early after a restore. If the line can't be written, the change continues, because revoking a
+key must never wait for a disk.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def write(operation: Operation, target: Mapping[str, Any]) -> None:
 
 
 def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") -> None:
-    """Append lines; they are on the disk on return. Raises `OSError`.
+    """Append lines; they are on the disk on return. Raise `OSError`.
 
-    Appends nothing if a complete line names the operation `unless` already.
+    Nothing is appended if a complete line already names the operation `unless`.
     """
     folder, is_new = file.parent, not file.exists()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
 
 
 def read() -> Iterator[Line]:
-    """Return all complete lines, oldest first, each operation once."""
+    """Yield all complete lines, oldest first, each operation once."""
     seen: set[str] = set()
     if not path().exists():
         return
@@ -106,20 +106,20 @@ def read() -> Iterator[Line]:
 
 def _line(raw: bytes) -> Line | None:
     try:
-        told = orjson.loads(raw)
+        values = orjson.loads(raw)
         return Line(
-            told["operation"],
-            UUID(told["subject"]),
-            told["scope"],
-            told["target"],
-            datetime.fromisoformat(told["at"]),
+            values["operation"],
+            UUID(values["subject"]),
+            values["scope"],
+            values["target"],
+            datetime.fromisoformat(values["at"]),
         )
     except (ValueError, KeyError, TypeError):
         return None
 
 
 def _holds(descriptor: int, public_id: str) -> bool:
-    """Tell whether a complete line of this operation exists."""
+    """Return whether a complete line of this operation exists."""
     wanted = public_id.encode()
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
@@ -132,14 +132,14 @@ def _ends_whole(descriptor: int) -> bool:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all bytes, normally in one call; a nearly full disk may accept a part, then fail."""
+    """Write all bytes, normally in one call. A nearly full disk may accept a part, then fail."""
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def _sync_folder(folder: Path) -> None:
-    for one in (folder, folder.parent):
-        descriptor = os.open(one, os.O_RDONLY)
+    for path_ in (folder, folder.parent):
+        descriptor = os.open(path_, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
@@ -157,7 +157,7 @@ class Decision:
 
     @property
     def subject(self) -> UUID:
-        """Return the person if the decision's target is a person."""
+        """Return the target as the subject of a person."""
         return UUID(self.target)
 
 
@@ -203,31 +203,31 @@ class _Batch:
 
 
 def latest_decisions() -> Iterator[Decision]:
-    """Return the valid decision of each target, in the order of writing."""
+    """Yield the last decision of each target, in the order of writing."""
     found: dict[tuple[str, str], Decision] = {}
     if not decisions_path().exists():
         return
     with decisions_path().open("rb") as file:
         for raw in file:
-            if (one := _decision(raw)) is not None:
-                found.pop((one.kind, one.target), None)
-                found[one.kind, one.target] = one
+            if (decision := _decision(raw)) is not None:
+                found.pop((decision.kind, decision.target), None)
+                found[decision.kind, decision.target] = decision
     yield from found.values()
 
 
 def _decision(raw: bytes) -> Decision | None:
     try:
-        told = orjson.loads(raw)
-        at = datetime.fromisoformat(told["at"])
-        return Decision(told["kind"], told["target"], told["state"], at)
+        values = orjson.loads(raw)
+        at = datetime.fromisoformat(values["at"])
+        return Decision(values["kind"], values["target"], values["state"], at)
     except (ValueError, KeyError, TypeError):
         return None
 
 
 def reapply_decisions() -> int:
-    """Apply all decisions to the database; return how many changed something.
+    """Apply all decisions to the database; return the number that changed something.
 
-    Each runs in its own transaction. Kinds unknown to this version are skipped.
+    Each decision has its own transaction. Kinds unknown to this version are skipped.
     """
     return sum(_applied(one) for one in list(latest_decisions()) if one.kind in _appliers)
 

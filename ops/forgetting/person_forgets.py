@@ -28,7 +28,7 @@ from ops.residue import erased_hashes
 
 _TOKEN_PREFIX = "rt_"
 _SESSIONS_AT_ONCE = 1_000
-# Returns the operation, or None if no data of it exists.
+# Repeats a forget; returns its operation, or None if none of its data exists.
 Again = Callable[[User, Mapping[str, Any], datetime], Operation | None]
 _again: dict[str, Again] = {}
 
@@ -38,10 +38,11 @@ def forget_user(
 ) -> tuple[Operation, str]:
     """Hide everything of a person at once and enqueue the erase.
 
-    Signs the person out everywhere and revokes their keys. Returns the operation and a token that
+    Signs the person out everywhere and revokes their keys. Return the operation and a token that
     reads it and its receipt for 30 days without a key. A repeated call returns the same while the
-    erase runs. Raises `NotFound` if there is no such person, and `Conflict` for the last owner,
-    unless the forget `is_repeated` after a restore of a state in which nobody else was one yet.
+    erase runs. Raise `NotFound` if there is no such person, and `Conflict` for the last owner. An
+    `is_repeated` forget skips the check for owners, since the restored state may not have another
+    owner yet.
     """
     if not is_repeated:
         users.check_not_last_owner(user)
@@ -56,7 +57,7 @@ def forget_user(
         return before, receipt_token(before)
     now = timezone.now()
     locked.hidden_at = user.hidden_at = now
-    locked.set_unusable_password()  # sessions carry a hash of it: all of them end
+    locked.set_unusable_password()  # ends all sessions, which contain a hash of it
     locked.save(update_fields=["hidden_at", "password", "updated_at"])
     _shut_doors(locked, now=now)
     hide_rows(locked, now=now)
@@ -97,7 +98,7 @@ def hide_rows(user: User, *, now: datetime) -> None:
 
 
 def erase_sessions(user_id: int) -> int:
-    """Erase the person's sessions; only the decoded content tells the owner."""
+    """Erase the person's sessions. The owner is only in a session's decoded content."""
     count, last = 0, ""
     while True:
         sessions = list(Session.objects.filter(pk__gt=last).order_by("pk")[:_SESSIONS_AT_ONCE])
@@ -112,21 +113,21 @@ def erase_sessions(user_id: int) -> int:
 def _named_in(session: Mapping[str, Any]) -> set[int]:
     """Return the users named in a session: signed in, or waiting for the second factor."""
     waiting = (session.get(sign_ins.WAITING) or {}).get("user")
-    return {int(one) for one in (session.get("_auth_user_id"), waiting) if one}
+    return {int(user_id) for user_id in (session.get("_auth_user_id"), waiting) if user_id}
 
 
 def reapplies(scope: str) -> Callable[[Again], Again]:
     """Register the function that repeats one scope of the ledger. It must be safe to repeat."""
 
-    def register(one: Again) -> Again:
-        _again[scope] = one
-        return one
+    def register(again: Again) -> Again:
+        _again[scope] = again
+        return again
 
     return register
 
 
 def is_older_than_ledger() -> bool:
-    """Tell whether the ledger has a forget that is unknown to this database."""
+    """Return whether the ledger's last forget is unknown to this database."""
     last = deque(ledger.read(), maxlen=1)
     if not last:
         return False
@@ -135,12 +136,12 @@ def is_older_than_ledger() -> bool:
 
 
 def reapply_forgets() -> Iterator[Operation]:
-    """Request every forget of the ledger whose data exists, oldest first.
+    """Request every forget of the ledger again whose data exists, oldest first.
 
-    Later people and rows are not touched: subjects and ids are random, and rows without an id are
+    Newer people and rows are not touched: subjects and ids are random, and rows without an id are
     compared by their time. A second run does nothing if no data came back.
     """
-    for line in list(ledger.read()):  # each of these writes a line of its own
+    for line in list(ledger.read()):  # a list, since each forget appends a line
         with as_system():
             user = User.objects.filter(subject=line.subject).first()
         if user is None or user.created_at > line.at:
@@ -160,24 +161,26 @@ def _forget_again(user: User, target: Mapping[str, Any], at: datetime) -> Operat
 def erase_user(run: Run) -> Mapping[str, Any]:
     """Erase every kind of data of a person in the registry's order, the account last.
 
-    Safe to run twice: each step erases the rows that are left. If the account is gone, only the
-    scan, the disk and the receipt remain.
+    Safe to run twice: each step erases the remaining rows. If the account is gone, only the scan,
+    the disk and the receipt remain.
     """
     user = run.user()
     if user is None:
         return erasure.finish(run, user=None, scope="user")
     everything = registry.participants()
-    last = [one for one in everything if User in one.models]
+    last = [participant for participant in everything if User in participant.models]
     _remember_everything(run, user, everything)
-    for one in everything:
-        if one not in last:
-            erasure.step(run, user=user, name=one.name, erase=partial(one.erase, user.pk))
+    for participant in everything:
+        if participant not in last:
+            erasure.step(
+                run, user=user, name=participant.name, erase=partial(participant.erase, user.pk)
+            )
     _erase_account(run, last, user_id=user.pk)
     return erasure.finish(run, user=None, scope="user")
 
 
 def _remember_everything(run: Run, user: User, everything: list[UserData]) -> None:
-    """Remember the texts and ids of all rows before any is erased."""
+    """Store the hashes and ids of all rows before any is erased."""
     tables = [model for one in everything for model in one.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
     named = [one for one in rows if _has_public_id(one.model)]
@@ -195,7 +198,7 @@ def _has_public_id(model: type[Model]) -> bool:
 
 
 def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
-    """Erase the account, and the texts that its failed forgets still looked for."""
+    """Erase the account, and the hashes that its failed forgets kept."""
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()

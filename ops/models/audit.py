@@ -6,9 +6,9 @@ from django.db import models
 
 
 class AuditEvent(models.Model):
-    """One act: who (actor, surface), what (action, target id), when. Append-only.
+    """One action: who (actor, surface), what (action, target id), when. Append-only.
 
-    A trigger of the database enters every new event in `UnsealedEvent`.
+    A database trigger adds every new event to `UnsealedEvent`.
     """
 
     personal_data = False
@@ -38,8 +38,8 @@ class AuditSeal(models.Model):
     """The place of one event in the chain. Append-only.
 
     `number` counts without gaps in the order of the chain, which is the order of sealing. Numbers
-    up to 0 belong to events that were written before events had numbers: their hashes leave the
-    number out. Following the chain finds an event that is missing, so there is no foreign key. The
+    up to 0 belong to events that were written before events had numbers: their hashes don't include
+    the number. There is no foreign key, since a check of the chain detects a missing event. The
     first link has an empty `previous_hash`.
     """
 

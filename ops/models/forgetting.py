@@ -80,9 +80,9 @@ class DiskKey(models.Model):
 class DiskTrace(models.Model):
     """Hashes of texts that a forget erased, kept until the raw files contain none of them.
 
-    `hashes` holds 64 bits each, text after text; `counts` holds the number for each text (32
-    bits). `lengths` is for texts shorter than a window; `left_out` counts texts too short to
-    distinguish from chance.
+    `hashes` are 64 bits each, text after text; `counts` are the numbers of hashes per text (32
+    bits). `lengths` are the lengths of texts shorter than a window; `left_out` counts texts too
+    short to distinguish from chance.
     """
 
     personal_data = False
@@ -99,7 +99,7 @@ class DiskTrace(models.Model):
 
 
 class Receipt(models.Model):
-    """What one finished forget erased: counts per store, never content.
+    """A record of what one finished forget erased: counts per store, never content.
 
     `hash` covers every other column and `previous_hash`, the hash of the audit event before it.
     `chosen` is "person" if the person chose from a list, "only_match" if a single match needed no

@@ -70,9 +70,9 @@ class Priority(models.IntegerChoices):
 class Operation(models.Model):
     """A background task, inserted in the transaction that makes it necessary.
 
-    It names the person by `subject` only and its payload holds ids only, so it may outlive the
-    account. `request_id` names the original request, also through several operations. `hidden_at`
-    is never set, since a person may always see operations.
+    It refers to the person only by `subject`, and its payload holds only ids, so it may outlive the
+    account. `request_id` is that of the original request, even across several operations. There is
+    no `hidden_at`, since a person may always see their operations.
     """
 
     personal_data = False
@@ -163,7 +163,7 @@ class Outcome(models.TextChoices):
 
 
 class Attempt(models.Model):
-    """One attempt at an operation, and its end (null while it runs)."""
+    """One attempt at an operation, and its result (null while it runs)."""
 
     personal_data = False
 
@@ -186,8 +186,8 @@ class Attempt(models.Model):
 class IdempotencyRecord(models.Model):
     """The stored answer to an API key and an `Idempotency-Key`, kept for a day.
 
-    `status_code` is null while the first call runs. A forget of the person blanks `body`
-    (`body_erased`); a repeated call then gets a 409 instead of the forgotten answer.
+    A forget of the person blanks `body` (`body_erased`); a repeated call then gets a 409 instead of
+    the forgotten answer.
     """
 
     personal_data = True
@@ -220,7 +220,7 @@ class IdempotencyRecord(models.Model):
 class ModelCall(models.Model):
     """One call of a chat model or remote embedder: sizes, time and cost; never text.
 
-    `dropped` items of its answer could not be used.
+    `dropped` is the number of items in the answer that could not be used.
     """
 
     personal_data = False
@@ -247,7 +247,7 @@ class ModelCall(models.Model):
 
 
 class Export(models.Model):
-    """A file made for one person; erased when it expires and by any forget that concerns it."""
+    """A file written for one person; erased when it expires, and by any forget that affects it."""
 
     personal_data = True
     words = ()

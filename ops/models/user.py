@@ -1,4 +1,4 @@
-"""People and how they sign in, their settings, API keys and webhooks, and the instance itself."""
+"""People with their sign-ins, settings, API keys and webhooks, and the instance itself."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Role(models.TextChoices):
-    """What somebody may do beyond their own memory; see `ops.accounts.users`."""
+    """A person's rights beyond their own memory; see `ops.accounts.users`."""
 
     OWNER = "owner", _("Owner")
     AUDITOR = "auditor", _("Auditor")
@@ -126,7 +126,7 @@ class UserSettings(models.Model):
     language = models.CharField(max_length=16, blank=True)
     timezone = models.CharField(max_length=64, default="UTC")
     theme = models.CharField(max_length=8, choices=Theme, default=Theme.AUTO)
-    # When About you was last looked at, and the end of the visit before that one.
+    # The last view of About you, and the end of the previous visit.
     portrait_seen_at = models.DateTimeField(null=True, blank=True)
     portrait_visited_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -181,7 +181,7 @@ class ApiKey(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs in one person created by the API, once, before `expires_at`."""
+    """A link that signs in one person, created by the API, once, before `expires_at`."""
 
     personal_data = True
     words = ()
@@ -273,10 +273,10 @@ class Identity(models.Model):
 
 
 class Invitation(models.Model):
-    """A link by which somebody makes an account of this role, once, before `expires_at`.
+    """A link to create an account with this role, once, before `expires_at`.
 
-    `user` is the owner who invites, and `name` says whom in their words. Using or revoking the
-    invitation deletes the row.
+    `user` is the owner who invites; `name` is their note about the invited person. Using or
+    revoking the invitation deletes the row.
     """
 
     personal_data = True
@@ -299,12 +299,12 @@ class Invitation(models.Model):
 
 
 class WeeklyMail(models.Model):
-    """The mail address to which a person has "What I learned this week" sent.
+    """The address for a person's weekly mail "What I learned this week".
 
-    Until the address is confirmed (`confirmed_at`), it only gets the mail that asks for it. A new
-    address has a new `nonce`, which its links are made of. `sent_on` is the Monday of the last
-    weekly mail, or of the last one that was left out because nothing had happened. `language` is
-    that of the page, for people who have chosen none.
+    Until the address is confirmed (`confirmed_at`), it only receives the mail that asks to confirm
+    it. A new address has a new `nonce`, which is part of its links. `sent_on` is the Monday of the
+    last weekly mail, sent or skipped because nothing had happened. `language` is that of the page,
+    for people who haven't chosen one.
     """
 
     personal_data = True
@@ -353,9 +353,9 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """The delivery of one event to one address and its result; the body holds ids only.
+    """The delivery of one event to one address and its result; the body holds only ids.
 
-    It names the person by `subject`, so that the erase of a person can be delivered too.
+    It refers to the person by `subject`, so that the erase of a person can be delivered too.
     """
 
     personal_data = False
@@ -382,9 +382,9 @@ class Delivery(models.Model):
 class Instance(models.Model):
     """The single row about this instance.
 
-    While `deliveries_held_at` is set nothing is sent outside: a backup was restored, and the owner
+    While `deliveries_held_at` is set, nothing is sent outside: a backup was restored, and the owner
     has not yet confirmed that this instance is live. `registration_open` is null until an owner
-    decides; the setting of the same name holds until then.
+    decides; the setting of the same name applies until then.
     """
 
     personal_data = False

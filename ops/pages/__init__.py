@@ -1,1 +1,1 @@
-"""Pages of signing in, the account, operations and receipts; `base` is shared by all apps."""
+"""Pages for sign-in, the account, operations and receipts; `base` is shared by all apps."""

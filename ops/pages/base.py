@@ -1,4 +1,4 @@
-"""What all pages share: access, the person's transaction, and redirects after forms."""
+"""Helpers for all pages: access, the person's transaction, and redirects after forms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ops.accounts import sign_ins, users
 from ops.models import User, UserSettings
 
 Given = ParamSpec("Given")
-SEEN = "seen_at"  # in the session, after the first sign-in
+SEEN = "seen_at"  # session key, set after sign-in
 _SEEN_SECONDS = 10 * 60
 
 
@@ -51,7 +51,7 @@ def personal_page(
         return response
 
     for_members = login_required(view)
-    guarded.is_personal_page = True  # type: ignore[attr-defined]  # a rule test weighs each
+    guarded.is_personal_page = True  # type: ignore[attr-defined]  # for a rule test
     return cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", guarded)
 
 
@@ -93,7 +93,7 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def is_streamed(request: HttpRequest) -> bool:
-    """Tell whether the page's script reads the response as a stream."""
+    """Return whether the page's script reads the response as a stream."""
     return "text/event-stream" in request.headers.get("Accept", "")
 
 
@@ -121,7 +121,7 @@ def render_page(
     if target(request) != "dialogs":
         return render(request, template, context, status=status)
     response = render(request, f"{template}#dialog", context, status=status)
-    response["HX-Reswap"] = "innerHTML"  # for any target that the link inherits
+    response["HX-Reswap"] = "innerHTML"  # whatever swap style the link inherits
     return response
 
 
@@ -139,7 +139,7 @@ def way_back(request: HttpRequest, *, default: str) -> str:
 
 
 def here(request: HttpRequest) -> str:
-    """Return the address of the visible page, also for a fragment's request."""
+    """Return the address of the visible page, even for the request of a fragment."""
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     path = f"{shown.path}?{shown.query}" if shown.query else shown.path
     return path if is_htmx(request) and _is_ours(path) else request.get_full_path()

@@ -1,4 +1,4 @@
-"""What connects a person's programs: webhooks, and API keys that are shown once and revocable."""
+"""Pages for webhooks, and for API keys, which are shown once and can be revoked."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
 def _show_webhooks(
     request: HttpRequest, *, typed: str = "", ticked: Sequence[str] | None = None, problem: str = ""
 ) -> HttpResponse:
-    """Show the page, with the typed values of a refused form."""
+    """Show the page, with the typed values of an invalid form."""
     with own_transaction(request):
         context = {
             "hooks": _shown_webhooks(person(request)),
@@ -80,8 +80,8 @@ def _shown_webhooks(user: User) -> list[ShownWebhook]:
     """Return the webhooks with their last deliveries."""
     rows = list(webhooks.list_webhooks(user).order_by("pk"))
     log: dict[int, list[tuple[str, Delivery]]] = {row.pk: [] for row in rows}
-    for one in webhooks.last_of(rows, count=_LAST_DELIVERIES):
-        log[one.webhook_id].append((_event_in_words(one.event), one))
+    for delivery in webhooks.last_of(rows, count=_LAST_DELIVERIES):
+        log[delivery.webhook_id].append((_event_in_words(delivery.event), delivery))
     return [ShownWebhook(row, list(map(_event_in_words, row.events)), log[row.pk]) for row in rows]
 
 
@@ -108,8 +108,8 @@ def webhook_switch(request: HttpRequest, webhook_id: str) -> HttpResponse:
     with own_transaction(request):
         webhook = webhooks.find(webhook_id, user=person(request))
         webhooks.change(webhook, changes={"is_active": on})
-    told = _("The address is now notified.") if on else _("Turned off: nothing is sent to it.")
-    messages.success(request, told)
+    words = _("The address is now notified.") if on else _("Turned off: nothing is sent to it.")
+    messages.success(request, words)
     return redirect("webhook_list")
 
 
@@ -126,12 +126,12 @@ def webhook_remove(request: HttpRequest, webhook_id: str) -> HttpResponse:
 
 
 def _webhook_confirmation(webhook: Webhook) -> dict[str, Any]:
-    told = webhooks.log_of(webhook).count()
-    log = ngettext("the record of %(n)d message", "the record of %(n)d messages", told)
+    count = webhooks.log_of(webhook).count()
+    log = ngettext("the record of %(n)d message", "the record of %(n)d messages", count)
     goes = [
         _("the address %(url)s") % {"url": webhook.url},
         _("the secret that signs its messages"),
-        *([log % {"n": told}] if told else []),
+        *([log % {"n": count}] if count else []),
     ]
     return {
         "action": reverse("webhook_remove", args=[webhook.public_id]),
@@ -225,7 +225,7 @@ def _own_keys(user: User) -> QuerySet[ApiKey]:
 
 
 def key_rows(user: User, revoke: Callable[[ApiKey], str]) -> list[ShownKey]:
-    """Return the person's keys, living ones first; `revoke` gives the address that ends one."""
+    """Return the person's keys, valid ones first; `revoke` returns the address to revoke a key."""
     return [_shown_key(key, revoke) for key in _own_keys(user)[:_KEYS_SHOWN]]
 
 

@@ -214,7 +214,7 @@ def _import_line(row: Import) -> ImportLine:
     format = IMPORT_FORMATS.get(report.get("format", row.format), _("A file"))
     line = _transfer_line(row.operation, str(format))
     if row.operation.status == Status.FAILED and not row.path:
-        line["can_retry"] = False  # the file is gone: it has to be chosen again
+        line["can_retry"] = False  # the file was deleted and must be uploaded again
     skipped = report.get("skipped", [])
     count = report.get("skipped_count", 0)
     return ImportLine(
@@ -230,7 +230,7 @@ def _import_line(row: Import) -> ImportLine:
 
 
 def _brought(report: dict[str, Any]) -> str:
-    """“3 conversations, 120 messages, 4 memories.”"""
+    """Return the imported rows in words: “3 conversations, 120 messages, 4 memories”."""
     counted = [
         ngettext("%(n)s conversation", "%(n)s conversations", report["conversations"])
         % stored_amounts.shown(report["conversations"]),

@@ -1,4 +1,4 @@
-"""Delete everything, with proof of identity and progress; and receipts as pages and files."""
+"""Pages to delete everything, with proof of identity and progress, and to show receipts."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def receipt_in_words(receipt: Receipt) -> ShownReceipt:
     )
 
 
-def _moment_of(told: str | None) -> datetime | None:
-    return datetime.fromisoformat(told) if told else None
+def _moment_of(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def receipt_title(receipt: Receipt) -> str:
@@ -109,7 +109,7 @@ def receipt_title(receipt: Receipt) -> str:
 
 
 def _receipt_lines(receipt: Receipt) -> list[ReceiptLine]:
-    """Return the counts by plain names; several stores may share one."""
+    """Return the counts by plain names; several stores may share a name."""
     counts: dict[str, int] = {}
     for places in receipt.erased.values():
         for what, count in places.items():
@@ -190,7 +190,7 @@ def _ask_everything(request: HttpRequest, problem: str = "") -> HttpResponse:
 
 
 def _problem_with(request: HttpRequest, form: ForgetEverythingForm) -> str:
-    """Return the first reason against it, checked in this order before anything is done."""
+    """Return the first reason to refuse the request, or an empty text."""
     if not form.is_valid():
         return str(next(iter(form.errors.values()))[0])
     problem = sign_in.proof_problem(

@@ -176,7 +176,7 @@ class CodeForm(forms.Form):
 
 
 class ProofForm(forms.Form):
-    """A form with the password, if the person has one; `proof.problem` checks it."""
+    """A form with the password, if the person has one; `sign_in.proof_problem` checks it."""
 
     password = forms.CharField(
         label=_("Your password"),
@@ -244,11 +244,11 @@ class PreferencesForm(forms.Form):
         self._field("timezone").choices = time_zone_choices(also=zone)
 
     def changes(self) -> dict[str, Any]:
-        """Return the settings that were sent; the others stay as they are."""
+        """Return the submitted settings; the others stay unchanged."""
         return {name: value for name, value in self.cleaned_data.items() if name in self.data}
 
     def keep_to(self, *names: str) -> None:
-        """Ask for these alone, and for a language that is one."""
+        """Keep only these fields, and require a language."""
         for name in set(self.fields) - set(names):
             del self.fields[name]
         self._field("language").choices = settings.LANGUAGES
@@ -319,7 +319,7 @@ class ForgetEverythingForm(forms.Form):
 
 
 def time_zone_choices(*, also: str = "UTC") -> list[tuple[str, list[Choice]]]:
-    """Return grouped zones with the present offset of each city; `also` is always included."""
+    """Return grouped zones with the current offset of each city; `also` is always included."""
     now = datetime.now(UTC)
     cities = sorted(_CITIES, key=lambda name: (_offset(name, now), str(_CITIES[name])))
     known = [("UTC", "UTC"), *((name, f"{_CITIES[name]} ({_clock(name, now)})") for name in cities)]

@@ -74,7 +74,7 @@ IMPORT_FORMATS = {
     "locomo": "LoCoMo",
 }
 _BROKE = re.compile(r"It broke off \((?P<what>\w+)\)\.")
-# Messages of readers are fixed except for a number or a name.
+# Error messages that contain a number or a name, with their translations.
 _SAID = (
     (
         re.compile(r"(?P<n>\d{1,12}) traces are left: (?P<where>.+)", re.DOTALL),
@@ -161,7 +161,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Happening:
-    """One operation, or several similar finished ones in a row (`times`, in words)."""
+    """A line for one operation, or for `times` similar finished operations in a row."""
 
     operation: Operation
     title: str
@@ -178,7 +178,7 @@ class Happening:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the details are shown unfolded."""
+        """Return whether the details are initially expanded."""
         noteworthy = self.error or self.trouble
         return self.operation.status in (Status.RUNNING, Status.FAILED) or bool(noteworthy)
 
@@ -193,7 +193,7 @@ class Happening:
 
 
 def operation_lines(user: User) -> tuple[list[Happening], list[Happening]]:
-    """Return the newest lines, then those of upkeep that went well, which only operators look at.
+    """Return the newest lines, and the lines of successful upkeep, meant for operators.
 
     Successive successful learning is combined into one line. Overdue or stuck operations and failed
     forgets come first, however old.
@@ -222,7 +222,7 @@ def _lines(rows: Sequence[Operation]) -> list[Happening]:
 
 
 def _likeness(operation: Operation) -> int:
-    """Return the key for combining, which only finished operations without details have."""
+    """Return the grouping key: 0 for successful learning, else the operation's own."""
     return (
         0 if operation.status == Status.SUCCEEDED and operation.kind in _LEARNING else operation.pk
     )
@@ -231,7 +231,7 @@ def _likeness(operation: Operation) -> int:
 def happening(
     operation: Operation, *, alike: Sequence[Operation] = (), cut_off: bool = False
 ) -> Happening:
-    """Make a line. `alike` holds older operations in the same line; `cut_off` means maybe more."""
+    """Return a line. `alike` are older operations in it; `cut_off` means there may be more."""
     waits = operation.status == Status.PENDING and bool(operation.last_error)
     receipt = getattr(operation, "receipt", None)
     trouble = selectors.trouble_of(operation, now=timezone.now())
@@ -246,7 +246,7 @@ def happening(
         trouble=said_of_trouble(trouble) if trouble else "",
         again_at=operation.run_after if waits and not trouble else None,
         receipt_id=receipt.public_id if receipt is not None else "",
-        # The file of an import is deleted, so it can't be retried here but is chosen again.
+        # A failed import's file is deleted, so it must be uploaded again.
         can_retry=operation.status == Status.FAILED and operation.kind != Kind.IMPORT,
         can_cancel=selectors.can_be_cancelled(operation),
     )
@@ -264,7 +264,7 @@ def _times(count: int, *, cut_off: bool) -> str:
 
 
 def is_moving(happenings: Iterable[Happening]) -> bool:
-    """Tell whether an operation runs or is queued, so that the page polls."""
+    """Return whether an operation runs or is queued, so that the page polls."""
     soon = timezone.now() + _SOON
     return any(
         one.operation.status == Status.RUNNING
@@ -274,7 +274,7 @@ def is_moving(happenings: Iterable[Happening]) -> bool:
 
 
 def _steps_of(operation: Operation) -> list[Step]:
-    """Return finished steps, the running step and the receipt as the last one."""
+    """Return finished steps, the running step, and the receipt as the last step."""
     titles: dict[str, int] = {}
     for done in operation.steps_done:
         title = _step_title(done["step"])

@@ -1,4 +1,4 @@
-"""The owners' page People: who has a login, invitations, roles, keys, and registration."""
+"""The owners' page People: logins, invitations, roles, keys and registration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN = 50
 def owner_page(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """For owners; the page isn't there for anybody else."""
+    """Show the page to owners only; it doesn't exist for anybody else."""
 
     @wraps(view)
     def for_owners(
@@ -41,7 +41,7 @@ def owner_page(
             raise NotFound("There is no such page.")
         return view(request, *args, **kwargs)
 
-    # mypy forgets the name that `Concatenate` hides.
+    # mypy loses the parameter's name behind `Concatenate`.
     return personal_page(
         cast("Callable[Concatenate[HttpRequest, Given], HttpResponseBase]", for_owners)
     )
@@ -50,7 +50,7 @@ def owner_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 @owner_page
 def people(request: HttpRequest) -> HttpResponse:
-    """List people; a form invites one."""
+    """List people; the form invites somebody."""
     if request.method != "POST":
         return _show(request, InvitationForm())
     form = InvitationForm(request.POST)
@@ -139,7 +139,7 @@ def person_role(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @owner_page
 def person_hand_over(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make this person an owner, and the one who asks a member."""
+    """Make this person an owner and the requesting owner a member."""
     form = ProofForm(request.POST, has_password=person(request).has_usable_password())
     if not (form.is_valid() and second_factor.proves(request, form)):
         return _show_person(request, pk, hand_over=form, status=422)
@@ -191,7 +191,7 @@ def person_key_revoke(request: HttpRequest, pk: int, key: int) -> HttpResponse:
 
 
 def _login(pk: int) -> User:
-    """Return somebody who has a login, in the caller's transaction. Raises `NotFound`."""
+    """Return a person who has a login, in the caller's transaction. Raise `NotFound`."""
     found = users.logins().filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such person.")
@@ -199,7 +199,7 @@ def _login(pk: int) -> User:
 
 
 def _other(request: HttpRequest, pk: int) -> User:
-    """Return somebody else: nobody switches themselves off or hands over to themselves."""
+    """Return another person: nobody deactivates themselves or hands over to themselves."""
     if pk == person(request).pk:
         raise NotFound("There is nobody else of this number.")
     return _login(pk)

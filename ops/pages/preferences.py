@@ -40,7 +40,7 @@ _A_YEAR = 365 * 24 * 3600
 
 @require_POST
 def set_language(request: HttpRequest) -> HttpResponse:
-    """Set the language like Django's view and store it with the signed-in person."""
+    """Set the language like Django's view, and store it for the signed-in person."""
     language = request.POST.get("language", "")
     if request.user.is_authenticated and language in dict(settings.LANGUAGES):
         with own_transaction(request):
@@ -50,7 +50,7 @@ def set_language(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    """Store the theme with the person, or in a cookie for visitors."""
+    """Store the theme for the person, or in a cookie for visitors."""
     theme = request.POST.get("theme", "")
     response = redirect(way_back(request, default="/"))
     if theme not in Theme.values:
@@ -72,7 +72,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
 @require_safe
 @personal_page
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Ask an owner who is here for the first time for language and time zone."""
+    """Ask an owner at the first sign-in for language and time zone."""
     form = PreferencesForm(
         initial={"language": get_language(), "timezone": own_settings(request).timezone}
     )
@@ -89,7 +89,7 @@ def show_settings(
     mail: WeeklyMailForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the settings page, with a form that was refused. Call it in the person's transaction."""
+    """Show the settings page, with an invalid form if given. Call it in a transaction."""
     user, own = person(request), own_settings(request)
     keys = ApiKey.objects.filter(user=user, revoked_at__isnull=True)
     initial = {"language": own.language, "timezone": own.timezone, "theme": own.theme}
@@ -120,7 +120,7 @@ def _weekly_mail(request: HttpRequest, form: WeeklyMailForm | None) -> dict[str,
 @require_POST
 @personal_page
 def save_preferences(request: HttpRequest) -> HttpResponse:
-    """Save what was sent. The offer of the browser's time zone sends that alone."""
+    """Save the submitted settings. The offer of the browser's time zone submits only that."""
     form = PreferencesForm(request.POST)
     if form.is_valid():
         try:
@@ -166,8 +166,9 @@ def _switches(request: HttpRequest) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Switch:
-    """`does` says what ON does, `help` what OFF means. `offer` links to deleting stored rows; it is
-    empty if there are none or the switch is on.
+    """A memory switch in words: `does` describes on, `help` describes off.
+
+    `offer` links to deleting stored rows. It is empty if there are none or the switch is on.
     """
 
     name: str
@@ -237,7 +238,7 @@ def _delete_page(layer: str) -> str:
 
 
 def _switch_texts() -> dict[str, tuple[str, str, str]]:
-    """Return the texts in the order of the page."""
+    """Return title, `does` and `help` of each switch, in the order of the page."""
     return {
         "longterm_enabled": (
             _("Long-term memory"),

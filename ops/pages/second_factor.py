@@ -75,7 +75,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 
 
 def _who_waits(request: HttpRequest) -> User | None:
-    """Return the person who recently gave the password in this browser, unless it changed since."""
+    """Return the person who recently entered the password here, unless it has changed."""
     waiting = request.session.get(sign_ins.WAITING)
     if not waiting or timezone.now().timestamp() - waiting["at"] > _WAITING_SECONDS:
         return None
@@ -102,7 +102,7 @@ def signin_settings(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def second_factor_on(request: HttpRequest) -> HttpResponse:
-    """Turn it on and show the recovery codes once."""
+    """Turn the second factor on and show the recovery codes once."""
     form = SecondFactorForm(request.POST, has_password=person(request).has_usable_password())
     secret = str(request.session.get(_NEW_SECRET, ""))
     if not (form.is_valid() and secret and proves(request, form)):
@@ -147,7 +147,7 @@ def second_factor_renew(request: HttpRequest) -> HttpResponse:
 
 
 def proves(request: HttpRequest, form: ProofForm) -> bool:
-    """Check the person's identity; the form gets the reason of a failure."""
+    """Return whether the person proves their identity; otherwise add the reason to the form."""
     given = form.cleaned_data.get("password", "")
     problem = sign_in.proof_problem(request, password=given, purpose="signin-settings")
     if problem:
@@ -192,7 +192,7 @@ def show_signin_settings(
 
 
 def _set_up(request: HttpRequest, user: User) -> SetUp:
-    """Return the pending secret, which stays the same until used, if the page is opened twice."""
+    """Return the pending secret. It stays the same until used, even if the page is reloaded."""
     secret = request.session.setdefault(_NEW_SECRET, sign_ins.new_secret())
     picture = segno.make(sign_ins.app_address(secret, user=user), micro=False)
     key = " ".join(secret[n : n + 4] for n in range(0, len(secret), 4))
@@ -211,7 +211,7 @@ def oidc_begin(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def oidc_return(request: HttpRequest) -> HttpResponse:
-    """Sign in, or connect the account of a person who has just requested that."""
+    """Sign in, or connect the account of a person who has just requested this."""
     _must_be_on()
     try:
         told = openid.read_claims(request)
@@ -235,7 +235,7 @@ def oidc_return(request: HttpRequest) -> HttpResponse:
 @require_POST
 @personal_page
 def identity_connect(request: HttpRequest) -> HttpResponse:
-    """Check the person's identity, then show a link, since forms may only lead to our own pages."""
+    """Check the person's identity, then show a link: forms may only lead to our own pages."""
     _must_be_on()
     form = ProofForm(request.POST, has_password=person(request).has_usable_password())
     if not (form.is_valid() and proves(request, form)):

@@ -11,7 +11,7 @@ from ops.models import User
 
 
 class Command(BaseCommand):
-    """In place of Django's command, which neither audits nor writes the ledger."""
+    """Replaces Django's command, which writes neither the audit log nor the ledger."""
 
     help = "Change the password of a login and end the sessions of the old one."
 

@@ -45,12 +45,12 @@ class Command(BaseCommand):
     def _say(self, scans: list[Scan], *, as_json: bool) -> None:
         rows = [one for scan in scans for one in scan.found]
         if as_json:
-            told = {
+            summary = {
                 "residue": len(rows),
                 "places": sum(scan.places for scan in scans),
                 "found": [{"place": one.place, "row": one.row, "why": one.why} for one in rows],
             }
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.stdout.write(json.dumps(summary, ensure_ascii=False))
             return
         for one in rows:
             self.stdout.write(f"{one.place:<50} {one.row:<40} {one.why}")
@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 
 def _by_text(texts: list[str], user: User | None) -> list[Scan]:
-    """Scan for a typed text without exceptions; the text is stored nowhere."""
+    """Scan all places for the typed texts, which are stored nowhere."""
     wanted = Erased(Plain(texts), {}, ())
     whose = Whose(user.pk if user else None, user.subject if user else None)
     return [residue_scan.scan(whose, wanted, by_hand=True)]
