@@ -1,4 +1,4 @@
-"""Registration in `ops`: operation handlers and kinds of personal data, also of other apps."""
+"""The registry of operation handlers and of kinds of personal data, including other apps'."""
 
 from __future__ import annotations
 
@@ -89,17 +89,17 @@ class UserData(Protocol):
         """Yield the rows of one conversation; nothing if the kind has none."""
 
     def load(self, loading: Loading, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Import rows of `export`, also from elsewhere, and report rows that are left out."""
+        """Import rows that `export` wrote, possibly elsewhere, and report the skipped ones."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
-        """Erase all rows; safe to repeat. Returns the number of erased rows by table."""
+        """Erase all rows; safe to repeat. Return the number of erased rows by table."""
 
     def count(self, user: User) -> int:
         """Return the number of the person's rows."""
 
 
 class Derived:
-    """Data outside the tables that repeats rows: it is erased, but not exported or imported.
+    """Data outside the tables that repeats rows: erased, but not exported or imported.
 
     A subclass defines `name`, `order` and `erase`.
     """
@@ -130,9 +130,9 @@ class Rows:
 
     `leave_out` lists columns that are not exported (digests, internal state). `conversation` is the
     path to the conversation of a row. An import recognises an existing row by its public id or by
-    the columns of `natural`; a row inside an existing parent (`inside`) exists as well. `stays` is
-    the reason why rows of a kind are never imported. `also` adds exported columns (name and path)
-    that an import ignores.
+    the columns of `natural`; a row inside an existing parent (`inside`) counts as existing too.
+    `stays` is the reason why rows of a kind are never imported. `also` adds exported columns (name
+    and path) that an import ignores.
     """
 
     model: type[Model]
@@ -169,7 +169,7 @@ class Rows:
             loading.leave_out(self.name, self.stays)
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
-        """Return the key of each row that exists already."""
+        """Return the key of each row that already exists, else None."""
         found: list[int | None] = [None] * len(rows)
         name = portable_rows.reference_of(self.model)
         if name in portable_rows.IDS:
@@ -177,13 +177,13 @@ class Rows:
         if not self.natural:
             return found
         same = portable_rows.by_columns(self.model, loading.user, rows, self.natural)
-        return [one or other for one, other in zip(found, same, strict=True)]
+        return [by_id or other for by_id, other in zip(found, same, strict=True)]
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
-        """Adapt values that are only valid at their origin. Raises `Unfit`."""
+        """Adapt values that are only valid at their origin. Raise `Unfit`."""
 
     def finished(self, loading: Loading) -> None:
-        """Called after the last row of the table."""
+        """Run after the last row of the table."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         rows = self.model._base_manager.filter(user_id=user_id)
@@ -209,13 +209,13 @@ def register(*participants: UserData) -> None:
 
 def participants() -> list[UserData]:
     """Return the kinds in the order of erasure."""
-    return sorted(_participants, key=lambda one: (one.order, one.name))
+    return sorted(_participants, key=lambda participant: (participant.order, participant.name))
 
 
 def reads_well(pages: Readable) -> Readable:
     """Register a function that writes readable pages for a person, or for a conversation's key.
 
-    The lines are fetched like rows: no transaction stays open between two of them.
+    The lines are fetched like rows: no transaction needs to stay open between two lines.
     """
     _readable.append(pages)
     return pages
@@ -227,7 +227,7 @@ def readable() -> list[Readable]:
 
 @dataclass(frozen=True)
 class RowsUnder(Rows):
-    """Rows that are hidden with their parents (`parents`, names of foreign keys)."""
+    """Rows that are hidden with their parents (`parents` are names of foreign keys)."""
 
     parents: tuple[str, ...] = ()
 
@@ -240,7 +240,7 @@ class RowsUnder(Rows):
 
 @dataclass(frozen=True)
 class DerivedRows(Derived, Rows):
-    """Rows that repeat other rows for machines: erased, and exported with those."""
+    """Rows derived from other rows: erased, but not exported or imported."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         return Rows.erase(self, user_id)

@@ -1,4 +1,4 @@
-"""Reads of operations and receipts, of the queue, and of the cost of models."""
+"""Queries for operations and receipts, the queue, and the cost of models."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def trouble_of(operation: Operation, *, now: datetime) -> Trouble | None:
 
 
 def stand_still(*, since: datetime) -> bool:
-    """Tell whether due or running operations exist and none was claimed or finished since then.
+    """Return whether operations are due or running and none was claimed or finished since then.
 
     Call it as the system. Renewals aren't visible here, since they are in locked rows.
     """
@@ -67,7 +67,7 @@ def stand_still(*, since: datetime) -> bool:
 
 
 def waiting_since(operation: Operation) -> datetime:
-    """Return since when the operation waits or makes no progress."""
+    """Return the time since which the operation waits or makes no progress."""
     waits = operation.status == Status.PENDING
     return operation.run_after if waits else operation.updated_at
 
@@ -103,7 +103,7 @@ def user_of(operation: Operation) -> User | None:
 
 
 def can_be_cancelled(operation: Operation) -> bool:
-    """Tell whether the operation may be cancelled, which a forget may not."""
+    """Return whether the operation may be cancelled. A forget may not."""
     return operation.status == Status.PENDING and operation.priority != Priority.FORGET
 
 

@@ -67,7 +67,7 @@ def request_cleanup() -> None:
 
 @shared_task(ignore_result=True)
 def request_weekly_mails() -> int:
-    """Enqueue a mail for each person where it has become Monday morning."""
+    """Enqueue the weekly mail of each person whose Monday morning has begun."""
     with as_system():
         return weekly_mail.request_due(now=timezone.now())
 

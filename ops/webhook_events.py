@@ -24,10 +24,10 @@ from ops.models import ApiKey, Delivery, Instance, Kind, Operation, Priority
 from ops.queue import broker
 
 TEST = "test"
-# One delivery at a time for each webhook, so that a slow address doesn't block the others.
+# The serial key of all deliveries: one runs at a time, so that slow addresses occupy one worker.
 LANE = "webhooks"
-# A product webhook hears of everyone whom a product key can reach; of an erased person, it only
-# hears of operations that such a key requested.
+# A product webhook receives events of everybody whom a product key can reach. About an erased
+# person, it receives only operations that such a key requested.
 _LISTENING = """
 SELECT w.id, u.subject
   FROM ops_webhook w LEFT JOIN ops_user u ON u.{whose} = %s
@@ -57,7 +57,7 @@ def memories(event: Event, *, user_id: int, ids: Sequence[str]) -> None:
 def gather(event: Event, *, user_id: int, memory_id: str) -> None:
     """Write an event about a memory at the end of the transaction, together with others.
 
-    For a user who is still there then.
+    Nothing is written if the user no longer exists then.
     """
     _OfMemories(event, user_id).add(memory_id)
 
@@ -71,7 +71,7 @@ class _OfMemories(Gathered):
         return _LISTENING.format(whose="id"), [self.user_id, self.event.value, False]
 
     def answered(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        bodies = [{"memory_id": one} for one in self.ids]
+        bodies = [{"memory_id": memory_id} for memory_id in self.ids]
         for webhook, subject in rows:
             _tell(self.event, webhook=webhook, subject=subject, bodies=bodies)
 
@@ -109,13 +109,13 @@ def _tell(
         [
             Operation(
                 kind=Kind.DELIVER_WEBHOOK,
-                payload={"delivery": one.pk},
+                payload={"delivery": delivery.pk},
                 serial_key=LANE,
                 priority=Priority.BULK,
                 run_after=now,
                 max_attempts=settings.OPERATION_ATTEMPTS,
             )
-            for one in made
+            for delivery in made
         ]
     )
     transaction.on_commit(broker.wake, robust=True)
@@ -131,7 +131,7 @@ def hold_deliveries() -> None:
 
 
 def resume_deliveries() -> bool:
-    """Release deliveries, including the waiting ones. Returns False if none were held."""
+    """Release deliveries, including the waiting ones. Return False if none were held."""
     held = Instance.objects.filter(pk=1, deliveries_held_at__isnull=False)
     resumed = bool(held.update(deliveries_held_at=None))
     if resumed:
@@ -140,5 +140,5 @@ def resume_deliveries() -> bool:
 
 
 def deliveries_held_since() -> datetime | None:
-    """Return since when deliveries are held, or None."""
+    """Return the time since which deliveries are held, or None."""
     return Instance.objects.filter(pk=1).values_list("deliveries_held_at", flat=True).first()

@@ -1,6 +1,7 @@
 """Create, change, test and remove webhooks, and deliver their events.
 
-Each delivery is one operation. It goes to public addresses only, checked again for every request.
+Each delivery is one operation. It goes only to public addresses, which are checked for every
+request.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ MOST = 20
 SIGNATURE = "X-Memcenter-Signature"
 # Deliveries to a slow address pause for this long.
 REST_SECONDS = 60.0
-_resting: dict[int, float] = {}
+_paused_until: dict[int, float] = {}
 # A delivery occupies a worker, which must not wait for long.
 LOOKUP_SECONDS, CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 3.0, 5.0
 # A server that sends byte by byte would never hit the time-outs above.
@@ -64,7 +65,7 @@ def list_webhooks(user: User | None) -> QuerySet[Webhook]:
 
 
 def find(public_id: str, *, user: User | None) -> Webhook:
-    """Raises `NotFound`."""
+    """Return the webhook with this public id. Raise `NotFound`."""
     found = list_webhooks(user).filter(public_id=public_id).first()
     if found is None:
         raise NotFound("There is no such webhook.")
@@ -72,9 +73,9 @@ def find(public_id: str, *, user: User | None) -> Webhook:
 
 
 def look_at(url: str) -> None:
-    """Resolve an address within 6 s, before the transaction that stores it.
+    """Resolve and check an address within 6 s, before the transaction that stores it.
 
-    Raises `Invalid` naming `url` if it leads to a private address.
+    Raise `Invalid` naming `url` if it leads to a private address.
     """
     if problem := problem_with_address(url, longest=MAX_URL):
         raise Invalid.field("url", problem)
@@ -85,8 +86,8 @@ def create(
 ) -> Webhook:
     """Create a webhook, with a random secret if none is given.
 
-    Call `look_at` first. Raises `Invalid` naming the field, and `Conflict` if there are too many
-    already or the person is being forgotten.
+    Call `look_at` first. Raise `Invalid` naming the field, and `Conflict` if there are already too
+    many or the person is being forgotten.
     """
     if user is not None:
         users.check_not_being_forgotten(user)
@@ -105,7 +106,7 @@ def create(
 
 
 def change(webhook: Webhook, *, changes: dict[str, Any]) -> Webhook:
-    """Change `url`, `events`, `secret` or `is_active`. Raises `Invalid` naming the field."""
+    """Change `url`, `events`, `secret` or `is_active`. Raise `Invalid` naming the field."""
     _check(
         url=changes.get("url", webhook.url),
         told=changes.get("events", webhook.events),
@@ -140,12 +141,12 @@ def log_of(webhook: Webhook) -> QuerySet[Delivery]:
 
 
 def last_of(rows: Sequence[Webhook], *, count: int) -> list[Delivery]:
-    """Return the last few deliveries of each, newest first."""
+    """Return the last few deliveries of each webhook, newest first."""
     if not rows:
         return []
     place = Window(RowNumber(), partition_by=F("webhook"), order_by=F("pk").desc())
-    told = Delivery.objects.filter(webhook__in=rows).annotate(place=place)
-    return list(told.filter(place__lte=count).order_by("-pk"))
+    ranked = Delivery.objects.filter(webhook__in=rows).annotate(place=place)
+    return list(ranked.filter(place__lte=count).order_by("-pk"))
 
 
 def _check(*, url: str, told: Sequence[str], secret: str) -> None:
@@ -187,7 +188,7 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
     webhook = delivery.webhook
     if not webhook.is_active and delivery.event != TEST:
         return None
-    if _rests(webhook.pk) and delivery.event != TEST:
+    if _is_paused(webhook.pk) and delivery.event != TEST:
         raise ProviderError("The address was slow a moment ago; it is told later.", retryable=True)
     status, error = _send(webhook.url, delivery, body, secret=webhook.secret)
     taken = status is not None and 200 <= status < 300
@@ -204,20 +205,20 @@ def deliver_webhook(run: Run) -> Mapping[str, Any] | None:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """Return the body, which contains ids only. A receiver reads the rows with an API key."""
+    """Return the body, which contains only ids. A receiver reads the rows with an API key."""
     person = User.objects.filter(subject=delivery.subject).first() if delivery.subject else None
-    told = {
+    body = {
         "id": delivery.public_id,
         "event": delivery.event,
         "created_at": delivery.created_at,
         "user_id": person.external_id if person else None,
         **delivery.body,
     }
-    return orjson.dumps(told)
+    return orjson.dumps(body)
 
 
 def signature(body: bytes, *, secret: str, at: int) -> str:
-    """`t=…,v1=…`: HMAC-SHA256, in hex, of the Unix seconds, a dot and the body."""
+    """Return `t=…,v1=…`: HMAC-SHA256, in hex, of the Unix seconds, a dot and the body."""
     mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return f"t={at},v1={mac.hexdigest()}"
 
@@ -236,16 +237,16 @@ def _send(url: str, delivery: Delivery, body: bytes, *, secret: str) -> tuple[in
         status = post_to_address(public_address(url), body=body, headers=headers)
     except Unreachable as error:
         if isinstance(error, TooSlow):
-            _resting[delivery.webhook_id] = time.monotonic() + REST_SECONDS
+            _paused_until[delivery.webhook_id] = time.monotonic() + REST_SECONDS
         return None, str(error)
     return status, f"The address answered {status}."
 
 
-def _rests(webhook: int) -> bool:
-    """Tell whether deliveries to this address pause, since it answered too slowly."""
-    until = _resting.get(webhook, 0.0)
+def _is_paused(webhook: int) -> bool:
+    """Return whether deliveries to this address are paused because it was too slow."""
+    until = _paused_until.get(webhook, 0.0)
     if until <= time.monotonic():
-        _resting.pop(webhook, None)
+        _paused_until.pop(webhook, None)
         return False
     return True
 
@@ -268,7 +269,7 @@ class PublicAddress:
 
 
 def problem_with_address(url: str, *, longest: int) -> str:
-    """Return what is wrong with an address in one sentence, or an empty string.
+    """Return a sentence on what is wrong with an address, or an empty text.
 
     A name that does not resolve now is accepted, since it is checked again before each request.
     """
@@ -284,7 +285,7 @@ def problem_with_address(url: str, *, longest: int) -> str:
 
 
 def problem_with_url(url: str, *, longest: int) -> str:
-    """Do the same without a DNS query, for use inside a transaction."""
+    """Do the same as `problem_with_address` without DNS, for use inside a transaction."""
     try:
         address = _literal(_parts(url, longest=longest))
     except Invalid as error:
@@ -293,7 +294,7 @@ def problem_with_url(url: str, *, longest: int) -> str:
 
 
 def public_address(url: str) -> PublicAddress:
-    """Resolve and check a host. Raises `Unreachable` if any of its addresses is forbidden."""
+    """Resolve and check a host. Raise `Unreachable` if any of its addresses is forbidden."""
     try:
         parts = _parts(url, longest=len(url))
     except Invalid as error:
@@ -305,7 +306,7 @@ def public_address(url: str) -> PublicAddress:
 
 
 def post_to_address(place: PublicAddress, *, body: bytes, headers: Mapping[str, str]) -> int:
-    """Send without following redirects; return the status within 8 s. Raises `Unreachable`."""
+    """Send without following redirects; return the status within 8 s. Raise `Unreachable`."""
     connection = _connection(place)
     over = threading.Event()
     alarm = threading.Timer(_PATIENCE_SECONDS, _hang_up, [connection, over])
@@ -352,7 +353,7 @@ def _connection(place: PublicAddress) -> http.client.HTTPConnection:
 
 
 def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> None:
-    """Shut the socket down, since closing alone would not wake a blocked reader."""
+    """Shut down the socket, since closing alone would not wake a blocked reader."""
     over.set()
     if connection.sock is not None:
         with suppress(OSError):
@@ -360,7 +361,7 @@ def _hang_up(connection: http.client.HTTPConnection, over: threading.Event) -> N
 
 
 def _parts(url: str, *, longest: int) -> SplitResult:
-    """Raises `Invalid`."""
+    """Parse and check a URL. Raise `Invalid`."""
     try:
         parts = urlsplit(url)
         _port(parts)
@@ -381,7 +382,7 @@ def _port(parts: SplitResult) -> int:
 
 
 def _resolved(parts: SplitResult) -> list[_Address]:
-    """Return every address of the name. Raises `Unreachable`."""
+    """Return every address of the name. Raise `Unreachable`."""
     if (literal := _literal(parts)) is not None:
         return [literal]
     try:
@@ -390,7 +391,7 @@ def _resolved(parts: SplitResult) -> list[_Address]:
         raise TooSlow("The name of the address took too long to look up.") from error
     except (OSError, UnicodeError) as error:
         raise Unreachable("The name of the address is not known.") from error
-    return [ipaddress.ip_address(one.split("%")[0]) for one in found]
+    return [ipaddress.ip_address(text.split("%")[0]) for text in found]
 
 
 def _literal(parts: SplitResult) -> _Address | None:
@@ -403,7 +404,7 @@ def _literal(parts: SplitResult) -> _Address | None:
 def _looked_up(name: str) -> list[str]:
     """Call `getaddrinfo` in a thread and wait at most 3 s, since it has no time-out.
 
-    Raises `TimeoutError`, also if too many threads are waiting for slow names already.
+    Raise `TimeoutError`, also if too many threads already wait for slow names.
     """
     if not _looking_up.acquire(timeout=LOOKUP_SECONDS):
         raise TimeoutError

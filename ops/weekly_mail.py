@@ -1,9 +1,9 @@
-"""The weekly mail: whom it goes to, how they confirm and stop it, when it is due, and sending.
+"""The weekly mail: recipients, confirming and stopping it, when it is due, and sending.
 
-A sent mail can't be forgotten. So mail holds counts and links only: no memory, no topic and no
-name; `memories.week_mail` counts. The links are made of a row's nonce, signed for one purpose each.
-They work without signing in, since who has them reads the mailbox. Mail is held after a restore, as
-webhooks are.
+A sent mail can't be forgotten, so a mail contains only counts and links: no memory, no topic and no
+name. `memories.week_mail` counts. Each link is a row's nonce, signed for one purpose. Links work
+without signing in, since only readers of the mailbox have them. Mail is held after a restore, like
+webhooks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ops.registry import handles
 
 CONFIRM_DAYS = 7
 _HOUR = 8
-_QUESTIONS_A_DAY = 5  # strangers whose addresses are typed in must not be flooded
+_QUESTIONS_A_DAY = 5  # protects strangers whose address somebody enters
 _LANE = "mail"  # one at a time, so that a slow server occupies one worker
 _UNREACHABLE = gettext_noop("The mail server can’t be reached.")
 _REFUSED = gettext_noop("The mail server didn’t accept the mail.")
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 
 class Link(StrEnum):
-    """What a link in a mail is for; the values are names of pages."""
+    """The purpose of a link in a mail; the values are names of pages."""
 
     CONFIRM = "weekly_mail_confirm"
     STOP = "weekly_mail_stop"
@@ -68,8 +68,8 @@ def mail_of(user: User) -> WeeklyMail | None:
 def switch_on(*, user: User, address: str, language: str) -> None:
     """Ask at this address whether the weekly mail may be sent there.
 
-    Does nothing if the address is confirmed already. Raises `Invalid` naming `address`, and
-    `Conflict` without a mail server, after too many questions in a day, and while the person is
+    Does nothing if the address is already confirmed. Raise `Invalid` naming `address`, and
+    `Conflict` without a mail server, after too many requests in a day, and while the person is
     being forgotten.
     """
     users.check_not_being_forgotten(user)
@@ -103,7 +103,7 @@ def switch_off(user: User) -> None:
 
 
 def confirm(token: str) -> None:
-    """Confirm the address to which this link was sent, as the system. Raises `NotFound`."""
+    """Confirm the address to which this link was sent, as the system. Raise `NotFound`."""
     row = find(Link.CONFIRM, token)
     if row is None:
         raise NotFound("There is no such link any more.")
@@ -113,7 +113,7 @@ def confirm(token: str) -> None:
 
 
 def stop(token: str) -> None:
-    """Switch off by the link in a mail, as the system; safe to repeat. Raises `NotFound`."""
+    """Switch off by the link in a mail, as the system; safe to repeat. Raise `NotFound`."""
     row = find(Link.STOP, token)
     if row is not None:
         lock_person(row.user)
@@ -121,9 +121,9 @@ def stop(token: str) -> None:
 
 
 def find(link: Link, token: str) -> WeeklyMail | None:
-    """Return the row of a link; None if another address took its place, or none.
+    """Return the row of a link, or None if the address was replaced or removed.
 
-    Raises `NotFound` for a token that is not ours, or too old to confirm an address.
+    Raise `NotFound` for a token that is not ours, or too old to confirm an address.
     """
     longest = timedelta(days=CONFIRM_DAYS) if link is Link.CONFIRM else None
     try:
@@ -153,13 +153,13 @@ def unconfirmed() -> QuerySet[WeeklyMail]:
 
 
 def request_due(*, now: datetime) -> int:
-    """Enqueue the mail of everybody whose Monday morning it is, as the system; return how many.
+    """Enqueue the mail of everybody whose Monday morning has begun; return the number of mails.
 
-    Once for each Monday, however the operation ends.
+    Call it as the system. Each Monday is requested once, however the operation ends.
     """
     if not is_offered():
         return 0
-    # A Monday may begin a day before UTC's.
+    # In some time zones Monday begins on UTC's Sunday.
     is_long_ago = Q(sent_on=None) | Q(sent_on__lte=now.date() - timedelta(days=6))
     rows = WeeklyMail.objects.filter(is_long_ago, confirmed_at__isnull=False)
     count = 0
@@ -176,7 +176,7 @@ def request_due(*, now: datetime) -> int:
 def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
     """Return the Monday of this week in the person's time zone if its mail is still to be sent.
 
-    It is due from 8:00 on. Whoever confirmed their address later gets the next one.
+    It is due from 8:00 on. A person who confirms the address later gets the next mail.
     """
     zone = ZoneInfo(_settings_of(row).timezone)
     today = now.astimezone(zone).date()
@@ -189,7 +189,7 @@ def due_monday(row: WeeklyMail, *, now: datetime) -> date | None:
 
 
 def claim(user: User, *, monday: date) -> WeeklyMail | None:
-    """Note the mail of this Monday as sent, before it is sent; None if it is not due any more.
+    """Mark the mail of this Monday as sent, before sending it; None if it is no longer due.
 
     Call it in the person's transaction, with their lock.
     """
@@ -202,7 +202,7 @@ def claim(user: User, *, monday: date) -> WeeklyMail | None:
 
 
 def unclaim(row: WeeklyMail) -> None:
-    """Make a mail due again that was not sent."""
+    """Make a mail that was not sent due again."""
     before = row.sent_on and row.sent_on - timedelta(days=7)
     WeeklyMail.objects.filter(pk=row.pk, sent_on=row.sent_on).update(sent_on=before)
 
@@ -228,7 +228,7 @@ def _enqueue(kind: Kind, user: User, payload: Mapping[str, str]) -> None:
 
 @handles(Kind.CONFIRM_MAIL)
 def ask_to_confirm(run: Run) -> None:
-    """Ask the reader of the address to confirm it. Running it twice asks twice at most."""
+    """Send the mail that asks to confirm the address. Run twice, it sends at most two mails."""
     user = run.user()
     if user is None:
         return
@@ -251,7 +251,7 @@ def ask_to_confirm(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Letter:
-    """A mail: lines without anything that is remembered, a link, and perhaps one that stops it."""
+    """A mail: lines without any remembered content, a link, and maybe a link to stop it."""
 
     subject: str
     lines: Sequence[str]
@@ -265,10 +265,10 @@ class NotSent(ProviderError):
 
 
 def send(letter: Letter, row: WeeklyMail) -> None:
-    """Send a mail in the language that is active. Raises `NotSent`.
+    """Send a mail in the active language. Raise `NotSent`.
 
-    If the connection breaks while the server takes the mail, it counts as sent: none is better than
-    two.
+    If the connection breaks while the server accepts the mail, it counts as sent, since no mail is
+    better than two.
     """
     message = _message(letter, row)
     connection = get_connection()
@@ -287,19 +287,19 @@ def send(letter: Letter, row: WeeklyMail) -> None:
 def _open(connection: BaseEmailBackend) -> None:
     try:
         connection.open()
-    except OSError as error:  # SMTP's own errors are among them
+    except OSError as error:  # including SMTPException
         raise NotSent(_UNREACHABLE, retryable=True) from error
 
 
 def _is_final(error: SMTPException) -> bool:
-    """Tell whether the server doesn't know the address; a later try would not help."""
+    """Return whether the server rejects the address for good, so a retry would not help."""
     if not isinstance(error, SMTPRecipientsRefused):
         return False
     return all(code >= 500 for code, _words in error.recipients.values())
 
 
 def _message(letter: Letter, row: WeeklyMail) -> EmailMultiAlternatives:
-    """Return it as text and HTML; mail programs offer the link that stops it (RFC 8058)."""
+    """Return the mail as text and HTML; its headers let mail programs stop it (RFC 8058)."""
     headers = {"Auto-Submitted": "auto-generated", "Message-ID": make_msgid(domain=_host())}
     if letter.stop_url:
         headers["List-Unsubscribe"] = f"<{letter.stop_url}>"

@@ -138,8 +138,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    for path_ in (folder, folder.parent):
-        descriptor = os.open(path_, os.O_RDONLY)
+    for directory in (folder, folder.parent):
+        descriptor = os.open(directory, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

@@ -72,7 +72,10 @@ def register(request: HttpRequest) -> HttpResponse:
 def make_account(
     request: HttpRequest, make: Callable[..., User], *, invited: str = ""
 ) -> HttpResponse:
-    """Show and take the form of an account; `make` creates it. `invited` is the invited role."""
+    """Show and process the registration form; `make` creates the account.
+
+    `invited` is the role of an invitation.
+    """
     if request.method != "POST":
         return _for_visitors(request, "ops/register.html", RegisterForm(), invited=invited)
     form = RegisterForm(request.POST)
@@ -116,7 +119,7 @@ def enter(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
 
 
 def lead_in(request: HttpRequest, user: User, *, way: str) -> HttpResponse:
-    """Sign in; the first time an owner is asked for language and time zone on the way."""
+    """Sign in; at the first sign-in, an owner is first asked for language and time zone."""
     is_first = user.last_login is None and users.role_of(user) is Role.OWNER
     begin(request, user)
     return redirect(f"{reverse('welcome')}?{urlencode({'next': way})}" if is_first else way)
@@ -138,7 +141,7 @@ def _note_wrong_password(name: str) -> None:
 
 
 def is_fresh(request: HttpRequest) -> bool:
-    """Tell whether this session began recently, which replaces a missing password."""
+    """Return whether this session began recently, which replaces a missing password."""
     begun = request.session.get(_SIGNED_IN_AT, 0)
     return timezone.now().timestamp() - float(begun) < FRESH_SECONDS
 
@@ -170,7 +173,7 @@ def _for_visitors(
 
 
 def way_in(request: HttpRequest) -> str:
-    """Return the next page, which is never a page for visitors."""
+    """Return the page to show after sign-in, which is never a page for visitors."""
     wanted = way_back(request, default=settings.LOGIN_REDIRECT_URL)
     own = (reverse("sign_in"), reverse("register"), reverse("sign_in_code"))
     return settings.LOGIN_REDIRECT_URL if wanted.split("?")[0] in own else wanted
@@ -185,7 +188,7 @@ def tried_too_often(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def staff_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect the admin's sign-in to ours, so that every step of it applies."""
+    """Redirect the admin's sign-in to ours, so that all its steps apply."""
     if request.user.is_authenticated:
         raise PermissionDenied
     return redirect(f"{reverse('sign_in')}?{urlencode({'next': way_in(request)})}")
@@ -212,7 +215,7 @@ def proof_problem(request: HttpRequest, *, password: str, purpose: str) -> str:
 
 @dataclass(frozen=True)
 class ShownSession:
-    """One browser; `is_here` marks the one that shows the page."""
+    """One session; `is_here` marks the session of this request."""
 
     sign_in: SignIn
     is_here: bool
@@ -261,7 +264,7 @@ def password_change(request: HttpRequest) -> HttpResponse:
 
 
 def _is_password_right(request: HttpRequest, form: PasswordForm) -> bool:
-    """Check the present password; guessing is limited as at sign-in."""
+    """Check the current password; guessing is limited as at sign-in."""
     user = person(request)
     name, address = f"password:{user.pk}", request.META.get("REMOTE_ADDR", "")
     if sign_ins.are_attempts_used_up(name, address=address):
@@ -310,7 +313,7 @@ def session_end_others(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in at once; a browser's prefetch doesn't use the link up."""
+    """Sign in at once; a browser's prefetch doesn't use up the link."""
     address = request.META.get("REMOTE_ADDR", "")
     if "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")):
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
@@ -334,7 +337,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Let somebody who was invited make an account; opening the page doesn't use the link up."""
+    """Let an invited person create an account; opening the page doesn't use up the link."""
     address = request.META.get("REMOTE_ADDR", "")
     if request.user.is_authenticated:
         messages.info(request, _("You have an account already. Sign out to use the invitation."))
@@ -365,7 +368,7 @@ def _show_link_over(request: HttpRequest, *, days: int = 0) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def first_password(request: HttpRequest) -> HttpResponse:
-    """Let a person who came by a link choose a password."""
+    """Let a person who signed in by a link choose a password."""
     if person(request).has_usable_password():
         return redirect("session_list")
     if not is_fresh(request):
@@ -381,7 +384,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         add_problems(form, error)
         return _show_first_password(request, form, status=422)
-    begin(request, user)  # the session carries the password's hash
+    begin(request, user)  # the session contains the password's hash
     messages.success(request, _("From now on you can sign in with this name and password."))
     return leave(request, "/settings/sessions/")
 

@@ -1,4 +1,4 @@
-"""Amounts of a person's stored data, in words, complete because they come from the registry."""
+"""Amounts of a person's stored data, in words. The registry guarantees that none is missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ops.models import User
 logger = logging.getLogger(__name__)
 
 Words = Callable[[int], str]
-# Plain names in the order of the page; everything else is "what belongs to it".
+# Plain names in the order of the page. Other kinds are counted as related entries.
 WORDS: dict[str, Words] = {
     "message": lambda n: ngettext("%(n)s message", "%(n)s messages", n),
     "conversation": lambda n: ngettext("%(n)s conversation", "%(n)s conversations", n),
@@ -43,7 +43,7 @@ WORDS: dict[str, Words] = {
         "%(n)s temporary conversation", "%(n)s temporary conversations", n
     ),
 }
-# The same as lines of a table or receipt.
+# Labels for the lines of a table or receipt.
 LABELS = {
     "message": pgettext_lazy("what was said", "Messages"),
     "conversation": gettext_lazy("Conversations"),
@@ -118,12 +118,14 @@ def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, i
 
 
 def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
-    """Count everything in one statement."""
+    """Count all these rows in one statement."""
     if not rows:
         return {}
     parts = [one.order_by().values("pk").query.sql_with_params() for one in rows.values()]
-    told = ", ".join(f"(SELECT count(*) FROM ({sql}) counted)" for sql, _values in parts)
-    found = statements.rows(f"SELECT {told}", [value for _sql, values in parts for value in values])
+    selects = ", ".join(f"(SELECT count(*) FROM ({sql}) counted)" for sql, _values in parts)
+    found = statements.rows(
+        f"SELECT {selects}", [value for _sql, values in parts for value in values]
+    )
     return dict(zip(rows, found[0], strict=True))
 
 
@@ -132,7 +134,7 @@ def _other(participant: registry.UserData, user: User, rows: Collection[str]) ->
 
 
 def amounts_of(counts: dict[str, int]) -> list[Amount]:
-    """Return bars relative to the largest amount, without empty ones."""
+    """Return the amounts of the bar chart, relative to the largest, without empty ones."""
     counts = {name: counts.get(name, 0) for name in _IN_THE_PICTURE}
     largest = max(counts.values(), default=0)
     return [
@@ -143,7 +145,7 @@ def amounts_of(counts: dict[str, int]) -> list[Amount]:
 
 
 def sentences_of(counts: dict[str, int]) -> list[str]:
-    """Return sentences on everything that a complete deletion erases."""
+    """Return phrases for everything that a complete deletion erases."""
     named = [WORDS[name](counts[name]) % shown(counts[name]) for name in WORDS if counts.get(name)]
     rest = sum(
         count for name, count in counts.items() if name not in WORDS and name not in _NOT_COUNTED
@@ -161,7 +163,7 @@ def sentences_of(counts: dict[str, int]) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the plain name of a table, store or step; unknown ones unchanged."""
+    """Return the plain name of a table, store or step; an unknown name is returned unchanged."""
     return str(LABELS.get(name.rpartition("_")[2], LABELS.get(name, name.replace("_", " "))))
 
 
@@ -172,6 +174,6 @@ def shown(count: int) -> dict[str, str]:
 def _count(participant: registry.UserData, user: User) -> int:
     try:
         return participant.count(user)
-    except RedisError:  # what only Redis holds is gone with it
+    except RedisError:  # data that is only in Redis is lost with it
         logger.warning("%s can't be counted: Redis is gone.", participant.name)
         return 0

@@ -25,7 +25,7 @@ from ops.weekly_mail import Link
 @require_POST
 @personal_page
 def weekly_mail_on(request: HttpRequest) -> HttpResponse:
-    """Ask at the address for a confirmation."""
+    """Send a mail to the address that asks to confirm it."""
     form = WeeklyMailForm(request.POST)
     if form.is_valid():
         try:
@@ -53,15 +53,18 @@ def weekly_mail_off(request: HttpRequest) -> HttpResponse:
     return _back(request, _("The weekly mail is off, and the address is erased."))
 
 
-def _back(request: HttpRequest, said: str) -> HttpResponse:
-    messages.success(request, said)
+def _back(request: HttpRequest, text: str) -> HttpResponse:
+    messages.success(request, text)
     return redirect(f"{reverse('settings_page')}#weekly-mail")
 
 
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm an address. Opening the link asks first, since programs open links in mail too."""
+    """Confirm an address.
+
+    Opening the link only shows a form, since mail programs open links too.
+    """
     try:
         with as_system():
             if request.method == "POST":
@@ -77,7 +80,7 @@ def weekly_mail_confirm(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @require_http_methods(["GET", "HEAD", "POST"])
 def weekly_mail_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Switch off from a mail, without signing in. Opening the link asks first."""
+    """Switch the mail off without signing in. Opening the link only shows a form."""
     try:
         with as_system():
             if request.method == "POST":

@@ -9,14 +9,14 @@ from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 _ASKED = "worker-asked"
-_DRAIN = "ops.tasks.drain_outbox"  # by name: the task imports the worker and so this module
-_ASKED_SECONDS = 5  # a message that was lost holds back no more than this
+_DRAIN = "ops.tasks.drain_outbox"  # by name, since the task's module imports this one
+_ASKED_SECONDS = 5  # a lost message delays the next one at most this long
 
 
 def wake() -> None:
-    """Ask a worker to drain the outbox, unless a request is queued already.
+    """Ask a worker to drain the outbox, unless a request is already queued.
 
-    A thousand turns at once therefore make one message. If Redis is down this does nothing; the
+    So a thousand concurrent turns send one message. If Redis is down, this does nothing, and the
     periodic sweep catches up.
     """
     try:
@@ -27,7 +27,7 @@ def wake() -> None:
 
 
 def begun() -> None:
-    """Mark that a worker has begun to drain, so that later operations send a new message."""
+    """Record that a worker has begun to drain, so that later operations send a new message."""
     try:
         cache.delete(_ASKED)
     except (RedisError, OSError):

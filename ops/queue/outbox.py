@@ -26,7 +26,7 @@ _AFTER_GIVING_WAY = 2
 _TWIN = "(dedupe_key) WHERE status = 'pending'"
 _SENT_OUTSIDE = ", ".join(f"'{kind.value}'" for kind in webhook_events.HELD_KINDS)
 
-# Also load the person, since nearly every handler needs them.
+# Also loads the person, since nearly every handler needs them.
 _CLAIM = f"""
 WITH taken AS (
     UPDATE ops_operation SET status = 'running', attempt = attempt + 1, updated_at = %s,
@@ -132,7 +132,7 @@ def enqueue(
 ) -> Operation:
     """Insert an operation in the caller's transaction and wake the worker after the commit.
 
-    `payload` holds ids only. If an operation with the same `dedupe_key` is queued, that one is
+    `payload` holds only ids. If an operation with the same `dedupe_key` is queued, that one is
     returned. The acting API key is recorded as the requester.
     """
     fields: dict[str, Any] = {
@@ -163,7 +163,7 @@ def mark_answered(operation: Operation, *, by: str = "") -> None:
 
 
 def _written(operation: Operation) -> Operation:
-    """Insert it, or return a queued operation with the same key, which may start at any moment."""
+    """Insert the operation, or return the queued one with the same key, which may start soon."""
     while not statements.insert_unless(operation, conflict=_TWIN):
         twins = Operation.objects.filter(dedupe_key=operation.dedupe_key, status=Status.PENDING)
         if twin := twins.first():
@@ -183,7 +183,7 @@ class Wanted:
 def enqueue_each(
     wanted: Sequence[Wanted], *, subject: UUID, serial_key: str | None = None
 ) -> tuple[Operation, ...]:
-    """Enqueue each in one statement, without a dedupe key."""
+    """Enqueue all of these in one statement, without dedupe keys."""
     now = timezone.now()
     made = [
         Operation(
@@ -211,7 +211,7 @@ def enqueue_all(
     priority: Priority,
     serial_key: str | None = None,
 ) -> int:
-    """Enqueue many operations of one kind, without a dedupe key; return how many."""
+    """Enqueue many operations of one kind, without dedupe keys; return their number."""
     now = timezone.now()
     made = Operation.objects.bulk_create(
         [
@@ -235,9 +235,9 @@ def enqueue_all(
 def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> Claimed | None:
     """Claim the most urgent due operation under a lease, or return None.
 
-    Among equal priorities it takes the oldest or, with `after`, the oldest of the next person
-    after that one. At most one operation of a `serial_key` runs at a time. If another worker was
-    faster, it raises `IntegrityError`, which rolls the caller's transaction back.
+    Among equal priorities it takes the oldest or, with `after`, the oldest of the next person after
+    that one. At most one operation of a `serial_key` runs at a time. Raise `IntegrityError` if
+    another worker was faster, which rolls back the caller's transaction.
     """
     due = [now, list(kinds)]
     following = [] if after is None else [after, *due]
@@ -252,10 +252,10 @@ def take(kinds: Sequence[str], *, now: datetime, after: UUID | None = None) -> C
 
 
 def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) -> bool:
-    """RUNNING -> SUCCEEDED. Returns False if the lease was lost."""
+    """RUNNING -> SUCCEEDED. Return False if the lease was lost."""
     now = timezone.now()
-    told = json.dumps(dict(result or {}))
-    values = [now, now, told, operation.pk, operation.attempt, now]
+    result_json = json.dumps(dict(result or {}))
+    values = [now, now, result_json, operation.pk, operation.attempt, now]
     moved, anybody_listens = statements.rows(_SUCCEED, values)[0]
     if moved and anybody_listens:
         webhook_events.operation_ended(operation, status=Status.SUCCEEDED)
@@ -263,7 +263,7 @@ def succeed(operation: Operation, *, result: Mapping[str, Any] | None = None) ->
 
 
 def fail(operation: Operation, *, error: str, permanent: bool = False, counts: bool = True) -> bool:
-    """RUNNING -> PENDING with a delay, or FAILED for good. Returns False if the lease was lost.
+    """RUNNING -> PENDING with a delay, or FAILED for good. Return False if the lease was lost.
 
     The delay is 1 s and doubles with each attempt up to an hour. `error` is plain text without any
     personal content. A failure that doesn't count (a server was down) uses up no attempt while the
@@ -290,7 +290,7 @@ def fail(operation: Operation, *, error: str, permanent: bool = False, counts: b
 def give_back(operation: Operation) -> bool:
     """RUNNING -> PENDING without using up an attempt, after giving way to a forget.
 
-    It gets a short delay, since it would only give way again at once.
+    A short delay is added, since the operation would otherwise give way again at once.
     """
     now = timezone.now()
     changes = {
@@ -306,7 +306,7 @@ def give_back(operation: Operation) -> bool:
 def put_off(pk: int, *, error: str) -> None:
     """Count an attempt of a queued operation whose work killed the process, so it runs alone next.
 
-    Does nothing if it is no longer queued or was tried before.
+    Does nothing if the operation is no longer queued or was tried before.
     """
     now = timezone.now()
     statements.rows(_PUT_OFF, [now + _PUT_OFF_BY, error, now, pk, now, now, error])
@@ -315,7 +315,7 @@ def put_off(pk: int, *, error: str) -> None:
 def expire(*, now: datetime) -> int:
     """Handle expired leases: RUNNING -> PENDING, or FAILED if no attempts are left.
 
-    Operations delayed by a clock that was set back since become due again.
+    Also makes operations due that were delayed by a clock that has since been set back.
     """
     count = 0
     lost = Operation.objects.filter(status=Status.RUNNING, lease_until__lt=now)
@@ -339,7 +339,7 @@ def expire(*, now: datetime) -> int:
 
 
 def _set_right(now: datetime) -> None:
-    """Make operations due whose time was written by a clock that was ahead."""
+    """Make operations due whose time comes from a clock that was ahead."""
     soon = _lease(now)
     ahead = Operation.objects.filter(updated_at__gt=soon)
     waiting = ahead.filter(status=Status.PENDING, run_after__gt=now)
@@ -349,7 +349,7 @@ def _set_right(now: datetime) -> None:
 
 
 def cancel(operation: Operation) -> None:
-    """PENDING -> CANCELLED. Raises `Conflict` if it is no longer queued."""
+    """PENDING -> CANCELLED. Raise `Conflict` if the operation is no longer queued."""
     now = timezone.now()
     waiting = Operation.objects.filter(pk=operation.pk, status=Status.PENDING)
     if not waiting.update(status=Status.CANCELLED, finished_at=now, updated_at=now):
@@ -369,7 +369,7 @@ def bring_forward(operation: Operation) -> None:
 def retry(operation: Operation) -> None:
     """FAILED -> PENDING with a fresh set of attempts.
 
-    Raises `Conflict` if it hasn't failed, or if one with the same dedupe key is queued.
+    Raise `Conflict` if the operation hasn't failed, or if one with the same dedupe key is queued.
     """
     now = timezone.now()
     failed = Operation.objects.filter(pk=operation.pk, status=Status.FAILED)
@@ -391,10 +391,10 @@ def retry(operation: Operation) -> None:
 
 
 def renew(operation: Operation) -> bool:
-    """Extend the lease. Returns False if it was lost.
+    """Extend the lease. Return False if it was lost.
 
-    Leaves `updated_at` alone, which is the time of the last progress. Skips a locked row, which is
-    normally locked by this attempt's own transaction.
+    `updated_at` stays unchanged, since it is the time of the last progress. A locked row is
+    skipped; it is normally locked by this attempt's own transaction.
     """
     mine = [operation.pk, operation.attempt]
     renewed = statements.rows(_RENEW, [_lease(timezone.now()), *mine])
@@ -402,14 +402,14 @@ def renew(operation: Operation) -> bool:
 
 
 def holds(operation: Operation) -> bool:
-    """Tell whether this attempt owns the operation; lock its row until the commit."""
+    """Return whether this attempt still owns the operation; lock its row until the commit."""
     return bool(statements.rows(_HELD, [operation.pk, operation.attempt]))
 
 
 def note_progress(operation: Operation, *, step: str, done: int, total: int) -> bool:
-    """Store the progress; return False if the lease was lost. Locks the row like `holds`."""
-    told = [step, done, total, timezone.now(), operation.pk, operation.attempt]
-    return bool(statements.rows(_PROGRESS, told))
+    """Store the progress and lock the row like `holds`; return False if the lease was lost."""
+    values = [step, done, total, timezone.now(), operation.pk, operation.attempt]
+    return bool(statements.rows(_PROGRESS, values))
 
 
 def _lease(now: datetime) -> datetime:
@@ -423,7 +423,7 @@ def _running(operation: Operation) -> Any:
 
 
 def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) -> int:
-    """Return to PENDING, unless a queued operation with the same dedupe key does its work."""
+    """Apply the changes, or cancel the operation if a queued one with its dedupe key exists."""
     try:
         with transaction.atomic():
             return int(_running(operation).filter(**also).update(**changes))
@@ -434,6 +434,6 @@ def _move_back(operation: Operation, changes: Mapping[str, Any], **also: Any) ->
 
 def _ended(operation: Operation, moved: int, *, outcome: Outcome, error: str = "") -> bool:
     if moved:
-        told = [timezone.now(), outcome.value, error[:500], operation.pk, operation.attempt]
-        statements.rows(_ENDED, told)
+        values = [timezone.now(), outcome.value, error[:500], operation.pk, operation.attempt]
+        statements.rows(_ENDED, values)
     return bool(moved)

@@ -1,9 +1,9 @@
-"""One attempt at an operation, as its handler sees it, and the tools of handlers.
+"""One attempt at an operation, as its handler sees it, and helpers for handlers.
 
 A handler may work in batches, and run queued operations of the same person and kind together with
-the running one. The running operation holds the person's serial key, so no other worker starts
-them meanwhile. They stay PENDING until the transaction that does their work also sets them to
-SUCCEEDED, guarded by the status like every transition. A kill leaves all of it or nothing.
+the running one. The running operation holds the person's serial key, so no other worker starts them
+in the meantime. They stay PENDING until the transaction that does their work also sets them to
+SUCCEEDED, guarded by the status like every transition. After a kill, all of it is done or nothing.
 
 Model calls are recorded with operation, tokens, time and cost, never with any content.
 """
@@ -56,7 +56,7 @@ SELECT id FROM moved WHERE EXISTS (
 """
 AT_ONCE = 1_000
 _MILLION = Decimal(1_000_000)
-_MOST_COST = Decimal("999999.999999")  # what the column holds
+_MOST_COST = Decimal("999999.999999")  # the column's maximum
 _current: ContextVar[Operation | None] = ContextVar("operation_that_asks", default=None)
 
 
@@ -75,21 +75,21 @@ class Run:
         self.operation = operation
         self.payload: dict[str, Any] = operation.payload
         self._user = user
-        self._steps = 0  # named without numbers
+        self._steps = 0  # steps reported without numbers
 
     def user(self) -> User | None:
         """Return the operation's person as of the claim, even during a forget.
 
-        None if the account was deleted.
+        Return None if the account was deleted.
         """
         return self._user
 
     @contextmanager
     def applying(self, user: User, *, durable: bool = False) -> Iterator[None]:
-        """Open the person's transaction with lock, under this attempt's lease. Raises `LeaseLost`.
+        """Open the person's transaction with lock, under this attempt's lease. Raise `LeaseLost`.
 
-        Derived rows don't wait for the disk. The write-ahead log is ordered, so after a crash the
-        recorded end never exists without the operation's rows.
+        Commits of derived rows don't wait for the disk. The write-ahead log is ordered, so after a
+        crash the recorded end never exists without the operation's rows.
         """
         watchdog.own.go_on()
         durable = durable or self.operation.kind not in _FOLLOWING
@@ -105,10 +105,10 @@ class Run:
             yield
 
     def step(self, name: str, *, done: int = 0, total: int = 0) -> None:
-        """Store the progress and check the lease. Raises `LeaseLost`.
+        """Store the progress and check the lease. Raise `LeaseLost`.
 
-        Without numbers, steps are counted: done, and done plus one as the total. Doesn't wait for
-        the disk. Starts the limit of processor time again.
+        Without numbers, steps are counted: done, and done plus one as the total. The commit doesn't
+        wait for the disk. The limit of processor time starts again.
         """
         watchdog.own.go_on()
         if not total:
@@ -125,7 +125,7 @@ class Run:
     def turn_to(self, waiting: int | None) -> None:
         """Switch to the work of a queued operation, or back to this one (None).
 
-        Each has its own processor time and is only blamed for its own work.
+        Each operation has its own processor time and is blamed only for its own work.
         """
         watchdog.own.go_on(with_pk=waiting)
 
@@ -136,23 +136,29 @@ class Run:
 
 @dataclass(frozen=True)
 class Beside:
-    """A queued operation next to the running one."""
+    """A queued operation that may run together with the running one."""
 
     pk: int
     payload: Mapping[str, Any]
 
 
 def waiting_beside(operation: Operation, *, limit: int) -> list[Beside]:
-    """Return due ones of the same person, kind and priority, oldest first; none on retries."""
+    """Return due operations of the same person, kind and priority, oldest first.
+
+    A retry runs alone, so it gets none.
+    """
     if operation.attempt > 1 or not operation.serial_key:
         return []
     of = (operation.subject, operation.serial_key, operation.kind, operation.priority)
     found = statements.rows(_WAITING_BESIDE, [*of, timezone.now(), limit])
-    return [Beside(pk, json.loads(told) if isinstance(told, str) else told) for pk, told in found]
+    return [
+        Beside(pk, json.loads(payload) if isinstance(payload, str) else payload)
+        for pk, payload in found
+    ]
 
 
 def hold_beside(beside: Sequence[Beside]) -> set[int]:
-    """Lock and return those still queued; only their work may be done."""
+    """Lock the operations that are still queued; return their keys. Only their work may be done."""
     if not beside:
         return set()
     return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[one.pk for one in beside]])}
@@ -163,8 +169,8 @@ def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
     if not results:
         return
     now = timezone.now()
-    told = [json.dumps(dict(one or {})) for one in results.values()]
-    values = [now, now, list(results), told, now, now]
+    result_texts = [json.dumps(dict(result or {})) for result in results.values()]
+    values = [now, now, list(results), result_texts, now, now]
     listened_to = [pk for (pk,) in statements.rows(_SUCCEED_BESIDE, values)]
     if listened_to:
         for operation in Operation.objects.filter(pk__in=listened_to).order_by("pk"):
@@ -174,7 +180,7 @@ def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:
 def work_in_batches(run: Run, rows: QuerySet[Any], act: Callable[[QuerySet[Any]], object]) -> int:
     """Call `act` with at most `AT_ONCE` of `rows` at a time, each time in its own transaction.
 
-    `act` must make its rows leave `rows`. Returns how many rows there were.
+    `act` must change its rows so that `rows` excludes them. Return the number of rows.
     """
     count = 0
     while True:
@@ -225,7 +231,7 @@ def record_model_call(use: ModelUse, *, subject: UUID | None = None) -> None:
 
 
 def cost_of_call(use: ModelUse) -> Decimal:
-    """Return the cost by the price settings, which are for a million tokens."""
+    """Return the cost by the price settings, which are per million tokens."""
     paid = use.input_tokens * Decimal(str(settings.MODEL_PRICE_INPUT))
     paid += use.output_tokens * Decimal(str(settings.MODEL_PRICE_OUTPUT))
     return min(_MOST_COST, (paid / _MILLION).quantize(Decimal("0.000001")))

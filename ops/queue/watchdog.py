@@ -1,11 +1,11 @@
 """Limit the processor time of operations, renew their leases, and recover those of dead workers.
 
-An operation over the limit ends its process, and Celery starts another. Each worker process keeps
-a small file with the running operation, and after a limit the lines that ran at that moment. The
-file is locked while the process lives, so the sweep of another process sees at once that it died,
-without waiting for the lease. The file contains only numbers and names of files and functions.
+An operation over the limit ends its process, and Celery starts another. Each worker process keeps a
+small file with the running operation, and after a limit the stack at that moment. The file is
+locked while the process lives, so the sweep of another process detects its death at once, without
+waiting for the lease. The file contains only numbers and names of files and functions.
 
-One thread renews the leases of all operations that this process runs: starting a thread for each
+One thread renews the leases of all operations that this process runs. Starting a thread for each
 operation would cost as much as a statement, and few run long enough to need a renewal.
 """
 
@@ -37,15 +37,15 @@ from ops.queue import outbox
 logger = logging.getLogger(__name__)
 TOO_LONG = gettext_noop("It took too much processor time and was stopped.")
 MOST_KILLS = 2
-"""Processes that one operation may end; after that it has failed."""
+"""An operation fails for good after it has ended this many processes."""
 
-_HEAD = 64  # bytes; what `faulthandler` writes comes behind them
+_HEAD = 64  # bytes; `faulthandler` writes after them
 _NOTHING = b" " * _HEAD
 _LINE = re.compile(r'File "(?:.*/)?([^"/]+)", line (\d+)')
 _FRAMES = 6
 RENEWED_KEY = "operations-renewed"
 RENEWED_SECONDS = 20
-"""For so long after a renewal operations are known to be in hand."""
+"""Operations count as progressing for this long after a renewal."""
 _LONGEST_PAUSE = 5
 
 
@@ -66,13 +66,13 @@ class Watchdog:
         self._file = hidden.open("xb", buffering=0)
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self._file.write(_NOTHING)
-        hidden.rename(folder / f"{name}.run")  # a sweep sees no file that isn't locked yet
+        hidden.rename(folder / f"{name}.run")  # renamed when locked: a sweep sees no unlocked file
         process.write_dump_to(self._file)
         process.end_when_stuck(settings.OPERATION_CPU_SECONDS)
 
     @contextmanager
     def watching(self, operation: Operation, *, seconds: float) -> Iterator[None]:
-        """Limit the operation's processor time; `go_on` starts the limit again."""
+        """Limit the operation's processor time; `go_on` restarts the limit."""
         if self._file is None:
             yield
             return
@@ -86,12 +86,12 @@ class Watchdog:
             os.pwrite(self._file.fileno(), _NOTHING, 0)
 
     def go_on(self, *, with_pk: int | None = None) -> None:
-        """Start the limit again, after progress or before the work of another queued operation."""
+        """Restart the limit, after progress or before the work of another queued operation."""
         if self._operation is None or self._file is None:
             return
         running = self._operation
-        told = f"{running.pk} {running.attempt} {with_pk or running.pk}".encode()
-        os.pwrite(self._file.fileno(), told.ljust(_HEAD), 0)
+        line = f"{running.pk} {running.attempt} {with_pk or running.pk}".encode()
+        os.pwrite(self._file.fileno(), line.ljust(_HEAD), 0)
         process.limit_processor_time(self._seconds)
 
 
@@ -101,7 +101,7 @@ own = Watchdog()
 def take_back() -> int:
     """Requeue or fail the operations of dead worker processes of this data folder.
 
-    Returns how many. Safe to repeat and to run concurrently.
+    Return their number. Safe to repeat and to run concurrently.
     """
     return sum(_taken_back(path) for path in sorted(_folder().glob("*.run")))
 
@@ -110,7 +110,7 @@ def take_back() -> int:
 class _Ended:
     """A dead process: `running` is its operation, `culprit` the one whose work it was doing.
 
-    `where` names the lines that ran when the limit ended the process, or is empty.
+    `where` is the stack when the limit ended the process, or empty.
     """
 
     running: int
@@ -124,7 +124,7 @@ def _folder() -> Path:
 
 
 def _taken_back(path: Path) -> bool:
-    """Return False if the process lives, or died while idle."""
+    """Handle the file of one process; return False if it lives, or died while idle."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -145,7 +145,7 @@ def _read(content: bytes) -> _Ended | None:
 
 
 def _where(dump: str) -> str:
-    """Return the lines of the main thread, which runs operations, innermost first."""
+    """Return the stack of the main thread, which runs operations, innermost line first."""
     found = _LINE.findall(dump.rpartition("\n\n")[2])[:_FRAMES]
     return " < ".join(f"{name}:{line}" for name, line in found) or dump.strip()[:80]
 
@@ -184,7 +184,7 @@ class Leases:
 
     @contextmanager
     def holding(self, operation: Operation) -> Iterator[None]:
-        """Keep the lease renewed inside the block, unless it is taken away."""
+        """Keep the lease renewed inside the block, unless it is lost."""
         with self._guard:
             self._held[id(operation)] = operation
             self._used = True
@@ -198,7 +198,7 @@ class Leases:
                 self._held.pop(id(operation), None)
 
     def renew(self) -> None:
-        """Renew the held leases; a lost lease is not tried again."""
+        """Renew the held leases; a lost lease is dropped."""
         with self._guard:
             held = list(self._held.items())
         for key, operation in held:
@@ -206,7 +206,7 @@ class Leases:
                 with self._guard:
                     self._held.pop(key, None)
         if held:
-            _say_so()
+            _record_renewal()
             connection.close()
 
     def _keep(self) -> None:
@@ -224,14 +224,14 @@ class Leases:
             with as_system():
                 return outbox.renew(operation)
         except Exception as error:
-            # The database may be restarting; then no other worker can take the lease either. And
-            # no other failure may end the thread that renews all leases.
+            # The database may be restarting; then no other worker can take the lease either. Other
+            # failures must not end the thread, since it renews all leases.
             kind = type(error).__name__
             logger.warning("operation %s: its lease was not renewed: %s", operation.public_id, kind)
             return True
 
 
-def _say_so() -> None:
+def _record_renewal() -> None:
     """Record the renewal for `/readyz`, which can't read the locked rows."""
     try:
         cache.set(RENEWED_KEY, 1, timeout=RENEWED_SECONDS)

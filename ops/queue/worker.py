@@ -36,7 +36,7 @@ _OVER = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
     """Run due operations until none is left, or until `limit` operations or `seconds` are used.
 
-    Returns how many were run. Operations without a handler are left alone.
+    Return the number of operations run. Operations without a handler are left alone.
     """
     stop_at = None if seconds is None else time.monotonic() + seconds
     count = 0
@@ -53,7 +53,7 @@ def drain(*, limit: int | None = None, seconds: float | None = None) -> int:
 class _Turns:
     """The order of service: mostly the oldest operation, regularly the next person in turn.
 
-    One person's ten thousand operations therefore delay others by only a few.
+    So ten thousand operations of one person delay others by only a few.
     """
 
     def __init__(self) -> None:
@@ -61,12 +61,12 @@ class _Turns:
         self._last = _NOBODY
 
     def take(self) -> Claimed | None:
-        """Claim the next operation in a system transaction. Raises as `outbox.take`."""
+        """Claim the next operation in a system transaction. Raises the same as `outbox.take`."""
         self._count += 1
         if self._count % _ROUND_ROBIN_EVERY:
             return self._taken(after=None)
         claimed = self._taken(after=self._last)
-        if claimed is None:  # the end of the row of people
+        if claimed is None:  # no person is left in this round
             self._last = _NOBODY
             return self._taken(after=None)
         self._last = claimed.operation.subject or _NOBODY
@@ -175,15 +175,15 @@ def _failed(operation: Operation, error: str, *, permanent: bool, counts: bool =
 
 
 def _where(error: Exception) -> str:
-    """Return the lines of a traceback, innermost last, without any values."""
+    """Return the lines of a traceback without any values, innermost last."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
-    return " > ".join(f"{Path(one.filename).name}:{one.lineno}" for one in frames)
+    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
 
 
 def run_until_done(operation: Operation, *, undone: str = "Not done yet") -> None:
     """Run the operation in this process, with every due operation before it.
 
-    Raises `CommandError` if it isn't done then.
+    Raise `CommandError` if it isn't done afterwards.
     """
     while _refreshed(operation).status not in _OVER and drain(limit=1):
         continue
@@ -200,7 +200,7 @@ def _refreshed(operation: Operation) -> Operation:
 def wait_until_done(operation: Operation) -> None:
     """Wait until a worker has done the operation, or run it in this process.
 
-    Raises `CommandError` with the error.
+    Raise `CommandError` with the error.
     """
     while True:
         operation.refresh_from_db()

@@ -1,6 +1,6 @@
 """Keep hashes and ids of erased rows for the scans of stores and raw files; no text is kept.
 
-The hashes for the raw files outlive the first line of the receipt and are deleted with the second.
+The hashes for the raw files outlive the receipt and are deleted with the result on the disk.
 Forgets of about a day share a random key, so that one scan of the files covers all of them. A run
 closes the key that it finds. A key is deleted with its last hash.
 """
@@ -40,7 +40,7 @@ WITH texts AS (DELETE FROM ops_erasedtext WHERE operation_id = ANY(%(all)s::bigi
      rows AS (DELETE FROM ops_erasedrows WHERE operation_id = ANY(%(all)s::bigint[]))
 DELETE FROM ops_erasurekey WHERE operation_id = ANY(%(all)s::bigint[])
 """
-# The key share lock keeps a key in use until this transaction ends.
+# The lock prevents the deletion of the key until this transaction ends.
 _OPEN_DISK_KEY = (
     "SELECT id, key FROM ops_diskkey WHERE closed_at IS NULL ORDER BY id LIMIT 1 FOR KEY SHARE"
 )
@@ -71,8 +71,8 @@ def remember(
 ) -> None:
     """Store hashes of these texts and ids of these rows before they are erased.
 
-    Hashes that remaining texts share are left out. Rows that store ids by design may keep ids.
-    Runs in the caller's transaction. Safe to repeat, also if some rows are erased already.
+    Hashes that also occur in remaining texts are left out. Rows that store ids by design may keep
+    ids. Runs in the caller's transaction. Safe to repeat, even if some rows are already erased.
     """
     key = _key_of(operation)
     without = pieces_of(staying)
@@ -131,7 +131,7 @@ def erased_by(operation: Operation) -> Erased:
 
 
 def drop(operations: QuerySet[Operation]) -> None:
-    """Delete the keys and the hashes stored under them."""
+    """Delete the hashes, ids and keys of these operations."""
     statements.rows(_DROP, {"all": list(operations.values_list("pk", flat=True))})
 
 
@@ -164,14 +164,14 @@ def _keep_rows(operation: Operation, rows: Iterable[QuerySet[Any]]) -> None:
 
 
 def _named(rows: Iterable[QuerySet[Any]]) -> Iterator[tuple[str, int, str]]:
-    """Return table, key and public id (if any) of each row, in one statement."""
+    """Yield table, key and public id (if any) of each row, in one statement."""
     parts = []
     for found in rows:
         names = {column.name for column in found.model._meta.concrete_fields}
         public = next((name for name in ("public_id", "request_id") if name in names), None)
-        told = Cast(public, TextField()) if public else Value("", TextField())
+        public_value = Cast(public, TextField()) if public else Value("", TextField())
         table = Value(found.model._meta.db_table, TextField())
-        parts.append(found.order_by().values_list(table, "pk", told))
+        parts.append(found.order_by().values_list(table, "pk", public_value))
     if parts:
         first, *more = parts
         yield from first.union(*more, all=True) if more else first
@@ -196,7 +196,7 @@ def keep_disk_traces(operation: Operation, texts: Iterable[str]) -> None:
         )
         for cut in _hasher(key).cut(texts)
     ]
-    # A forget that erases no text still has its tables rewritten.
+    # The tables of a forget without texts are rewritten too.
     DiskTrace.objects.bulk_create(rows or [DiskTrace(operation=operation, key_id=key_id)])
 
 
@@ -206,7 +206,7 @@ def close_disk_key() -> None:
 
 
 def hand_over_disk_traces(operations: QuerySet[Operation], *, to: Operation) -> None:
-    """Give the hashes of an erased account's failed forgets to another forget."""
+    """Assign the hashes of an erased account's failed forgets to another forget."""
     DiskTrace.objects.filter(operation__in=operations).update(operation=to)
 
 
@@ -231,7 +231,7 @@ def _hasher(key: bytes) -> Hasher:
 
 
 class SearchedTexts:
-    """The erased texts of some forgets under one key, to be found in raw files."""
+    """The hashes of some forgets under one key, to search for in raw files."""
 
     def __init__(self, key: bytes, rows: Sequence[DiskTrace]) -> None:
         self._rows = [
@@ -245,7 +245,7 @@ class SearchedTexts:
         self.left_out = sum(row.left_out for row in rows)
 
     def holds_a_text(self, numbers: Places) -> bool:
-        """Tell whether these hashes are at least half of one text's hashes."""
+        """Return whether these hashes are at least half of one text's hashes."""
         found: Words = self.wanted.hashes[numbers]
         for hashes, counts in self._rows:
             if not len(hashes):

@@ -21,7 +21,7 @@ import orjson
 
 from memcenter.lib.text import shingles
 
-_KEPT = 100_000  # pieces
+_KEPT = 100_000  # cached pieces
 Hashes = npt.NDArray[np.int64]
 _ENCODED_AT_LEAST = 24
 
@@ -67,7 +67,7 @@ class Fingerprints:
     """Finds the fingerprinted texts in fields of any length."""
 
     def __init__(self, key: bytes, prints: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """`prints` are sizes with the hashes of one text each."""
+        """Take the size and the hashes of each text."""
         self._key = key
         known = list(prints)
         self._sizes = sorted({size for size, _ in known})
@@ -137,7 +137,7 @@ class _Made(dict[str, int]):
 
 
 class Plain(Fingerprints):
-    """A finder for known texts, which finds a short text anywhere in a field."""
+    """Finds known texts; a short text is found anywhere in a field."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = [one for text in texts if (one := fingerprint(text, key=b"by hand"))]
@@ -200,7 +200,7 @@ def _parsed(text: str) -> Any:
 
 
 def _decoded(text: str) -> str | None:
-    """Decode base64 JSON, the body of a broker message."""
+    """Decode base64 text, such as the body of a broker message."""
     if len(text) < _ENCODED_AT_LEAST or len(text) % 4 or " " in text:
         return None
     try:

@@ -42,8 +42,8 @@ from ops.models import User
 from ops.residue import fingerprints
 
 _TEXTUAL = (CharField, TextField, JSONField, ArrayField, BinaryField, FileField)
-_FEW = 1_000  # rows of one table; of more it is read apart, piece by piece
-_USER, _SUBJECT = -1, UUID(int=1)  # in whose place the person stands in a statement
+_FEW = 1_000  # rows of one table; a table with more is read separately, in chunks
+_USER, _SUBJECT = -1, UUID(int=1)  # stand for the person in a prepared statement
 _SETTING = "SELECT set_config('enable_seqscan', %s, true)"
 _NAMES = {_USER: "%(user)s", _SUBJECT: "%(subject)s"}
 _STATEMENTS: dict[object, tuple[str, dict[str, Any]]] = {}
@@ -54,11 +54,11 @@ _IDS = "%(ids)s"
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """One table. The columns `words` hold people's texts only; rows of `vouching` are sources.
+    """One table. `words` are columns of people's texts; `vouching` are columns of original texts.
 
     Columns that can contain one of our ids: alone in an indexed column (`named`), in an indexed
-    list (`listed`), or anywhere in a text (`mentioned`, with its spelling). Columns too short for
-    an id are `rest`.
+    list (`listed`), or anywhere in a text (`mentioned`, with its type). Columns too short for an id
+    are `rest`.
     """
 
     model: type[Model]
@@ -76,7 +76,7 @@ class Place:
 
     @property
     def keeps_ids(self) -> bool:
-        """Tell whether the table stores ids by design, like operations and the audit log."""
+        """Return whether the table stores ids by design, like operations and the audit log."""
         return bool(getattr(self.model, "keeps_ids", False)) or self.model is Session
 
     def of(self, *, user_id: int | None, subject: Any) -> QuerySet[Any]:
@@ -153,7 +153,7 @@ def _how(column: Field[Any, Any]) -> str:
 
 
 def _has_room(column: Field[Any, Any]) -> bool:
-    """Tell whether the column is long enough for one of our ids."""
+    """Return whether the column is long enough for one of our ids."""
     inside = column.base_field if isinstance(column, ArrayField) else column
     return (getattr(inside, "max_length", None) or SHORTEST_ID) >= SHORTEST_ID
 
@@ -200,7 +200,7 @@ def by_indexes() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Reading:
-    """The columns and rows of a table to read; `rows` takes the person."""
+    """The columns and rows of a table to read; `rows` is called with the person."""
 
     place: Place
     columns: tuple[str, ...]
@@ -210,7 +210,7 @@ class Reading:
 def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Return place and key of rows that should be erased, and of rows that refer to them."""
+    """Yield place and key of rows that should be erased, and of rows that refer to them."""
     asked = [one for table, pks in gone.items() if pks for one in _asked_of(tables).get(table, ())]
     if not asked:
         return
@@ -224,26 +224,26 @@ def rows_of_person(
 ) -> Iterator[tuple[Reading, str, Mapping[str, Any]]]:
     """Yield one person's rows of all readings: reading, row key, values by column.
 
-    `key` identifies the readings, whose statement is built once.
+    `key` identifies the readings, so that their statement is built only once.
     """
     text, values = _STATEMENTS.get(key) or _STATEMENTS.setdefault(key, _one_statement(readings))
     given = {"user": user_id, "subject": subject}
     found: list[list[tuple[str, Mapping[str, Any]]]] = [[] for _ in readings]
     for number, row in statements.rows(text, given | values):
-        told = orjson.loads(row)
-        found[number].append((str(told.pop("pk")), told))
+        record = orjson.loads(row)
+        found[number].append((str(record.pop("pk")), record))
     for reading, rows in zip(readings, found, strict=True):
         few = len(rows) <= _FEW
-        for pk, told in rows if few else _read_apart(reading, user_id, subject):
-            yield reading, pk, told
+        for pk, record in rows if few else _read_apart(reading, user_id, subject):
+            yield reading, pk, record
 
 
 def _read_apart(
     reading: Reading, user_id: int | None, subject: UUID | None
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     rows = reading.rows(user_id, subject).order_by().values("pk", *reading.columns)
-    for told in rows.iterator(chunk_size=_FEW):
-        yield str(told.pop("pk")), told
+    for values in rows.iterator(chunk_size=_FEW):
+        yield str(values.pop("pk")), values
 
 
 def _one_statement(readings: Sequence[Reading]) -> tuple[str, dict[str, Any]]:
@@ -268,7 +268,7 @@ def _parameter(value: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _asked_of(tables: tuple[Place, ...]) -> Mapping[str, Sequence[tuple[str, str, str]]]:
-    """Return the statements for each table that lost rows, with the places that they read."""
+    """Return the statements to run for each table that lost rows, with the places they read."""
     found: dict[str, list[tuple[str, str, str]]] = {}
     for place in tables:
         key: Any = place.model._meta.pk
@@ -300,7 +300,7 @@ class _Asked:
 
 
 def names_one(text: str, gone: Collection[str]) -> bool:
-    """Tell whether the text contains one of these ids."""
+    """Return whether the text contains one of these ids."""
     return text in gone or any(one in gone for one in _OUR_ID.findall(text))
 
 
@@ -344,7 +344,7 @@ def _lookups(place: Place) -> Iterator[_Asked]:
 
 
 def _mentions(place: Place, row: str, gone: Collection[str]) -> Iterator[Naming]:
-    """Return the columns of the row that contain the id; none if the row was deleted meanwhile."""
+    """Yield the columns of the row that contain an id; none if the row is gone by now."""
     own = place.model._base_manager.filter(pk=row)
     for values in own.values_list(*place.mentioned):
         for name, value in zip(place.mentioned, values, strict=True):

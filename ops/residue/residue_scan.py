@@ -1,9 +1,9 @@
 """Scan all stores for residue of a forget.
 
 Residue is an entry that refers to an erased id, or a field with at least half of one erased text's
-shingles, unless a remaining message or a version written by a person or client has them too. Of
-other people's rows only ids are compared; marks, operations, receipts and the audit log contain
-ids by design. Findings name the place and never the content.
+shingles, unless a remaining message or a version written by a person or client has them too. In
+other people's rows only ids are searched. Marks, operations, receipts and the audit log contain ids
+by design. Findings name the place and never the content.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ResidueFound(ApplicationError):
 
 
 class OthersErase(TryAgain):
-    """Residue was found while other forgets of the same person wait, which may erase it."""
+    """Residue was found while other forgets of the same person are queued, which may erase it."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,14 @@ class _Search:
     def field(self, place: str, row: str, strings: Sequence[str], *, short: bool) -> None:
         """Check a field for erased texts; equal fields are compared once.
 
-        `short` texts count only in columns of people's words, since codes may be the same word.
+        `short` texts count only in columns of people's texts, since a code may equal a short text.
         """
         if not len(self.erased.texts):
             return
-        one = (short, *strings)
-        held = self._known.get(one)
+        key = (short, *strings)
+        held = self._known.get(key)
         if held is None:
-            held = self._known[one] = self.erased.texts.held_by(strings, short=short)
+            held = self._known[key] = self.erased.texts.held_by(strings, short=short)
         for text in held:
             self.suspects.append(_Suspect(Residue(place, row, "text"), text.hashes))
 
@@ -177,11 +177,11 @@ def _look_for_texts(search: _Search, tables: Sequence[Place]) -> None:
         if (columns := _columns_to_read(search, place))
     ]
     key = (search.by_hand, of_all, search.others_wait)
-    for reading, row, told in places.rows_of_person(
+    for reading, row, values in places.rows_of_person(
         readings, key, user_id=whose.user_id, subject=whose.subject
     ):
         for name in reading.columns:
-            strings = _strings(reading.place, name, told[name])
+            strings = _strings(reading.place, name, values[name])
             if strings:
                 short = name in reading.place.words
                 search.field(f"{reading.place.table}.{name}", row, strings, short=short)
@@ -198,7 +198,8 @@ def _rows_to_read(
     if not search.by_hand or search.whose.user_id is not None:
         rows = place.of(user_id=user_id, subject=subject)
     if search.others_wait and _has_hidden(place):
-        rows = rows.filter(hidden_at__isnull=True)  # another forget erases those, and looks again
+        # another forget erases these rows, and scans again
+        rows = rows.filter(hidden_at__isnull=True)
     return rows
 
 
@@ -222,7 +223,7 @@ def _others_wait(whose: Whose) -> bool:
 def explained(
     texts: Fingerprints, wanted: Hashes, *, user_id: int | None, since: datetime | None
 ) -> Hashes:
-    """Return which of these hashes occur in remaining messages or people's own versions."""
+    """Return the hashes that occur in remaining messages or in versions written by people."""
     found: Hashes = np.empty(0, dtype=np.int64)
     if user_id is None or not wanted.size:
         return found
@@ -234,7 +235,7 @@ def explained(
 
 
 def _unexplained(search: _Search) -> list[Residue]:
-    """Return suspects whose hashes occur in no remaining message or person's version."""
+    """Return the suspects with a hash that no remaining message or person's version has."""
     if not search.suspects:
         return []
     whose = search.whose
@@ -249,7 +250,7 @@ def _unexplained(search: _Search) -> list[Residue]:
 
 
 class Copies:
-    """The texts of one forget, to find in other rows of the same person."""
+    """The hashes of one forget's texts, to find copies in other rows of the same person."""
 
     def __init__(self, operation: Operation, *, user: User) -> None:
         erased = erased_hashes.erased_by(operation)
@@ -262,7 +263,7 @@ class Copies:
         return bool(len(self._texts))
 
     def among(self, fields: Iterable[tuple[int, str]]) -> set[int]:
-        """Return the numbers of the fields that contain a text no remaining row contains."""
+        """Return the numbers of the fields that contain a text that no remaining row contains."""
         held: dict[int, list[Held]] = {}
         for number, text in fields:
             if found := self._texts.held_by([text]):

@@ -1,4 +1,4 @@
-"""Stores outside the tables that could contain residue, and what other apps register for it."""
+"""Stores outside the tables that may contain residue, and the stores that other apps register."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OUR_ID = re.compile(schema.ID_PATTERN.replace("(", "(?:").encode())
 _ID_LENGTH = 40
 Reader = Callable[[Any], Iterator[list[str]]]
 Keys = tuple[int, list[bytes]]
-# The database's own files are handled apart (vacuum, write-ahead log); static files and the
+# The database's own files are handled separately (vacuum, write-ahead log). Static files and the
 # servers' sockets contain no personal data.
 NOT_LOOKED_INTO = ("pg", "static", "run")
 _BROKER = ("celery", "unacked", "_kombu", "reply.celery")
@@ -50,10 +50,10 @@ class ExternalStore(Protocol):
     def name(self) -> str: ...
 
     def is_used(self) -> bool:
-        """Tell whether the store may contain anything, in one statement."""
+        """Return whether the store may contain anything, by one statement."""
 
     def follow(self, user_id: int, *, then: Callable[[int], object]) -> None:
-        """Erase a person's rows there that the database has erased.
+        """Erase those rows of a person from the store that the database has erased.
 
         `then` is called with their number, in the transaction that removes them from the list.
         """
@@ -61,10 +61,10 @@ class ExternalStore(Protocol):
     def look(
         self, user_id: int | None, gone: Mapping[str, Collection[int]], *, is_gone: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Return each searched entry and whether it is left; `gone` are keys by table.
+        """Yield each searched entry and whether it is residue; `gone` are keys by table.
 
         `is_gone`: nothing of the person may be left. Without `gone`, every entry is checked, and an
-        entry that the database doesn't have counts as left.
+        entry that the database doesn't have is residue.
         """
 
 
@@ -72,8 +72,8 @@ class ExternalStore(Protocol):
 class Cached:
     """Cache keys with this prefix, and the module that writes them.
 
-    `of_user` returns the key of one person. `messages`: the cache is the only place of its texts,
-    so they are copies of no message.
+    `of_user` returns the key of one person. `messages`: the texts exist only in the cache, so they
+    are not copies of a message.
     """
 
     prefix: str
@@ -92,7 +92,7 @@ _cached = [
 
 
 def vouches(texts: Vouching) -> Vouching:
-    """Register the query of texts that people wrote and that remain."""
+    """Register a query for the remaining texts that people wrote."""
     _vouching.append(texts)
     return texts
 
@@ -135,7 +135,7 @@ def holds_messages(key: str) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry to scan. `is_left` tells that its mere existence is residue."""
+    """One entry to scan. `is_left`: its mere existence is residue."""
 
     store: str
     place: str
@@ -151,7 +151,7 @@ def everything(
 ) -> Iterator[Entry]:
     """Yield all entries of Redis (with the broker's messages), files and other stores.
 
-    `is_gone` tells that all data of the person was erased; `gone` holds the erased keys by table.
+    `is_gone`: all data of the person was erased. `gone` are the erased keys by table.
     """
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
@@ -162,7 +162,7 @@ def everything(
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
-    """Yield every key of every type. Raises `RedisError` if Redis is down."""
+    """Yield every key of every type. Raise `RedisError` if Redis is down."""
     own = cache_keys(user_id) if user_id is not None and is_gone else set()
     url = settings.REDIS_URL
     with redis.Redis.from_url(url, socket_timeout=10, socket_connect_timeout=2) as client:
@@ -200,7 +200,7 @@ def _together(client: redis.Redis, commands: Sequence[Sequence[Any]]) -> list[An
 
 
 def _reading(key: bytes, kind: bytes) -> Sequence[Any]:
-    """Return the read command of a key; empty for a deleted key or an unknown type."""
+    """Return the command that reads a key; EXISTS for a deleted key or an unknown type."""
     match kind:
         case b"hash":
             return "HGETALL", key
@@ -241,7 +241,7 @@ def _in_files(user_id: int | None) -> Iterator[Entry]:
                     has_ids=not is_log,
                 )
         except FileNotFoundError:
-            continue  # a socket, or a file that went meanwhile
+            continue  # a socket, or a file deleted in the meantime
 
 
 def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
@@ -289,7 +289,7 @@ def _folders_of_people() -> list[Path]:
 
 
 def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
-    """Tell whether a file may belong to the person; `path` must not contain links."""
+    """Return whether a file may belong to the person; `path` must not contain links."""
     around = next((one for one in folders if one in path.parents), None)
     return user_id is None or around is None or around / str(user_id) in path.parents
 
@@ -326,7 +326,7 @@ def lines(file: BinaryIO) -> Iterator[list[str]]:
         found.extend(fingerprints.strings_in(line))
         if len(found) >= _LINES:
             yield found
-            found = found[-2:]  # a text may go over the end of a part
+            found = found[-2:]  # a text may continue in the next part
     if found:
         yield found
 
@@ -338,4 +338,4 @@ def _ids(file: BinaryIO) -> Iterator[list[str]]:
         part = end + chunk
         if found := _OUR_ID.findall(part):
             yield [one.decode() for one in found]
-        end = part[-_ID_LENGTH:]  # an id may go over the end of a part
+        end = part[-_ID_LENGTH:]  # an id may continue in the next part

@@ -53,7 +53,8 @@ def request_export(
 ) -> Export:
     """Request an export of everything, or of one conversation (its key and public id).
 
-    Audited. Raises `Invalid` for an unknown format and `Conflict` (`being_forgotten`).
+    The request is audited. Raise `Invalid` for an unknown format and `Conflict`
+    (`being_forgotten`).
     """
     users.check_still_here(user)
     if format not in FORMATS:
@@ -91,7 +92,7 @@ def list_exports(user: User) -> QuerySet[Export]:
 
 
 def ready_export(*, user: User, op_id: str) -> Export:
-    """Return a finished export for download. Raises `NotFound`, also for an expired one."""
+    """Return a finished export for download. Raise `NotFound` otherwise, or if it has expired."""
     found = list_exports(user).filter(operation__public_id=op_id, hidden_at__isnull=True).first()
     if found is None or not is_ready(found):
         raise NotFound("There is no such export: not yet, or not any more.")
@@ -105,7 +106,7 @@ def is_ready(export: Export) -> bool:
 def start_export(run: Run, *, user: User) -> Export | None:
     """Begin an attempt under a new file name, after deleting the previous attempt's file.
 
-    Returns None if there is nothing to do. Raises `GiveWay` while a forget is due.
+    Return None if there is nothing to do. Raise `GiveWay` while a forget is due.
     """
     give_way(user)
     with run.applying(user):
@@ -122,8 +123,8 @@ def start_export(run: Run, *, user: User) -> Export | None:
 def publish_export(run: Run, export: Export, *, user: User, sha256: str, size: int) -> None:
     """Move the finished file to its download place.
 
-    The row is locked while the file moves, so a forget either waits or came first. Raises
-    `GiveWay` if it came first.
+    The row is locked while the file moves, so a forget either waits or came first. Raise `GiveWay`
+    if it came first.
     """
     with run.applying(user):
         mine = Export.objects.select_for_update().filter(pk=export.pk, path=export.path)
@@ -151,15 +152,15 @@ def give_way(user: User) -> None:
 def hide_exports(*, user: User, conversations: Collection[int] | None) -> int:
     """Hide exports that may contain forgotten rows, in the transaction that hides the rows.
 
-    A running export notices this and starts again. `conversations` holds the keys of the
-    conversations concerned (empty if only memories are, None for all). Exports of everything are
-    always hidden. Returns how many were hidden.
+    A running export notices this and starts again. `conversations` are the keys of the affected
+    conversations (empty if only memories are affected, None for all). Exports of everything are
+    always hidden. Return the number of hidden exports.
     """
     return _that_may_hold(user, conversations).update(hidden_at=timezone.now())
 
 
 def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
-    """Erase the files of the same exports, also of running ones; return how many."""
+    """Erase the files of the same exports, even of running ones; return their number."""
     rows = _that_may_hold(user, conversations).select_for_update()
     names = list(rows.exclude(path="").values_list("path", flat=True))
     count = stored_files.delete(EXPORTS, names)
@@ -171,10 +172,10 @@ def drop_exports(*, user: User, conversations: Collection[int] | None) -> int:
 
 
 def drop_exports_of(*, user: User, conversation: int) -> int:
-    """Erase all exports of a deleted conversation, by its key; return how many.
+    """Erase all exports of a deleted conversation, by its key; return their number.
 
-    This includes failed and running ones, which would still name the conversation. A retry of
-    them does nothing.
+    This includes failed and running exports, which would still name the conversation. Retrying them
+    does nothing.
     """
     rows = Export.objects.filter(user=user, operation__payload__conversation=conversation)
     mine = rows.exclude(conversation_public_id="").select_for_update(of=("self",))
@@ -314,13 +315,13 @@ def _head(user: User, *, conversation: int | None) -> dict[str, Any]:
         "clean_up": {"complete": not forgets.exists(), "unfinished": forgets.count()},
         "operations": [
             {
-                "op_id": one.public_id,
-                "kind": one.kind,
-                "status": one.status,
-                "created_at": one.created_at,
-                "run_after": one.run_after,
+                "op_id": operation.public_id,
+                "kind": operation.kind,
+                "status": operation.status,
+                "created_at": operation.created_at,
+                "run_after": operation.run_after,
             }
-            for one in waiting.order_by("pk")[:CHUNK]
+            for operation in waiting.order_by("pk")[:CHUNK]
         ],
         "operations_unfinished": waiting.count(),
     }
@@ -332,7 +333,7 @@ def _zipped(out: Out) -> Iterator[zipfile.ZipFile]:
     try:
         yield archive
     except BaseException:
-        archive.fp = None  # otherwise it writes its table of contents when it is collected
+        archive.fp = None  # or garbage collection would write its table of contents
         raise
     archive.close()
 

@@ -1,7 +1,7 @@
 """The format of rows in exports and imports, and how rows are imported.
 
 A row names itself and others by public ids (`conv_…`), or by a number if it has no public id. Such
-numbers are valid inside one file only. The caller's single transaction contains a whole import. An
+numbers are valid inside one file only. A whole import runs in the caller's single transaction. An
 existing row stays unchanged. An invalid row is reported with its place and never stops the others.
 """
 
@@ -38,7 +38,7 @@ BAD_VALUE = gettext_noop("a value is missing or can't be what it is said to be")
 BAD_CHARACTERS = gettext_noop("it holds characters that can't be stored")
 BREAKS_A_RULE = gettext_noop("it contradicts something else in the file")
 LISTED = 500
-"""So many places that were left out are listed; the others are only counted."""
+"""The number of skipped places that are listed; the others are only counted."""
 
 
 class Unfit(ValueError):
@@ -73,7 +73,7 @@ def rows_out(
 
 
 def objects_out(rows: QuerySet[Row], *, chunk: int = 200) -> Iterator[Row]:
-    """Yield whole objects in the same way."""
+    """Yield whole objects by key, fetched in chunks like `rows_out`."""
     after = 0
     while True:
         found = list(rows.filter(pk__gt=after).order_by("pk")[:chunk])
@@ -103,7 +103,7 @@ def reference_of(model: Any) -> str:
 
 
 def value_in(field: Field[Any, Any], row: Mapping[str, Any]) -> Any:
-    """Return the checked value of a plain column, or its default. Raises `Unfit`."""
+    """Return the checked value of a plain column, or its default. Raise `Unfit`."""
     if field.name not in row:
         return _absent(field)
     value = row[field.name]
@@ -152,7 +152,7 @@ def _moment(value: datetime) -> datetime:
 
 
 def _is_storable(value: Any) -> bool:
-    """Tell whether PostgreSQL can store the text: it rejects NUL and halves of surrogate pairs."""
+    """Return whether PostgreSQL can store the text: it rejects NUL and lone surrogates."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -168,7 +168,7 @@ def _is_storable(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A place in the file that was left out: a kind of row and its number, or a line."""
+    """A skipped place in the file: a kind of row and its number, or a line."""
 
     where: str
     why: str
@@ -202,7 +202,7 @@ class Loading:
 
     `new` counts added rows by kind, `there` existing rows. `on_progress` is called after each chunk
     with the number of processed rows, and may raise to stop. `reference` names the origin in
-    sources. Without `learns`, turns count as learned already.
+    sources. Without `learns`, turns count as already learned.
     """
 
     user: User
@@ -228,7 +228,7 @@ class Loading:
             self.left_out.append(LeftOut(where, why))
 
     def key_of(self, model: type[Model], reference: Any) -> int:
-        """Return the key of the row with this name in the file. Raises `Unfit` if there is none."""
+        """Return the key of the row with this name in the file. Raise `Unfit` if there is none."""
         try:
             return self._keys[model][reference]
         except (KeyError, TypeError) as error:
@@ -310,7 +310,7 @@ def _was_there(loading: Loading, model: type[Model], row: Model, name: str) -> b
 def _row(
     table: Table, loading: Loading, given: Mapping[str, Any]
 ) -> tuple[Model, Mapping[str, Any]]:
-    """Return the unsaved row, and its references to rows of its own table, which come later."""
+    """Return the unsaved row, and its references to rows of its own table, which are set later."""
     values: dict[str, Any] = {"user_id": loading.user.pk}
     own: dict[str, Any] = {}
     for column in table.model._meta.concrete_fields:
@@ -344,18 +344,18 @@ def _take(table: Table, loading: Loading, made: list[_Made]) -> None:
     """Insert new rows, and record the key of every row."""
     _free_ids(table.model, loading, made)
     fresh: list[_Made] = []
-    for one, key in zip(made, table.known(loading, [one.row for one in made]), strict=True):
+    for item, key in zip(made, table.known(loading, [item.row for item in made]), strict=True):
         if key is None:
-            fresh.append(one)
+            fresh.append(item)
             continue
-        loading.note(table.model, one.reference, key, is_new=False)
+        loading.note(table.model, item.reference, key, is_new=False)
         loading.there[table.name] += 1
-    for one, key in _insert(table, loading, fresh):
-        loading.note(table.model, one.reference, key, is_new=True)
+    for item, key in _insert(table, loading, fresh):
+        loading.note(table.model, item.reference, key, is_new=True)
         loading.added[table.model].append(key)
         loading.new[table.name] += 1
-        if one.own:
-            loading.at_end(_joining(loading, table.model, key, one.own))
+        if item.own:
+            loading.at_end(_joining(loading, table.model, key, item.own))
 
 
 def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
@@ -366,15 +366,15 @@ def _free_ids(model: type[Model], loading: Loading, made: list[_Made]) -> None:
     name = reference_of(model)
     if name not in IDS:
         return
-    wanted = {f"{name}__in": [getattr(one.row, name) for one in made]}
+    wanted = {f"{name}__in": [getattr(item.row, name) for item in made]}
     others = model._base_manager.filter(**wanted).exclude(user_id=loading.user.pk)
     with among_everybody():
         taken = set(others.values_list(name, flat=True))
-    for one in made:
-        old = getattr(one.row, name)
+    for item in made:
+        old = getattr(item.row, name)
         if old in taken:
-            setattr(one.row, name, _derived(loading.user, old))
-        loading.rename(one.reference, getattr(one.row, name))
+            setattr(item.row, name, _derived(loading.user, old))
+        loading.rename(item.reference, getattr(item.row, name))
 
 
 def _derived(user: User, old: str) -> str:
@@ -391,19 +391,19 @@ def _insert(table: Table, loading: Loading, made: list[_Made]) -> Iterator[tuple
     if not made:
         return
     try:
-        keys = _insert_raw(table.model, [one.row for one in made])
+        keys = _insert_raw(table.model, [item.row for item in made])
     except (IntegrityError, DataError):
         if len(made) == 1:
             loading.leave_out(made[0].where, BREAKS_A_RULE)
             return
-        for one in made:
-            yield from _insert(table, loading, [one])
+        for item in made:
+            yield from _insert(table, loading, [item])
         return
     yield from zip(made, keys, strict=True)
 
 
 def _insert_raw(model: type[Model], rows: list[Model]) -> list[int]:
-    """Insert values unchanged: `save` would set "updated" to the present time."""
+    """Insert values unchanged: `save` would set `updated_at` to the current time."""
     fields = [column for column in model._meta.concrete_fields if not column.primary_key]
     manager: Any = model._base_manager
     keys: list[int] = []
@@ -446,14 +446,14 @@ def by_columns(
     """Return the keys of visible rows with the same values in `columns`; None matches nothing."""
     names = [_attname(model, name) for name in columns]
     wanted = [tuple(getattr(row, name) for name in names) for row in rows]
-    told = [values for values in wanted if None not in values]
-    if not told:
+    complete = [values for values in wanted if None not in values]
+    if not complete:
         return [None] * len(rows)
     found = model._base_manager.filter(user_id=user.pk)
     if any(column.name == "hidden_at" for column in model._meta.concrete_fields):
         found = found.filter(hidden_at__isnull=True)
     for place, name in enumerate(names):
-        found = found.filter(**{f"{name}__in": {values[place] for values in told}})
+        found = found.filter(**{f"{name}__in": {values[place] for values in complete}})
     known = {tuple(values): pk for pk, *values in found.values_list("pk", *names)}
     return [known.get(values) for values in wanted]
 

@@ -72,7 +72,7 @@ class Part:
 def writing(name: str) -> Iterator[Part]:
     """Write a part file; on exit it is on the disk, or deleted after a failure.
 
-    Raises `NoRoom` if the disk is full.
+    Raise `NoRoom` if the disk is full.
     """
     path = part_of(name)
     try:
@@ -93,7 +93,7 @@ def writing(name: str) -> Iterator[Part]:
 
 
 class _Whole(File):  # type: ignore[type-arg] # it takes none when it runs
-    """A finished part, which a storage on the same disk takes over by renaming."""
+    """A finished part, which a storage on the same disk renames instead of copying."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.open("rb"), name=path.name)
@@ -104,7 +104,7 @@ class _Whole(File):  # type: ignore[type-arg] # it takes none when it runs
 
 
 def keep(kind: str, name: str) -> None:
-    """Store a finished part under this name. Raises `NoRoom`."""
+    """Store a finished part under this name. Raise `NoRoom`."""
     path = part_of(name)
     try:
         with _Whole(path) as whole:
@@ -117,7 +117,7 @@ def keep(kind: str, name: str) -> None:
 
 
 def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
-    """Store an uploaded file completely or not at all. Raises `NoRoom`."""
+    """Store an uploaded file completely or not at all. Raise `NoRoom`."""
     try:
         place(kind).save(name, file)
     except OSError as error:
@@ -128,7 +128,7 @@ def receive(kind: str, name: str, file: File) -> None:  # type: ignore[type-arg]
 
 
 def delete(kind: str, names: Iterable[str]) -> int:
-    """Delete files and parts of these names; return how many existed."""
+    """Delete files and parts with these names; return the number that existed."""
     count = 0
     for name in names:
         part = part_of(name)
@@ -142,7 +142,7 @@ def delete(kind: str, names: Iterable[str]) -> int:
 
 
 def as_attachment(export: Export) -> FileResponse:
-    """Return the export as an attachment. Raises `NotFound` if a forget has erased it."""
+    """Return the export as an attachment. Raise `NotFound` if a forget has erased it."""
     try:
         file = place(EXPORTS).open(export.path)
     except FileNotFoundError as error:

@@ -69,7 +69,7 @@ class WebhookRows(Rows):
 
 
 class AnswerRows(Rows):
-    """Stored responses to the person's calls, also to calls before the person was known."""
+    """Stored responses to the person's calls, including calls before the person was known."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         own = Q(user_id=user_id) | Q(api_key__user_id=user_id)
@@ -78,9 +78,9 @@ class AnswerRows(Rows):
 
 
 class KeyRows(Rows):
-    """Keys bound to the person. People whom such a key created stay.
+    """Keys bound to the person. People created with such a key stay.
 
-    Their rows can't be changed here; the foreign key is set to null by the database.
+    Their rows can't be changed here; the database sets the foreign key to null.
     """
 
 

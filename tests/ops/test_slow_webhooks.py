@@ -28,7 +28,7 @@ def silent(settings: Any) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def nobody_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webhooks, "_resting", {})
+    monkeypatch.setattr(webhooks, "_paused_until", {})
 
 
 @pytest.fixture
