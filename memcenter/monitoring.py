@@ -164,10 +164,10 @@ def _troubled() -> list[Sample]:
     now = timezone.now()
     return [
         (
-            {"trouble": one.value},
-            Operation.objects.filter(selectors.in_trouble(one, now=now)).count(),
+            {"trouble": trouble.value},
+            Operation.objects.filter(selectors.in_trouble(trouble, now=now)).count(),
         )
-        for one in Trouble
+        for trouble in Trouble
     ]
 
 

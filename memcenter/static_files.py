@@ -25,17 +25,17 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[
         self, paths: dict[str, tuple[Storage, str]], dry_run: bool = False, **options: Any
     ) -> Iterator[Any]:
         if not dry_run and STYLESHEET in paths:
-            text = _IMPORT.sub(lambda one: _layer(paths, one), _read(paths, STYLESHEET))
+            text = _IMPORT.sub(lambda match: _layer(paths, match), _read(paths, STYLESHEET))
             self.delete(STYLESHEET)
             self._save(STYLESHEET, ContentFile(text.encode()))
             paths = {**paths, STYLESHEET: (self, STYLESHEET)}
         yield from super().post_process(paths, dry_run=dry_run, **options)
 
 
-def _layer(paths: Mapping[str, tuple[Storage, str]], one: re.Match[str]) -> str:
+def _layer(paths: Mapping[str, tuple[Storage, str]], match: re.Match[str]) -> str:
     """Return the imported file as a block of its layer."""
-    name = str(PurePosixPath(STYLESHEET).parent / one[1])
-    return f"@layer {one[2]} {{\n{_read(paths, name)}}}\n"
+    name = str(PurePosixPath(STYLESHEET).parent / match[1])
+    return f"@layer {match[2]} {{\n{_read(paths, name)}}}\n"
 
 
 def _read(paths: Mapping[str, tuple[Storage, str]], name: str) -> str:

@@ -81,8 +81,8 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             line["exception"] = record.exc_info[0].__name__
             line["raised_at"] = [
-                f"{one.filename}:{one.lineno} {one.name}"
-                for one in traceback.extract_tb(record.exc_info[2])
+                f"{frame.filename}:{frame.lineno} {frame.name}"
+                for frame in traceback.extract_tb(record.exc_info[2])
             ]
         return json.dumps(line, ensure_ascii=False)
 

@@ -169,7 +169,7 @@ class Gathered(LastStatement):
 
     def add(self, id_: str) -> None:
         """Add the id to an equal pending statement, or make this one pending."""
-        waiting = (one for one in last_acts() if isinstance(one, Gathered) and one == self)
+        waiting = (act for act in last_acts() if isinstance(act, Gathered) and act == self)
         if (same := next(waiting, None)) is not None:
             same.ids.append(id_)
             return

@@ -108,7 +108,8 @@ def add(events: Sequence[AuditEvent], *, after: Link) -> None:
         seals.append(AuditSeal(number=number, event=event, **hashes))
     AuditSeal.objects.bulk_create(seals)
     statements.rows(
-        "DELETE FROM ops_unsealedevent WHERE event_id = ANY(%s)", [[one.pk for one in events]]
+        "DELETE FROM ops_unsealedevent WHERE event_id = ANY(%s)",
+        [[sealed_event.pk for sealed_event in events]],
     )
     statements.rows(_MOVE, [after.number, after.hash])
 
@@ -210,10 +211,10 @@ def _links() -> Iterator[list[_Sealed]]:
         seals = list((rest if last is None else rest.filter(number__gt=last))[:_BATCH])
         if not seals:
             return
-        events = AuditEvent.objects.in_bulk([one.event_id for one in seals])
-        about = [one.target for one in events.values() if "receipt_hash" in one.details]
-        receipts = {one.public_id: one for one in Receipt.objects.filter(public_id__in=about)}
-        yield [_with(one, events.get(one.event_id), receipts) for one in seals]
+        events = AuditEvent.objects.in_bulk([item.event_id for item in seals])
+        about = [item.target for item in events.values() if "receipt_hash" in item.details]
+        receipts = {item.public_id: item for item in Receipt.objects.filter(public_id__in=about)}
+        yield [_with(item, events.get(item.event_id), receipts) for item in seals]
         last = seals[-1].number
 
 
@@ -238,7 +239,7 @@ def note_step(operation: Operation, *, step: str, counts: Counts) -> None:
     database. `operation` is the claimed row: only the attempt that holds the lease writes to it.
     """
     done = operation.steps_done
-    same: dict[str, Any] = next((one for one in done if one["step"] == step), {})
+    same: dict[str, Any] = next((entry for entry in done if entry["step"] == step), {})
     if not same:
         same |= {"step": step, "erased": {}}
         done.append(same)

@@ -183,7 +183,7 @@ class Rows:
         """Adapt values that are only valid at their origin. Raise `Unfit`."""
 
     def finished(self, loading: Loading) -> None:
-        """Run after the last row of the table."""
+        """A hook that runs after the last row of the table."""
 
     def erase(self, user_id: int) -> Mapping[str, int]:
         rows = self.model._base_manager.filter(user_id=user_id)

@@ -413,7 +413,7 @@ def _looked_up(name: str) -> list[str]:
     def ask() -> None:
         try:
             known = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-            found.set_result([str(one[4][0]) for one in known])
+            found.set_result([str(entry[4][0]) for entry in known])
         except (OSError, UnicodeError) as error:
             found.set_exception(error)
         finally:
@@ -429,6 +429,6 @@ def _is_open(address: _Address) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return _is_open(address.ipv4_mapped)
-        if any(address in one for one in _CARRIERS):
+        if any(address in network for network in _CARRIERS):
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved

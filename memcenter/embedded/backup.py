@@ -93,14 +93,14 @@ def write(target: Path, *, where: Where) -> Mapping[str, Any]:
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "made_at": datetime.now(UTC).isoformat(),
-            "sha256": {one.name: _digest(one) for one in parts},
+            "sha256": {part.name: _digest(part) for part in parts},
             "files": [name for name in FILES if (where.data / name).is_dir()],
         }
         (place / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
         whole = place / "whole.tar"
         with tarfile.open(whole, "w") as archive:
-            for one in (place / MANIFEST, *parts):
-                archive.add(one, arcname=one.name)
+            for part in (place / MANIFEST, *parts):
+                archive.add(part, arcname=part.name)
             for name in manifest["files"]:
                 archive.add(where.data / name, arcname=f"data/{name}")
         whole.chmod(0o600)
@@ -142,7 +142,7 @@ def _unpacked(source: Path, place: Path) -> dict[str, Any]:
 def _restore_database(place: Path, *, where: Where) -> None:
     listed = _run(where, "pg_restore", "--list", str(place / DUMP), connects=False)
     chosen = place / "chosen"
-    wanted = [line for line in listed.splitlines() if not any(one in line for one in _NOT_OURS)]
+    wanted = [line for line in listed.splitlines() if not any(mark in line for mark in _NOT_OURS)]
     chosen.write_text("\n".join(wanted), encoding="utf-8")
     arguments = ("--single-transaction", "--exit-on-error", "--no-owner", f"--use-list={chosen}")
     name = conninfo_to_dict(where.url)["dbname"]
@@ -250,11 +250,11 @@ def migrate_if_needed(
 
 
 def _finish_migrating(migration: subprocess.Popen[str]) -> None:
-    _, said = migration.communicate()
-    if migration.returncode != 0 and "No space left on device" in said:
+    _, errors = migration.communicate()
+    if migration.returncode != 0 and "No space left on device" in errors:
         raise EmbeddedError("The disk of the data folder is full. Free space, and start again.")
     if migration.returncode != 0:
-        raise EmbeddedError(f"The migrations failed:\n{said.strip()}")
+        raise EmbeddedError(f"The migrations failed:\n{errors.strip()}")
 
 
 def _compare() -> tuple[bool, bool]:

@@ -136,11 +136,11 @@ class EmbeddedPostgres(DatabaseServer):
             self._spawn()
             if self._wait_until_ready(seconds=deadline - time.monotonic()):
                 return
-            said = last_lines(self.log, 3)
+            logged = last_lines(self.log, 3)
             # Children of a killed server may still be ending.
-            if "shared memory block" not in said or time.monotonic() > deadline:
+            if "shared memory block" not in logged or time.monotonic() > deadline:
                 self.stop()
-                raise EmbeddedError(f"PostgreSQL did not start (see {self.log}): {said}")
+                raise EmbeddedError(f"PostgreSQL did not start (see {self.log}): {logged}")
             self._forget_child()
             time.sleep(0.1)
 

@@ -191,7 +191,7 @@ def _exchange_files(output: int) -> None:
     later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
-    inherited = [int(one.name) for one in Path("/proc/self/fd").iterdir()]
+    inherited = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
     for number in inherited:
         if number not in (nothing, output):
             with contextlib.suppress(OSError):

@@ -58,7 +58,7 @@ class Watched:
         self.started, self.due = time.monotonic(), None
 
     def look(self, *, now: float) -> str | None:
-        """Restart a server that ended when its delay is over; return a message, if any."""
+        """Restart an ended server once its delay is over; return a message, if any."""
         if self.due is None:
             if self.server.is_running():
                 return None
@@ -92,10 +92,10 @@ class Address:
             try:
                 probe.bind((self.host, self.port))
             except (OSError, OverflowError) as error:
-                told = error.strerror if isinstance(error, OSError) else "no port has this number"
+                reason = error.strerror if isinstance(error, OSError) else "no port has this number"
                 raise EmbeddedError(
                     f"Memory Center can't listen on {self.host}:{self.port} "
-                    f"({told}); set PORT to another port."
+                    f"({reason}); set PORT to another port."
                 ) from error
 
     def is_healthy(self) -> bool:

@@ -362,7 +362,7 @@ class SearchAnswer(BaseModel):
 
     @classmethod
     def of(cls, found: SearchResult) -> Self:
-        results = [AnyHit.of(one) for one in found.results]
+        results = [AnyHit.of(hit) for hit in found.results]
         return cls(request_id=found.request_id, results=results, took_ms=found.took_ms)
 
 
@@ -391,8 +391,8 @@ class Forgotten(BaseModel):
 
     @classmethod
     def of(cls, outcome: Outcome) -> Self:
-        told = outcome.told
-        return cls.model_validate(told | ({"status": "accepted"} if outcome.op_id else {}))
+        values = outcome.told
+        return cls.model_validate(values | ({"status": "accepted"} if outcome.op_id else {}))
 
 
 def _project_key(memory: Memory) -> str | None:

@@ -137,12 +137,12 @@ class DeclaredTool(Tool):
         try:
             given = self.declared.takes.model_validate(self.fn_metadata.pre_parse_json(arguments))
         except ValidationError as error:
-            return _told(_not_valid(error))
+            return _error_result(_not_valid(error))
         act = functools.partial(self._act, given, context)
         try:
             result = await asyncio.get_running_loop().run_in_executor(_threads(), act)
         except Trouble as trouble:
-            return _told(trouble)
+            return _error_result(trouble)
         return self.fn_metadata.convert_result(result) if convert_result else result
 
     def _act(self, given: Any, context: Context[Any, Any]) -> Any:
@@ -157,7 +157,7 @@ def build(who_calls: WhoCalls) -> MCPServer[Any]:
         title="Memory Center",
         instructions=INSTRUCTIONS,
         version="1",
-        tools=[_tool(one, who_calls) for one in TOOLS],
+        tools=[_tool(tool, who_calls) for tool in TOOLS],
         log_level="CRITICAL",
         subscriptions=False,
     )
@@ -166,18 +166,18 @@ def build(who_calls: WhoCalls) -> MCPServer[Any]:
     return server
 
 
-def _tool(one: Declared, who_calls: WhoCalls) -> Tool:
+def _tool(declared: Declared, who_calls: WhoCalls) -> Tool:
     return DeclaredTool(
-        fn=one.act,
-        name=one.name,
-        title=one.title,
-        description=one.description,
-        parameters=one.takes.model_json_schema(by_alias=True),
-        fn_metadata=FuncMetadata(arg_model=one.takes, output_model=one.gives),
+        fn=declared.act,
+        name=declared.name,
+        title=declared.title,
+        description=declared.description,
+        parameters=declared.takes.model_json_schema(by_alias=True),
+        fn_metadata=FuncMetadata(arg_model=declared.takes, output_model=declared.gives),
         is_async=True,
         context_kwarg=None,
-        annotations=one.annotations,
-        declared=one,
+        annotations=declared.annotations,
+        declared=declared,
         who_calls=who_calls,
     )
 
@@ -191,17 +191,17 @@ def _threads() -> ThreadPoolExecutor:
 def _not_valid(error: ValidationError) -> Trouble:
     """Return the errors by field, without the input."""
     fields: dict[str, list[str]] = {}
-    for one in error.errors(include_url=False, include_input=False, include_context=False):
-        name, *inner = (str(part) for part in one["loc"]) if one["loc"] else ("arguments",)
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        name, *inner = (str(part) for part in problem["loc"]) if problem["loc"] else ("arguments",)
         place = f"{'.'.join(inner)}: " if inner else ""
-        fields.setdefault(name, []).append(place + one["msg"].removeprefix("Value error, "))
+        fields.setdefault(name, []).append(place + problem["msg"].removeprefix("Value error, "))
     name, texts = next(iter(fields.items()))
     return Trouble("invalid", f"{name}: {texts[0]}", fields)
 
 
-def _told(trouble: Trouble) -> CallToolResult:
+def _error_result(trouble: Trouble) -> CallToolResult:
     """Return the error in the REST API's shape, and as text that tells an agent what to do next."""
-    fields = "".join(f"\n- {name}: {'; '.join(told)}" for name, told in trouble.fields.items())
+    fields = "".join(f"\n- {name}: {'; '.join(texts)}" for name, texts in trouble.fields.items())
     advice = _ADVICE.get(trouble.code, "Try again later.")
     error = {"code": trouble.code, "message": trouble.message, "fields": dict(trouble.fields)}
     return CallToolResult(
@@ -226,7 +226,7 @@ def answer(environ: Mapping[str, Any], *, body: bytes, key: ApiKey) -> HttpRespo
     responses: list[HttpResponse] = []
 
     def start_response(status: str, headers: Any, error: Any = None) -> None:
-        given = {name: str(one) for name, one in headers if name.lower() != "content-length"}
+        given = {name: str(value) for name, value in headers if name.lower() != "content-length"}
         given["Cache-Control"] = "no-store"
         responses[:] = [HttpResponse(status=int(status.split()[0]), headers=given)]
 
@@ -272,7 +272,7 @@ def _bridge() -> ASGIMiddleware:
 
 
 async def _live(app: Starlette, ready: Future[None]) -> None:
-    """Run the app's lifespan, without which it answers every message with an error."""
+    """Run the app's lifespan. Without it, the app answers every message with an error."""
     try:
         async with app.router.lifespan_context(app):
             ready.set_result(None)

@@ -85,15 +85,17 @@ def _find(call: Call) -> BaseModel:
         kinds=_kinds(call.data),
         limit=call.data["limit"],
     )
-    return schemas.Hits(results=[schemas.Hit.of(one) for one in found])
+    return schemas.Hits(results=[schemas.Hit.of(match) for match in found])
 
 
 def _get(call: Call) -> BaseModel:
     wanted = list(dict.fromkeys(call.data["ids"]))
     rows = selectors.memories_by_ids(call.user, wanted)
     return schemas.Memories(
-        results=[schemas.WholeMemory.of(rows[one]) for one in wanted if one in rows],
-        missing=[one for one in wanted if one not in rows],
+        results=[
+            schemas.WholeMemory.of(rows[memory_id]) for memory_id in wanted if memory_id in rows
+        ],
+        missing=[memory_id for memory_id in wanted if memory_id not in rows],
     )
 
 

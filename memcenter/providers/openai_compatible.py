@@ -152,7 +152,7 @@ class OpenAICompatibleModel:
         """
 
         def once() -> _Answer:
-            with _noting():
+            with _converting_errors():
                 return call(self._client, self._left_out)
 
         return self._persistently(once)
@@ -199,10 +199,12 @@ class OpenAICompatibleModel:
 
     def _create(self, messages: Sequence[ChatMessage], options: Mapping[str, Any]) -> Any:
         create: Callable[..., Any] = self._client.chat.completions.create
-        with _noting():
+        with _converting_errors():
             return create(
                 model=self.model,
-                messages=[{"role": one.role, "content": one.content} for one in messages],
+                messages=[
+                    {"role": message.role, "content": message.content} for message in messages
+                ],
                 **options,
             )
 
@@ -262,14 +264,14 @@ def _tokens(usage: object, name: str) -> int | None:
 @contextmanager
 def _in_our_words() -> Iterator[None]:
     try:
-        with _noting():
+        with _converting_errors():
             yield
     except _Failed as failed:
         raise failed.error from None
 
 
 @contextmanager
-def _noting() -> Iterator[None]:
+def _converting_errors() -> Iterator[None]:
     """Convert exceptions of the package to `_Failed`, without their text."""
     import httpx2
     import openai
@@ -299,18 +301,18 @@ def _of_status(error: openai.APIStatusError) -> _Failed:
 
 
 def _is_overflow(error: openai.APIStatusError) -> bool:
-    told = {error.code, error.type}
+    codes = {error.code, error.type}
     words = str(error.message).lower()
     return (
         error.status_code == 413
-        or bool(told & _OVERFLOW)
+        or bool(codes & _OVERFLOW)
         or (error.status_code == 400 and any(phrase in words for phrase in _OVERFLOW_WORDS))
     )
 
 
 def _unknown(error: openai.APIStatusError) -> str:
-    told = error.param or str(error.message)
-    return next((name for name in _OPTIONAL if name in told), "")
+    reason = error.param or str(error.message)
+    return next((name for name in _OPTIONAL if name in reason), "")
 
 
 def _asked_to_wait(error: openai.APIStatusError) -> float | None:

@@ -154,7 +154,7 @@ class OneSlashGenerator(SchemaGenerator):
         if self.endpoints is None:
             super()._initialise_endpoints()  # type: ignore[no-untyped-call]
             found: list[Any] = self.endpoints or []
-            self.endpoints = [one for one in found if not one[0].endswith("/")]
+            self.endpoints = [endpoint for endpoint in found if not endpoint[0].endswith("/")]
 
 
 _METHODS = ("get", "post", "put", "patch", "delete")
@@ -237,10 +237,10 @@ def _error(code: str, message: str) -> NODE:
 def _complete(operation: NODE, schemas: Mapping[str, NODE]) -> None:
     for media in operation.get("requestBody", {}).get("content", {}).values():
         _exemplify(media, schemas)
-    for one in operation.get("parameters", ()):
-        if one["in"] == "path" or one.get("required"):
-            name = "id" if one["name"] == "ids" else one["name"]
-            one["example"] = example_of(one["schema"], schemas, name=name)
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path" or parameter.get("required"):
+            name = "id" if parameter["name"] == "ids" else parameter["name"]
+            parameter["example"] = example_of(parameter["schema"], schemas, name=name)
     names = {str(status): name for status, name, *_ in _ERROR_RESPONSES}
     for status, response in operation["responses"].items():
         if status in names:

@@ -39,10 +39,10 @@ def whose_owner(asked: Asked) -> User:
     A call without an owner refers to the default owner, if one is set. A person is created on first
     write. Raise the same errors as `whose`.
     """
-    named, said = asked.data.get("owner_id"), asked.user_id
-    if None not in (named, said) and named != said:
+    named, user_id = asked.data.get("owner_id"), asked.user_id
+    if None not in (named, user_id) and named != user_id:
         raise Invalid.field("owner_id", "owner_id and user_id name two people.")
-    named = named or said or _default_owner(asked)
+    named = named or user_id or _default_owner(asked)
     if named is not None:
         asked = replace(asked, data={**asked.data, "user_id": named})
     unknown = CREATE if asked.writes else EMPTY

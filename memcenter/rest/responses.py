@@ -66,8 +66,8 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response:
 
 def error_of(error: Exception) -> dict[str, Any]:
     """Return the `error` object for a failed part of an otherwise successful answer."""
-    told: dict[str, Any] = render_error(error, {}).data["error"]
-    return told
+    details: dict[str, Any] = render_error(error, {}).data["error"]
+    return details
 
 
 def body(code: str, message: str, fields: Mapping[str, list[str]] | None = None) -> dict[str, Any]:
@@ -181,6 +181,6 @@ def _as_text(value: Any) -> Any:
 def not_modified(request: Request, etag: str) -> HttpResponseNotModified | None:
     """Return a 304 if `If-None-Match` has this quoted tag, weak or strong, or `*` (RFC 9110)."""
     known = parse_etags(request.headers.get("If-None-Match", ""))
-    if "*" in known or etag in {one.removeprefix("W/") for one in known}:
+    if "*" in known or etag in {tag.removeprefix("W/") for tag in known}:
         return HttpResponseNotModified(headers={"ETag": etag})
     return None

@@ -124,8 +124,8 @@ def headers() -> dict[str, str]:
     counted = _counted.get()
     if not counted:
         return {}
-    policy = [f'"{one.name}";q={one.quota};w={WINDOW_SECONDS}' for one in counted]
-    state = [f'"{one.name}";r={one.left};t={seconds_left()}' for one in counted]
+    policy = [f'"{limit.name}";q={limit.quota};w={WINDOW_SECONDS}' for limit in counted]
+    state = [f'"{limit.name}";r={limit.left};t={seconds_left()}' for limit in counted]
     return {"RateLimit-Policy": ", ".join(policy), "RateLimit": ", ".join(state)}
 
 

@@ -124,7 +124,7 @@ def _identity(decision: Decision) -> bool:
     """Remove disconnected identities, so that they no longer sign this person in."""
     rows = Identity.objects.filter(user__subject=decision.subject, created_at__lte=decision.at)
     known = decision.state["connected"]
-    gone = [one.pk for one in rows if sign_ins.identity_digest(one) != known]
+    gone = [row.pk for row in rows if sign_ins.identity_digest(row) != known]
     return bool(Identity.objects.filter(pk__in=gone).delete()[0])
 
 
@@ -188,5 +188,5 @@ def _webhook(decision: Decision) -> bool:
 def _weekly_mail(decision: Decision) -> bool:
     """Delete the mail to an address that was replaced or removed. The new one isn't known."""
     mails = WeeklyMail.objects.filter(user__subject=decision.subject)
-    gone = [one.pk for one in mails if str(one.nonce) != decision.state["nonce"]]
+    gone = [mail.pk for mail in mails if str(mail.nonce) != decision.state["nonce"]]
     return bool(WeeklyMail.objects.filter(pk__in=gone).delete()[0])

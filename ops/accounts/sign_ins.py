@@ -200,7 +200,10 @@ def turn_on_second_factor(*, user: User, secret: str, code: str) -> Sequence[str
         )
     given = _new_codes()
     SecondFactor.objects.create(
-        user=user, secret=secret, last_step=step, recovery=[recovery_digest(one) for one in given]
+        user=user,
+        secret=secret,
+        last_step=step,
+        recovery=[recovery_digest(recovery_code) for recovery_code in given],
     )
     _record_second_factor(user)
     audit_log.record("second_factor.on", subject=user.subject)
@@ -221,7 +224,9 @@ def opens_second_factor(*, user: User, code: str) -> bool:
 
 def renew_recovery_codes(user: User) -> Sequence[str]:
     given = _new_codes()
-    SecondFactor.objects.filter(user=user).update(recovery=[recovery_digest(one) for one in given])
+    SecondFactor.objects.filter(user=user).update(
+        recovery=[recovery_digest(code) for code in given]
+    )
     _record_second_factor(user)
     audit_log.record("second_factor.renewed", subject=user.subject)
     return given

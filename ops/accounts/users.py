@@ -151,11 +151,13 @@ def choose_login(*, user: User, username: str, password: str) -> User:
 
 def logins() -> QuerySet[User]:
     """Return everybody with a login, owners and auditors first, with `last_seen`."""
-    seen = SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
+    newest_use = (
+        SignIn.objects.filter(user=OuterRef("pk")).order_by("-seen_at").values("seen_at")[:1]
+    )
     has_identity = Exists(Identity.objects.filter(user=OuterRef("pk")))
     return (
         User.objects.filter(Q(username__isnull=False) | has_identity, hidden_at=None)
-        .annotate(last_seen=Greatest("last_login", Subquery(seen)))
+        .annotate(last_seen=Greatest("last_login", Subquery(newest_use)))
         .order_by("-is_superuser", "-is_staff", "username", "pk")
         .prefetch_related("groups")
     )
@@ -216,7 +218,7 @@ def settings_of(user: User) -> UserSettings:
 def settings_held(user: User) -> UserSettings:
     """Return the settings and lock them, so that a switch waits for the caller's transaction.
 
-    So nothing is written after the switch was confirmed.
+    Therefore nothing is written after the switch was confirmed.
     """
     return _settings_of(user, locking=" FOR SHARE")
 
@@ -286,10 +288,10 @@ def change_settings(*, user: User, changes: dict[str, Any]) -> UserSettings:
 def visit_portrait(user: User) -> datetime | None:
     """Record a view of About you; return the end of the previous visit, if any."""
     row = _settings_row(user)
-    now, seen = timezone.now(), row.portrait_seen_at
-    if seen is None or now - seen > _LOOK:
-        if seen is not None and now - seen > _VISIT:
-            row.portrait_visited_at = seen
+    now, last_view = timezone.now(), row.portrait_seen_at
+    if last_view is None or now - last_view > _LOOK:
+        if last_view is not None and now - last_view > _VISIT:
+            row.portrait_visited_at = last_view
         row.portrait_seen_at = now
         row.save(update_fields=["portrait_seen_at", "portrait_visited_at"])
     return row.portrait_visited_at

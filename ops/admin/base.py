@@ -161,8 +161,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         term = search_term.strip()
         if not (term and self.search_fields):
             return queryset, False
-        found = [_found(self.model, one.removeprefix("="), term) for one in self.search_fields]
-        wanted = [one for one in found if one is not None]
+        found = [_found(self.model, item.removeprefix("="), term) for item in self.search_fields]
+        wanted = [item for item in found if item is not None]
         return queryset.filter(reduce(or_, wanted)) if wanted else queryset.none(), False
 
     def changelist_view(
@@ -253,8 +253,8 @@ def _found(model: type[Model], path: str, typed: str) -> Q | None:
 
 def _paths_to_hidden(model: type[Model]) -> list[str]:
     """Return the paths to `hidden_at` of the row and of the rows that it belongs to."""
-    parents = [one for one in model._meta.concrete_fields if isinstance(one, ForeignKey)]
-    paths = [f"{one.name}__hidden_at" for one in parents if _can_hide(one.related_model)]
+    parents = [column for column in model._meta.concrete_fields if isinstance(column, ForeignKey)]
+    paths = [f"{column.name}__hidden_at" for column in parents if _can_hide(column.related_model)]
     return [*(["hidden_at"] if _can_hide(model) else []), *paths]
 
 
@@ -385,7 +385,7 @@ class DeedFilter(_WordsFilter):
 
     def chosen(self, rows: QuerySet[AuditEvent], value: str) -> QuerySet[AuditEvent]:
         return rows.filter(
-            reduce(or_, (Q(action__startswith=one) for one in self.beginnings[value]))
+            reduce(or_, (Q(action__startswith=beginning) for beginning in self.beginnings[value]))
         )
 
 

@@ -277,7 +277,7 @@ def render_delivery(row: models.Delivery) -> dict[str, Any]:
 
 def render_operation(row: models.Operation) -> dict[str, Any]:
     receipt = getattr(row, "receipt", None)  # the reverse relation raises if there is none
-    taken_in = getattr(row, "import", None) if row.kind == Kind.IMPORT else None
+    imported = getattr(row, "import", None) if row.kind == Kind.IMPORT else None
     return {
         "op_id": row.public_id,
         "kind": row.kind,
@@ -287,7 +287,7 @@ def render_operation(row: models.Operation) -> dict[str, Any]:
         **_values(row, "last_error", "run_after", "created_at", "updated_at", "finished_at"),
         **({"receipt_id": receipt.public_id} if receipt is not None else {}),
         **({"forget": row.forget_outcome} if row.forget_outcome else {}),
-        **({"report": taken_in.report} if taken_in is not None and taken_in.report else {}),
+        **({"report": imported.report} if imported is not None and imported.report else {}),
     }
 
 

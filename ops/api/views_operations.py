@@ -46,7 +46,7 @@ _EVENTS: dict[Any, Any] = {
 
 
 TOKEN = "receipt_token"
-EVENTS_SECONDS = 15.0  # of a connection; then the browser reconnects with the last event's id
+EVENTS_SECONDS = 15.0  # per connection; then the browser reconnects with the last event's id
 _LOOK_EVERY = 0.5
 _ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 

@@ -150,7 +150,7 @@ def vacuum(operation: Operation) -> list[str]:
         for table in tables:
             statement = "VACUUM (INDEX_CLEANUP ON, TRUNCATE FALSE) {}"
             own.execute(sql.SQL(statement).format(sql.Identifier(table)))
-    if any("skipping" in one for one in notices):
+    if any("skipping" in text for text in notices):
         raise NotVacuumed
     return tables
 

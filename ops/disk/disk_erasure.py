@@ -167,14 +167,14 @@ def _begin(run: Run) -> list[Receipt]:
 
 
 def _steps(operation: Operation) -> dict[str, dict[str, int]]:
-    return {one["step"]: one["erased"] for one in operation.steps_done}
+    return {entry["step"]: entry["erased"] for entry in operation.steps_done}
 
 
 def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
     rewritten = _steps(run.operation)
     tables = {name for name in _touched(waiting) if _REWRITTEN + name not in rewritten}
     run.step("read", total=1)
-    operations = [one.operation_id for one in waiting]
+    operations = [receipt.operation_id for receipt in waiting]
     with run.applying_as_system():
         sought = erased_hashes.list_searched(operations)
     for _ in range(_ROUNDS):
@@ -192,7 +192,7 @@ def _erase(run: Run, waiting: Sequence[Receipt]) -> ScanResult:
 
 def _touched(waiting: Iterable[Receipt]) -> set[str]:
     """Return the tables that these forgets erased from."""
-    counted = {table for one in waiting for table in one.erased.get("database", {})}
+    counted = {table for receipt in waiting for table in receipt.erased.get("database", {})}
     return counted & {place.table for place in places.places()}
 
 

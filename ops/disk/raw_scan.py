@@ -83,11 +83,11 @@ def files() -> list[File]:
         if path.is_file()
     ]
     found += [_file(path, path.name) for path in root.iterdir() if path.is_file()]
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda file: file.name)
 
 
 def size_of(found: Iterable[File]) -> int:
-    return sum(_size(one.path) for one in found)
+    return sum(_size(file.path) for file in found)
 
 
 def _size(path: Path) -> int:
@@ -122,7 +122,7 @@ def scan_files(sought: Sequence[SearchedTexts], *, progress: Progress) -> ScanRe
         done += _size(file.path)
         if file.is_own:
             explained = _together(explained, hits)
-        elif any(one.size for one in hits):
+        elif any(hit.size for hit in hits):
             suspects[file] = hits
     if suspects:
         explained = _together(explained, _in_rows(sought, then=lambda: progress(done, total)))
@@ -223,12 +223,12 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, item in value.items():
             yield name
-            yield from _strings(one)
+            yield from _strings(item)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _strings(one)
+        for item in value:
+            yield from _strings(item)
 
 
 def _parts_of(text: str) -> Iterator[str]:

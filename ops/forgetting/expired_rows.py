@@ -119,4 +119,4 @@ def _files_in(kind: str) -> list[Path]:
         folder = Path(storages[kind].path(""))
     except NotImplementedError:
         return []
-    return [one for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []
+    return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []

@@ -82,7 +82,7 @@ def append(file: Path, lines: Sequence[Mapping[str, Any]], *, unless: str = "") 
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if unless and _holds(descriptor, unless):
             return
-        whole = b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in lines)
+        whole = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
         _write_all(descriptor, (b"" if _ends_whole(descriptor) else b"\n") + whole)
         os.fsync(descriptor)
     finally:
@@ -229,7 +229,9 @@ def reapply_decisions() -> int:
 
     Each decision has its own transaction. Kinds unknown to this version are skipped.
     """
-    return sum(_applied(one) for one in list(latest_decisions()) if one.kind in _appliers)
+    return sum(
+        _applied(decision) for decision in list(latest_decisions()) if decision.kind in _appliers
+    )
 
 
 def _applied(decision: Decision) -> bool:

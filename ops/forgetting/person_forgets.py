@@ -102,7 +102,7 @@ def erase_sessions(user_id: int) -> int:
     count, last = 0, ""
     while True:
         sessions = list(Session.objects.filter(pk__gt=last).order_by("pk")[:_SESSIONS_AT_ONCE])
-        own = [one.pk for one in sessions if user_id in _named_in(one.get_decoded())]
+        own = [session.pk for session in sessions if user_id in _named_in(session.get_decoded())]
         if own:
             count += Session.objects.filter(pk__in=own).delete()[0]
         if len(sessions) < _SESSIONS_AT_ONCE:
@@ -181,9 +181,9 @@ def erase_user(run: Run) -> Mapping[str, Any]:
 
 def _remember_everything(run: Run, user: User, everything: list[UserData]) -> None:
     """Store the hashes and ids of all rows before any is erased."""
-    tables = [model for one in everything for model in one.models if model is not User]
+    tables = [model for item in everything for model in item.models if model is not User]
     rows = [model._base_manager.filter(user_id=user.pk) for model in tables]
-    named = [one for one in rows if _has_public_id(one.model)]
+    named = [item for item in rows if _has_public_id(item.model)]
     account = User.objects.filter(pk=user.pk)
     erasure.remember(
         run,
@@ -202,8 +202,8 @@ def _erase_account(run: Run, last: list[UserData], *, user_id: int) -> None:
     run.step("account")
     with run.applying_as_system():
         erased: Counter[str] = Counter()
-        for one in last:
-            erased.update(one.erase(user_id))
+        for participant in last:
+            erased.update(participant.erase(user_id))
         own = Operation.objects.filter(subject=run.operation.subject)
         erased_hashes.drop(own.exclude(pk=run.operation.pk))
         erased_hashes.hand_over_disk_traces(own.filter(receipt__isnull=True), to=run.operation)

@@ -355,7 +355,7 @@ class Webhook(models.Model):
 class Delivery(models.Model):
     """The delivery of one event to one address and its result; the body holds only ids.
 
-    It refers to the person by `subject`, so that the erase of a person can be delivered too.
+    It refers to the person by `subject`, so that the erasure of a person can be delivered too.
     """
 
     personal_data = False

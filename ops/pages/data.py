@@ -160,15 +160,15 @@ class ImportLine(TransferLine):
 
 
 def transfers_context(user: User) -> dict[str, Any]:
-    export_lines = [_export_line(one) for one in exports.list_exports(user)[:_TRANSFERS_SHOWN]]
+    export_lines = [_export_line(item) for item in exports.list_exports(user)[:_TRANSFERS_SHOWN]]
     rows = Import.objects.filter(user=user, hidden_at__isnull=True).select_related("operation")
     import_lines = [
-        _import_line(one)
-        for one in rows.exclude(operation__status=Status.CANCELLED).order_by("-pk")[
+        _import_line(item)
+        for item in rows.exclude(operation__status=Status.CANCELLED).order_by("-pk")[
             :_TRANSFERS_SHOWN
         ]
     ]
-    moving = any(one.is_moving for one in (*export_lines, *import_lines))
+    moving = any(item.is_moving for item in (*export_lines, *import_lines))
     return {
         "exports": export_lines,
         "imports": import_lines,
@@ -222,7 +222,7 @@ def _import_line(row: Import) -> ImportLine:
         is_done=row.finished_at is not None,
         brought=_brought(report) if report else "",
         notes=_notes(report) if report else (),
-        skipped=[Skipped(_where(one["where"]), _(one["why"])) for one in skipped[:_LISTED]],
+        skipped=[Skipped(_where(entry["where"]), _(entry["why"])) for entry in skipped[:_LISTED]],
         skipped_more=max(0, count - _LISTED),
         skipped_words=ngettext("%(n)s entry skipped", "%(n)s entries skipped", count)
         % stored_amounts.shown(count),

@@ -203,10 +203,10 @@ def _problem_with(request: HttpRequest, form: ForgetEverythingForm) -> str:
 def forgotten(request: HttpRequest, op_id: str) -> HttpResponse:
     """Show the progress to the holder of the token, since the account may be deleted already."""
     operation, receipt = _opened(request, op_id)
-    one = operation_rows.happening(operation)
+    line = operation_rows.happening(operation)
     context = {
-        "one": one,
-        "is_moving": operation_rows.is_moving([one]),
+        "one": line,
+        "is_moving": operation_rows.is_moving([line]),
         "shown": receipt_in_words(receipt) if receipt else None,
         "here": request.get_full_path(),
         "download": f"{reverse('forgotten_receipt', args=[op_id])}?{request.GET.urlencode()}",

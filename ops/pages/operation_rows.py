@@ -253,7 +253,7 @@ def happening(
 
 
 def _title_of(operation: Operation, alike: Sequence[Operation]) -> str:
-    if any(one.kind != operation.kind for one in alike):
+    if any(other.kind != operation.kind for other in alike):
         return _("Learning from what was said")
     return str(operation.get_kind_display())
 
@@ -267,9 +267,9 @@ def is_moving(happenings: Iterable[Happening]) -> bool:
     """Return whether an operation runs or is queued, so that the page polls."""
     soon = timezone.now() + _SOON
     return any(
-        one.operation.status == Status.RUNNING
-        or (one.operation.status == Status.PENDING and one.operation.run_after <= soon)
-        for one in happenings
+        line.operation.status == Status.RUNNING
+        or (line.operation.status == Status.PENDING and line.operation.run_after <= soon)
+        for line in happenings
     )
 
 

@@ -72,7 +72,7 @@ def _show(
         found = users.logins().filter(username__icontains=query) if query else users.logins()
         shown = list(found[page * _SHOWN : (page + 1) * _SHOWN + 1])
         context = {
-            "people": [(one, users.held_role(one)) for one in shown[:_SHOWN]],
+            "people": [(user, users.held_role(user)) for user in shown[:_SHOWN]],
             "query": query,
             "next_page": page + 1 if len(shown) > _SHOWN else 0,
             "invitations": registration.invitations()[:_SHOWN],

@@ -282,8 +282,8 @@ def _show_sessions(request: HttpRequest, form: PasswordForm, *, status: int = 20
     with own_transaction(request):
         here = request.session.session_key
         rows = sign_ins.sessions_of(person(request))
-        shown = [ShownSession(one, one.session_key == here) for one in rows]
-        shown.sort(key=lambda one: not one.is_here)
+        shown = [ShownSession(session, session.session_key == here) for session in rows]
+        shown.sort(key=lambda session: not session.is_here)
         form_here = form if person(request).has_usable_password() else None
         context = {"sessions": shown, "form": form_here, "section": "settings"}
         return render(request, "ops/session_list.html", context, status=status)

@@ -107,21 +107,31 @@ class Amount:
 
 def counts_of(user: User, *, only: Collection[str] | None = None) -> dict[str, int]:
     """Return the counts by participant, in the order of erasing."""
-    wanted = [one for one in registry.participants() if only is None or one.name in only]
+    wanted = [
+        participant
+        for participant in registry.participants()
+        if only is None or participant.name in only
+    ]
     rows = {
-        one.name: found
-        for one in wanted
-        if isinstance(one, registry.Rows) and (found := one.counted(user)) is not None
+        participant.name: found
+        for participant in wanted
+        if isinstance(participant, registry.Rows)
+        and (found := participant.counted(user)) is not None
     }
     counted = _in_one(rows)
-    return {one.name: counted.get(one.name, 0) or _other(one, user, rows) for one in wanted}
+    return {
+        participant.name: counted.get(participant.name, 0) or _other(participant, user, rows)
+        for participant in wanted
+    }
 
 
 def _in_one(rows: dict[str, QuerySet[Any]]) -> dict[str, int]:
     """Count all these rows in one statement."""
     if not rows:
         return {}
-    parts = [one.order_by().values("pk").query.sql_with_params() for one in rows.values()]
+    parts = [
+        found_rows.order_by().values("pk").query.sql_with_params() for found_rows in rows.values()
+    ]
     selects = ", ".join(f"(SELECT count(*) FROM ({sql}) counted)" for sql, _values in parts)
     found = statements.rows(
         f"SELECT {selects}", [value for _sql, values in parts for value in values]

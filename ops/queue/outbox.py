@@ -187,16 +187,16 @@ def enqueue_each(
     now = timezone.now()
     made = [
         Operation(
-            kind=one.kind,
+            kind=item.kind,
             subject=subject,
-            payload=dict(one.payload),
-            priority=one.priority,
+            payload=dict(item.payload),
+            priority=item.priority,
             serial_key=serial_key,
             run_after=now,
             max_attempts=settings.OPERATION_ATTEMPTS,
             requested_by_key=audit_log.acting_key_id(),
         )
-        for one in wanted
+        for item in wanted
     ]
     statements.insert(made)
     transaction.on_commit(broker.wake, robust=True)

@@ -161,7 +161,7 @@ def hold_beside(beside: Sequence[Beside]) -> set[int]:
     """Lock the operations that are still queued; return their keys. Only their work may be done."""
     if not beside:
         return set()
-    return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[one.pk for one in beside]])}
+    return {pk for (pk,) in statements.rows(_HOLD_BESIDE, [[item.pk for item in beside]])}
 
 
 def succeed_beside(results: Mapping[int, Mapping[str, Any] | None]) -> None:

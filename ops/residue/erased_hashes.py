@@ -1,8 +1,8 @@
 """Keep hashes and ids of erased rows for the scans of stores and raw files; no text is kept.
 
-The hashes for the raw files outlive the receipt and are deleted with the result on the disk.
-Forgets of about a day share a random key, so that one scan of the files covers all of them. A run
-closes the key that it finds. A key is deleted with its last hash.
+The hashes for the raw files outlive the receipt. They are deleted when the erasure from the disk is
+recorded. Forgets of about a day share a random key, so that one scan of the files covers all of
+them. A run closes the key that it finds. A key is deleted with its last hash.
 """
 
 from __future__ import annotations

@@ -140,8 +140,8 @@ class Plain(Fingerprints):
     """Finds known texts; a short text is found anywhere in a field."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        found = [one for text in texts if (one := fingerprint(text, key=b"by hand"))]
-        super().__init__(b"by hand", [(one.size, one.hashes) for one in found])
+        found = [known for text in texts if (known := fingerprint(text, key=b"by hand"))]
+        super().__init__(b"by hand", [(known.size, known.hashes) for known in found])
         plain = [shingles.normalise(text) for text in texts]
         self._short = [
             (number, text)
@@ -151,7 +151,7 @@ class Plain(Fingerprints):
 
     def held_by(self, leaves: Sequence[str], *, short: bool = True) -> list[Held]:
         found = super().held_by(leaves, short=short)
-        known = {one.number for one in found}
+        known = {held.number for held in found}
         whole = "\n".join(map(shingles.normalise, leaves))
         nothing = np.empty(0, dtype=np.int64)
         more = [n for n, text in self._short if n not in known and text in whole]
@@ -171,12 +171,12 @@ def strings_in(value: Any) -> Iterator[str]:
     elif isinstance(value, bytes | bytearray | memoryview):
         yield from _strings_of_text(bytes(value).decode("utf-8", errors="ignore"))
     elif isinstance(value, Mapping):
-        for name, one in value.items():
+        for name, item in value.items():
             yield from strings_in(name)
-            yield from strings_in(one)
+            yield from strings_in(item)
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from strings_in(one)
+        for item in value:
+            yield from strings_in(item)
 
 
 def _strings_of_text(text: str) -> Iterator[str]:

@@ -101,19 +101,19 @@ def owner_of(model: type[Model]) -> str | None:
     """Return the path to a row's owner: `user`, `subject`, or the parent's `subject`."""
     if model is User:
         return "pk"
-    fields = {one.name: one for one in model._meta.concrete_fields}
+    fields = {column.name: column for column in model._meta.concrete_fields}
     if isinstance(fields.get("user"), ForeignKey):
         return "user_id"
     if "subject" in fields:
         return "subject"
-    for name, one in fields.items():
-        if isinstance(one, ForeignKey) and "subject" in _names(one.related_model):
+    for name, column in fields.items():
+        if isinstance(column, ForeignKey) and "subject" in _names(column.related_model):
             return f"{name}__subject"
     return None
 
 
 def textual(model: type[Model]) -> list[Field[Any, Any]]:
-    return [one for one in model._meta.concrete_fields if _holds_text(one)]
+    return [column for column in model._meta.concrete_fields if _holds_text(column)]
 
 
 def _holds_text(column: Field[Any, Any]) -> bool:
@@ -123,26 +123,28 @@ def _holds_text(column: Field[Any, Any]) -> bool:
 
 def _place(model: type[Model]) -> Place:
     vouching = getattr(model, "vouches", ())
-    columns = [one for one in textual(model) if not isinstance(one, BinaryField)]
-    roomy = [one for one in columns if _has_room(one)]
+    columns = [column for column in textual(model) if not isinstance(column, BinaryField)]
+    roomy = [column for column in columns if _has_room(column)]
     leading = _leading(model)
-    named = [one.attname for one in roomy if one.name in leading and _how(one) == TEXT]
-    listed = [one.attname for one in roomy if one.name in _in_gin(model) and _how(one) == LIST]
+    named = [column.attname for column in roomy if column.name in leading and _how(column) == TEXT]
+    listed = [
+        column.attname for column in roomy if column.name in _in_gin(model) and _how(column) == LIST
+    ]
     alone = {*named, *listed}
-    names = [one.attname for one in columns]
+    names = [column.attname for column in columns]
     return Place(
         model=model,
         columns=tuple(name for name in names if name not in vouching),
         vouching=tuple(vouching),
         words=frozenset(
-            one.attname
-            for one in columns
-            if one.name in getattr(model, "words", ()) and not isinstance(one, JSONField)
+            column.attname
+            for column in columns
+            if column.name in getattr(model, "words", ()) and not isinstance(column, JSONField)
         ),
         named=tuple(named),
         listed=tuple(listed),
-        mentioned={one.attname: _how(one) for one in roomy if one.attname not in alone},
-        rest=tuple(one.attname for one in columns if one not in roomy),
+        mentioned={column.attname: _how(column) for column in roomy if column.attname not in alone},
+        rest=tuple(column.attname for column in columns if column not in roomy),
     )
 
 
@@ -161,17 +163,19 @@ def _has_room(column: Field[Any, Any]) -> bool:
 def _leading(model: type[Model]) -> set[str]:
     """Return the leading columns of indexes without a condition."""
     options = model._meta
-    first = {one.fields[0] for one in options.indexes if type(one) is Index and not one.condition}
+    first = {
+        item.fields[0] for item in options.indexes if type(item) is Index and not item.condition
+    }
     for rule in options.constraints:
         if isinstance(rule, UniqueConstraint) and rule.fields and rule.condition is None:
             first.add(rule.fields[0])
-    own = {one.name for one in options.concrete_fields if one.unique or one.db_index}  # type: ignore[attr-defined]
-    return first | own | {one[0] for one in options.unique_together}
+    own = {item.name for item in options.concrete_fields if item.unique or item.db_index}  # type: ignore[attr-defined]
+    return first | own | {item[0] for item in options.unique_together}
 
 
 def _in_gin(model: type[Model]) -> set[str]:
-    made = [one for one in model._meta.indexes if isinstance(one, GinIndex)]
-    return {name for one in made for name in one.fields}
+    made = [index for index in model._meta.indexes if isinstance(index, GinIndex)]
+    return {name for index in made for name in index.fields}
 
 
 def _is_table(model: type[Model]) -> bool:
@@ -179,7 +183,7 @@ def _is_table(model: type[Model]) -> bool:
 
 
 def _names(model: Any) -> set[str]:
-    return {one.name for one in model._meta.concrete_fields} if model is not User else set()
+    return {column.name for column in model._meta.concrete_fields} if model is not User else set()
 
 
 def columns_in(place: Place) -> tuple[str, ...]:
@@ -211,7 +215,9 @@ def erased_rows(
     tables: tuple[Place, ...], gone: Mapping[str, Collection[int]]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield place and key of rows that should be erased, and of rows that refer to them."""
-    asked = [one for table, pks in gone.items() if pks for one in _asked_of(tables).get(table, ())]
+    asked = [
+        lookup for table, pks in gone.items() if pks for lookup in _asked_of(tables).get(table, ())
+    ]
     if not asked:
         return
     text = " UNION ALL ".join(statement for statement, _, _ in asked)
@@ -253,7 +259,7 @@ def _one_statement(readings: Sequence[Reading]) -> tuple[str, dict[str, Any]]:
     for number, reading in enumerate(readings):
         rows = reading.rows(_USER, _SUBJECT).order_by().values("pk", *reading.columns)
         text, given = rows[: _FEW + 1].query.sql_with_params()
-        names = [_parameter(one, values) for one in given]
+        names = [_parameter(value, values) for value in given]
         parts.append(f"SELECT {number}, to_json(r)::text FROM ({text % tuple(names)}) r")
     return " UNION ALL ".join(parts), values
 
@@ -301,7 +307,7 @@ class _Asked:
 
 def names_one(text: str, gone: Collection[str]) -> bool:
     """Return whether the text contains one of these ids."""
-    return text in gone or any(one in gone for one in _OUR_ID.findall(text))
+    return text in gone or any(found_id in gone for found_id in _OUR_ID.findall(text))
 
 
 def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Naming]:
@@ -313,20 +319,20 @@ def rows_naming(tables: tuple[Place, ...], gone: Collection[str]) -> Iterator[Na
     text, asked = _all_lookups(tables)
     for some in _batches(sorted(gone)):
         for number, row in statements.rows(text, {"ids": some}):
-            one = asked[number]
-            if one.column:
-                yield Naming(one.place.table, one.column, row)
+            lookup = asked[number]
+            if lookup.column:
+                yield Naming(lookup.place.table, lookup.column, row)
             else:
-                yield from _mentions(one.place, row, some)
+                yield from _mentions(lookup.place, row, some)
 
 
 @cache
 def _all_lookups(tables: tuple[Place, ...]) -> tuple[str, Sequence[_Asked]]:
-    asked = [one for place in tables if not place.keeps_ids for one in _lookups(place)]
+    asked = [lookup for place in tables if not place.keeps_ids for lookup in _lookups(place)]
     each = (
-        f"SELECT {number}, {_key_of(one.place)}::text FROM {_quoted(one.place)}"
-        f" WHERE {one.condition}"
-        for number, one in enumerate(asked)
+        f"SELECT {number}, {_key_of(lookup.place)}::text FROM {_quoted(lookup.place)}"
+        f" WHERE {lookup.condition}"
+        for number, lookup in enumerate(asked)
     )
     return " UNION ALL ".join(each), asked
 

@@ -150,11 +150,11 @@ def scan(whose: Whose, erased: Erased, *, by_hand: bool = False) -> Scan:
 
 
 def _look_in_tables(search: _Search, tables: tuple[Place, ...]) -> None:
-    search.looked["database"] = sum(len(places.columns_in(one)) for one in tables)
+    search.looked["database"] = sum(len(places.columns_in(item)) for item in tables)
     for place, row in places.erased_rows(tables, search.erased.row_ids):
         search.found.append(Residue(place, row, "id"))
-    for one in places.rows_naming(tables, search.erased.public_ids):
-        search.found.append(Residue(f"{one.table}.{one.column}", one.row, "id"))
+    for item in places.rows_naming(tables, search.erased.public_ids):
+        search.found.append(Residue(f"{item.table}.{item.column}", item.row, "id"))
     _look_for_texts(search, tables)
 
 
@@ -206,11 +206,11 @@ def _rows_to_read(
 def _strings(place: Place, name: str, value: Any) -> list[str]:
     if value and place.model is Session and name == "session_data":
         value = Session(session_data=value).get_decoded()
-    return [one for one in fingerprints.strings_in(value) if one]
+    return [text for text in fingerprints.strings_in(value) if text]
 
 
 def _has_hidden(place: Place) -> bool:
-    return any(one.name == "hidden_at" for one in place.model._meta.concrete_fields)
+    return any(column.name == "hidden_at" for column in place.model._meta.concrete_fields)
 
 
 def _others_wait(whose: Whose) -> bool:
@@ -239,13 +239,13 @@ def _unexplained(search: _Search) -> list[Residue]:
     if not search.suspects:
         return []
     whose = search.whose
-    wanted = np.unique(np.concatenate([one.hashes for one in search.suspects]))
+    wanted = np.unique(np.concatenate([suspect.hashes for suspect in search.suspects]))
     user_id = None if search.by_hand else whose.user_id
     known = explained(search.erased.texts, wanted, user_id=user_id, since=whose.since)
     return [
-        one.residue
-        for one in search.suspects
-        if not one.hashes.size or not np.isin(one.hashes, known).all()
+        suspect.residue
+        for suspect in search.suspects
+        if not suspect.hashes.size or not np.isin(suspect.hashes, known).all()
     ]
 
 
@@ -270,7 +270,7 @@ class Copies:
                 held[number] = found
         if not held:
             return set()
-        hashes = [one.hashes for found in held.values() for one in found]
+        hashes = [match.hashes for found in held.values() for match in found]
         known = explained(
             self._texts,
             np.unique(np.concatenate(hashes)),
@@ -280,5 +280,5 @@ class Copies:
         return {
             number
             for number, found in held.items()
-            if any(not np.isin(one.hashes, known).all() for one in found)
+            if any(not np.isin(match.hashes, known).all() for match in found)
         }

@@ -98,8 +98,8 @@ def vouches(texts: Vouching) -> Vouching:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    for one in _vouching:
-        yield from one(user_id, since=since)
+    for query in _vouching:
+        yield from query(user_id, since=since)
 
 
 def caches(*found: Cached) -> None:
@@ -121,16 +121,16 @@ def register_store(store: ExternalStore) -> None:
 
 
 def stores_in_use() -> Sequence[ExternalStore]:
-    return [one for one in _elsewhere if one.is_used()]
+    return [store for store in _elsewhere if store.is_used()]
 
 
 def cache_keys(user_id: int) -> set[str]:
     """Return the cache keys of this person."""
-    return {one.of_user(user_id) for one in _cached if one.of_user is not None}
+    return {cached.of_user(user_id) for cached in _cached if cached.of_user is not None}
 
 
 def holds_messages(key: str) -> bool:
-    return any(key.startswith(one.prefix) for one in _cached if one.messages)
+    return any(key.startswith(cached.prefix) for cached in _cached if cached.messages)
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,9 @@ def everything(
     yield from _in_redis(user_id, is_gone=is_gone)
     yield from _in_files(user_id)
     yield from _in_folders_elsewhere(user_id)
-    for one in stores_in_use():
-        for name, is_left in one.look(user_id, gone, is_gone=is_gone):
-            yield Entry(one.name, one.name, name, (), is_left=is_left)
+    for store in stores_in_use():
+        for name, is_left in store.look(user_id, gone, is_gone=is_gone):
+            yield Entry(store.name, store.name, name, (), is_left=is_left)
 
 
 def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
@@ -177,7 +177,7 @@ def _in_redis(user_id: int | None, *, is_gone: bool) -> Iterator[Entry]:
                 strings=strings,
                 has_words=not holds_messages(name),
                 has_ids=not broker,
-                is_left=any(name.endswith(one) for one in own),
+                is_left=any(name.endswith(suffix) for suffix in own),
             )
 
 
@@ -187,7 +187,7 @@ def _in_keys(client: redis.Redis) -> Iterator[tuple[bytes, Any]]:
     while cursor != 0:
         cursor, keys = cast(Keys, client.scan(max(cursor, 0), count=_KEYS))
         kinds = _together(client, [("TYPE", key) for key in keys])
-        values = _together(client, [_reading(*one) for one in zip(keys, kinds, strict=True)])
+        values = _together(client, [_reading(*pair) for pair in zip(keys, kinds, strict=True)])
         yield from zip(keys, values, strict=True)
 
 
@@ -253,22 +253,22 @@ def _in_folders_elsewhere(user_id: int | None) -> Iterator[Entry]:
             found = list(storing.names_below(storages[name], str(user_id)))
         except FileNotFoundError:
             continue
-        for one in found:
-            with storages[name].open(f"{user_id}/{one}") as file:
+        for file_name in found:
+            with storages[name].open(f"{user_id}/{file_name}") as file:
                 for strings in lines(cast(BinaryIO, file)):
-                    yield Entry("files", "files", f"{user_id}/{one}", strings)
+                    yield Entry("files", "files", f"{user_id}/{file_name}", strings)
 
 
 def _files_under(root: Path) -> Iterator[Path]:
     if not root.is_dir():
         return
-    for one in root.iterdir():
-        if one.name in NOT_LOOKED_INTO:
+    for entry in root.iterdir():
+        if entry.name in NOT_LOOKED_INTO:
             continue
-        if one.is_dir() and not one.is_symlink():
-            yield from (path for path in one.rglob("*") if path.is_file())
-        elif one.is_file():
-            yield one
+        if entry.is_dir() and not entry.is_symlink():
+            yield from (path for path in entry.rglob("*") if path.is_file())
+        elif entry.is_file():
+            yield entry
 
 
 def _files_of_others(user_id: int | None) -> set[Path]:
@@ -290,7 +290,7 @@ def _folders_of_people() -> list[Path]:
 
 def _may_be_of(path: Path, user_id: int | None, folders: Sequence[Path]) -> bool:
     """Return whether a file may belong to the person; `path` must not contain links."""
-    around = next((one for one in folders if one in path.parents), None)
+    around = next((folder for folder in folders if folder in path.parents), None)
     return user_id is None or around is None or around / str(user_id) in path.parents
 
 
@@ -337,5 +337,5 @@ def _ids(file: BinaryIO) -> Iterator[list[str]]:
     while chunk := file.read(_CHUNK):
         part = end + chunk
         if found := _OUR_ID.findall(part):
-            yield [one.decode() for one in found]
+            yield [match.decode() for match in found]
         end = part[-_ID_LENGTH:]  # an id may continue in the next part

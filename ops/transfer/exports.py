@@ -236,7 +236,7 @@ class Writer:
     def _count(self) -> int:
         everything = registry.participants()
         if self._conversation is None:
-            return sum(one.count(self._user) for one in everything)
+            return sum(participant.count(self._user) for participant in everything)
         return 0
 
     def _write_data(self, out: Out) -> None:

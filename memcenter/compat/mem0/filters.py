@@ -160,7 +160,7 @@ def parse(given: Any, *, depth: int = 0) -> Joined:
             listed = value if isinstance(value, list) else [value]
             if len(listed) > _MOST:
                 raise Invalid.field("filters", f"At most {_MOST} in one {key}.")
-            parts.append(Joined(key, tuple(parse(one, depth=depth + 1) for one in listed)))
+            parts.append(Joined(key, tuple(parse(part, depth=depth + 1) for part in listed)))
         elif key in KEYS:
             parts += _conditions(key, value)
         else:
@@ -200,9 +200,9 @@ def conditions(node: Node) -> Iterator[Condition]:
 def named(node: Node, key: str) -> list[str]:
     """Return the distinct names that the filter asks for under this key; `ANY` means all."""
     found: list[str] = []
-    for one in conditions(node):
-        if one.key == key and one.operator in ("eq", "in"):
-            listed = one.value if isinstance(one.value, list) else [one.value]
+    for condition in conditions(node):
+        if condition.key == key and condition.operator in ("eq", "in"):
+            listed = condition.value if isinstance(condition.value, list) else [condition.value]
             found += [str(value) for value in listed if value is not None]
     return list(dict.fromkeys(found))
 
@@ -244,57 +244,61 @@ def query(node: Node, *, user_name: str) -> Q:
     return _NONE if either == _ALL else ~either
 
 
-def _query_of(one: Condition, user_name: str) -> Q:
-    if one.operator == "in" and not isinstance(one.value, list):
-        raise Invalid.field(one.key, "“in” takes a list.")
-    if one.operator == "ne":
-        same = _query_of(Condition(one.key, "eq", one.value), user_name)
+def _query_of(condition: Condition, user_name: str) -> Q:
+    if condition.operator == "in" and not isinstance(condition.value, list):
+        raise Invalid.field(condition.key, "“in” takes a list.")
+    if condition.operator == "ne":
+        same = _query_of(Condition(condition.key, "eq", condition.value), user_name)
         return _NONE if same == _ALL else ~same
-    if one.key in _TIMES:
-        return _of_time(one, _TIMES[one.key])
+    if condition.key in _TIMES:
+        return _of_time(condition, _TIMES[condition.key])
     made: Callable[[Condition, str], Q] = {
         "user_id": _of_user,
         "categories": _of_categories,
         "metadata": _of_metadata,
         "memory_ids": _of_ids,
-    }.get(one.key, _of_text)
-    return made(one, user_name)
+    }.get(condition.key, _of_text)
+    return made(condition, user_name)
 
 
-def _of_user(one: Condition, user_name: str) -> Q:
-    if one.operator not in ("eq", "in"):
+def _of_user(condition: Condition, user_name: str) -> Q:
+    if condition.operator not in ("eq", "in"):
         raise Invalid.field("user_id", "Ask for users by eq, ne, in or “*”.")
-    listed = one.value if isinstance(one.value, list) else [one.value]
+    listed = condition.value if isinstance(condition.value, list) else [condition.value]
     names = [read_name(value, field="user_id") for value in listed]
     return _ALL if ANY in names or user_name in names else _NONE
 
 
-def _of_text(one: Condition, _: str) -> Q:
-    column = _TEXTS[one.key]
-    if one.operator == "eq":
-        if one.value == ANY:
+def _of_text(condition: Condition, _: str) -> Q:
+    column = _TEXTS[condition.key]
+    if condition.operator == "eq":
+        if condition.value == ANY:
             return ~Q(**{column: ""})
-        if one.key == "keywords":
-            return Q(content__icontains=_text(one.key, one.value))
-        return Q(**{column: "" if one.value is None else _text(one.key, one.value)})
-    if one.operator == "in":
-        texts = [_text(one.key, value) for value in one.value]
-        if one.key == "keywords":
+        if condition.key == "keywords":
+            return Q(content__icontains=_text(condition.key, condition.value))
+        return Q(
+            **{column: "" if condition.value is None else _text(condition.key, condition.value)}
+        )
+    if condition.operator == "in":
+        texts = [_text(condition.key, value) for value in condition.value]
+        if condition.key == "keywords":
             return reduce(or_, (Q(content__icontains=text) for text in texts), _NONE)
         return Q(**{f"{column}__in": texts})
-    return Q(**{f"{column}__{one.operator}": _text(one.key, one.value)})
+    return Q(**{f"{column}__{condition.operator}": _text(condition.key, condition.value)})
 
 
-def _of_time(one: Condition, column: str) -> Q:
-    if one.operator in ("contains", "icontains"):
-        raise Invalid.field(one.key, "A time is compared by eq, ne, in, gt, gte, lt or lte.")
-    if one.operator == "in":
+def _of_time(condition: Condition, column: str) -> Q:
+    if condition.operator in ("contains", "icontains"):
+        raise Invalid.field(condition.key, "A time is compared by eq, ne, in, gt, gte, lt or lte.")
+    if condition.operator == "in":
         return reduce(
-            or_, (_of_time(Condition(one.key, "eq", value), column) for value in one.value), _NONE
+            or_,
+            (_of_time(Condition(condition.key, "eq", value), column) for value in condition.value),
+            _NONE,
         )
-    if one.operator == "eq" and (one.value == ANY or one.value is None):
-        return Q(**{f"{column}__isnull": one.value is None})
-    begin, end = _span(one)
+    if condition.operator == "eq" and (condition.value == ANY or condition.value is None):
+        return Q(**{f"{column}__isnull": condition.value is None})
+    begin, end = _span(condition)
     limits: dict[str, dict[str, datetime]] = {
         "eq": {"gte": begin, "lt": end} if end > begin else {"exact": begin},
         "gt": {"gte": end} if end > begin else {"gt": begin},
@@ -302,47 +306,47 @@ def _of_time(one: Condition, column: str) -> Q:
         "lt": {"lt": begin},
         "lte": {"lt": end} if end > begin else {"lte": begin},
     }
-    return Q(**{f"{column}__{how}": value for how, value in limits[one.operator].items()})
+    return Q(**{f"{column}__{how}": value for how, value in limits[condition.operator].items()})
 
 
-def _span(one: Condition) -> tuple[datetime, datetime]:
+def _span(condition: Condition) -> tuple[datetime, datetime]:
     """Return the start and end of a value: the whole day of a date, or a time twice."""
-    whole = read_day(one.value)
+    whole = read_day(condition.value)
     if whole is not None:
         return whole
-    at = read_time(one.value, field=one.key)
+    at = read_time(condition.value, field=condition.key)
     return at, at
 
 
-def _of_categories(one: Condition, _: str) -> Q:
-    if one.operator in _ORDER:
+def _of_categories(condition: Condition, _: str) -> Q:
+    if condition.operator in _ORDER:
         raise Invalid.field("categories", "Categories have no order.")
-    if one.value == ANY:
+    if condition.value == ANY:
         return ~Q(tags=[])
-    listed = one.value if isinstance(one.value, list) else [one.value]
+    listed = condition.value if isinstance(condition.value, list) else [condition.value]
     texts = [_text("categories", value) for value in listed]
-    if one.operator == "in":
+    if condition.operator == "in":
         return Q(tags__overlap=texts)
-    if one.operator == "icontains":
+    if condition.operator == "icontains":
         return reduce(and_, (Q(tags__icontains=text) for text in texts), _ALL)
     return Q(tags__contains=texts)
 
 
-def _of_metadata(one: Condition, _: str) -> Q:
-    if one.value == ANY:
+def _of_metadata(condition: Condition, _: str) -> Q:
+    if condition.value == ANY:
         return ~Q(metadata={})
-    if one.operator not in ("eq", "in", "contains"):
+    if condition.operator not in ("eq", "in", "contains"):
         raise Invalid.field("metadata", "Metadata is compared by eq, ne, in or contains.")
-    listed = one.value if one.operator == "in" else [one.value]
+    listed = condition.value if condition.operator == "in" else [condition.value]
     if not all(isinstance(value, dict) for value in listed):
         raise Invalid.field("metadata", "Must be an object.")
     return reduce(or_, (Q(metadata__contains=value) for value in listed), _NONE)
 
 
-def _of_ids(one: Condition, _: str) -> Q:
-    if one.operator not in ("eq", "in"):
+def _of_ids(condition: Condition, _: str) -> Q:
+    if condition.operator not in ("eq", "in"):
         raise Invalid.field("memory_ids", "Ask for ids by eq, ne or in.")
-    listed = one.value if isinstance(one.value, list) else [one.value]
+    listed = condition.value if isinstance(condition.value, list) else [condition.value]
     return Q(public_id__in=[_text("memory_ids", value) for value in listed])
 
 

@@ -44,9 +44,9 @@ class Ids:
     @property
     def thread(self) -> str:
         """Return the conversation's external id, one for each combination of run, agent and app."""
-        told = {"run": self.run, "agent": self.agent, "app": self.app}
+        given = {"run": self.run, "agent": self.agent, "app": self.app}
         name = memory_search.THREADS + ";".join(
-            f"{what}={name}" for what, name in told.items() if name
+            f"{what}={name}" for what, name in given.items() if name
         )
         if len(name) <= _LONGEST_THREAD:
             return name
@@ -131,9 +131,9 @@ def paired(messages: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def _flat(filters: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(filters, dict):
         inner = filters.get("AND")
-        for one in inner if isinstance(inner, list) else ():
-            if isinstance(one, dict):
-                yield one
+        for item in inner if isinstance(inner, list) else ():
+            if isinstance(item, dict):
+                yield item
         yield filters
 
 
@@ -145,13 +145,13 @@ def _messages(given: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(listed, list) or len(listed) > _MOST_MESSAGES:
         raise Invalid.field("messages", f"Give a list of at most {_MOST_MESSAGES} messages.")
     some = False
-    for one in listed:
-        if not isinstance(one, dict):
+    for message in listed:
+        if not isinstance(message, dict):
             raise Invalid.field("messages", "Each message has a role and a content.")
-        text = _text_of(one.get("content"))
-        if one.get("role") in ("user", "assistant") and text.strip():
+        text = _text_of(message.get("content"))
+        if message.get("role") in ("user", "assistant") and text.strip():
             some = True
-            yield one["role"], text
+            yield message["role"], text
     if not some:
         raise Invalid.field("messages", "Nobody says anything in them.")
 
@@ -161,7 +161,7 @@ def _text_of(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
-    texts = [one["text"] for one in parts if isinstance(one, dict) and "text" in one]
+    texts = [part["text"] for part in parts if isinstance(part, dict) and "text" in part]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -184,7 +184,7 @@ class AddView(Mem0View):
                 "message": "Memories stored as they are.",
                 "status": "SUCCEEDED",
                 "event_id": stored[0].public_id,  # already stored, so there is no operation
-                "results": [rendering.stored(one) for one in stored],
+                "results": [rendering.stored(memory) for memory in stored],
             }
         )
 
@@ -202,7 +202,7 @@ class MemoriesView(Mem0View):
                 "count": count,
                 "next": _link(asked, number + 1) if number * size < count else None,
                 "previous": _link(asked, number - 1) if number > 1 else None,
-                "results": [rendering.found(one) for one in found],
+                "results": [rendering.found(match) for match in found],
             }
         )
 
@@ -221,7 +221,7 @@ class SearchView(Mem0View):
         prepared = search.prepare_query(text.strip())
         threshold = _threshold(asked.data.get("threshold"))
         found = memory_search.best(prepared, whose, what, limit=limit, threshold=threshold)
-        return Response({"results": [rendering.hit(one) for one in found]})
+        return Response({"results": [rendering.hit(match) for match in found]})
 
 
 class DeleteAllView(Mem0View):
@@ -230,7 +230,7 @@ class DeleteAllView(Mem0View):
         what = memory_search.every(asked.data)
         whose = people.readers(asked, what.tree)
         begun = [memory_search.forget(user, what.tree, key_id=asked.key_id) for user in whose]
-        first = next((one for one in begun if one is not None), None)
+        first = next((operation for operation in begun if operation is not None), None)
         event_id = first.public_id if first else None
         return Response({"message": "Memories deleted successfully!", "event_id": event_id})
 

@@ -48,7 +48,7 @@ class Found:
 
 def wanted(body: Mapping[str, Any]) -> Wanted:
     """Parse `filters` and the other filtering parameters of a call. Raise `Invalid`."""
-    beside: dict[str, Any] = {
+    others: dict[str, Any] = {
         key: body[key]
         for key in (*filters.ENTITIES, "categories", "metadata")
         if body.get(key) not in (None, [], {})
@@ -59,8 +59,8 @@ def wanted(body: Mapping[str, Any]) -> Wanted:
         if body.get(key) is not None
     }
     if created:
-        beside["created_at"] = created
-    tree = Joined("AND", (parse(body.get("filters")), parse(beside)))
+        others["created_at"] = created
+    tree = Joined("AND", (parse(body.get("filters")), parse(others)))
     return Wanted(tree, expired=body.get("show_expired") is True)
 
 
@@ -119,7 +119,7 @@ def best(
         with as_user(user):
             if users.settings_of(user).longterm_enabled:
                 found += _best_of(prepared, user, what, limit=limit, threshold=threshold)
-    found.sort(key=lambda one: (-one.score, one.memory.public_id))
+    found.sort(key=lambda match: (-match.score, match.memory.public_id))
     return found[:limit]
 
 
@@ -129,9 +129,12 @@ def _best_of(
     began = time.perf_counter()
     candidates = candidate_pool.fill(prepared, shelf_of(rows_of(user, what)), user=user)
     ranked = rank(prepared, candidates, limit=limit)
-    near = [one for one in ranked if one.relevance >= threshold]
+    near = [candidate for candidate in ranked if candidate.relevance >= threshold]
     took = (time.perf_counter() - began) * 1000
-    hits = [Hit("memory", one.unit.id, round(one.relevance, 6), one.components) for one in near]
+    hits = [
+        Hit("memory", candidate.unit.id, round(candidate.relevance, 6), candidate.components)
+        for candidate in near
+    ]
     stages = [Stage("memory", took, len(candidates.units))]
     traces.record(
         user=user,
@@ -169,9 +172,9 @@ def forget(user: User, tree: Node, *, key_id: int | None) -> Operation | None:
         memories = list(Memory.visible.filter(matching, user=user))
         begun = [
             message_forgets.forget_conversation(
-                user=user, conversation=one, requested_by_key=key_id
+                user=user, conversation=conversation, requested_by_key=key_id
             )
-            for one in _threads(user, tree)
+            for conversation in _threads(user, tree)
         ]
         if memories:
             begun.insert(

@@ -45,12 +45,12 @@ class EntitiesView(Mem0View):
             # Users come last: `reset` deletes in this order, and deleting a user deletes their
             # keys.
             results = [
-                *(one for kind in _ENTITY_KINDS for one in _named(kind, whose)),
+                *(entity for kind in _ENTITY_KINDS for entity in _named(kind, whose)),
                 *_users(whose),
             ]
         totals = {f"total_{kind}s": 0 for kind in ("user", *_ENTITY_KINDS)}
-        for one in results:
-            totals[f"total_{one['type']}s"] += 1
+        for entity in results:
+            totals[f"total_{entity['type']}s"] += 1
         return Response({**_whole(results), **totals})
 
 
@@ -86,8 +86,8 @@ class BatchView(Mem0View):
     def put(self, asked: Asked) -> Response:
         listed = _listed(asked)
         whose = _whose(asked, listed)
-        for one in listed:
-            memories.change(one["memory_id"], one, user=whose[one["memory_id"]])
+        for item in listed:
+            memories.change(item["memory_id"], item, user=whose[item["memory_id"]])
         return Response({"message": f"Successfully updated {len(listed)} memories"})
 
     @endpoint(summary="Forget several memories", answers={})
@@ -124,7 +124,7 @@ class ExportView(Mem0View):
         what = memory_search.wanted(_kept(asked))
         whose = people.readers(asked, what.tree)
         count, found = memory_search.page(whose, what, number=1, size=_EXPORTED)
-        return Response({"memories": [rendering.found(one) for one in found], "count": count})
+        return Response({"memories": [rendering.found(match) for match in found], "count": count})
 
 
 class SummaryView(Mem0View):
@@ -133,7 +133,7 @@ class SummaryView(Mem0View):
         what = memory_search.wanted(asked.data)
         whose = people.readers(asked, what.tree)
         count, found = memory_search.summarized(whose, what, most=_SUMMARIZED)
-        text = "\n".join(one.memory.content for one in found)
+        text = "\n".join(match.memory.content for match in found)
         return Response({"summary": text, "total_memories": count})
 
 
@@ -185,7 +185,7 @@ class EventView(Mem0View):
         with as_user(user):
             rows = _of_the_same_call(row, user)
             results = _learned(rows, user)
-        slowest = next((one for one in rows if one.finished_at is None), row)
+        slowest = next((other for other in rows if other.finished_at is None), row)
         return Response({**rendering.event(slowest, results=results), "id": row.public_id})
 
 
@@ -208,10 +208,10 @@ def _listed(asked: Asked) -> list[dict[str, Any]]:
     listed = asked.data.get("memories")
     if not isinstance(listed, list) or not 1 <= len(listed) <= _MOST:
         raise Invalid.field("memories", f"Give 1 to {_MOST:,} memories.")
-    for one in listed:
-        if not isinstance(one, dict):
+    for item in listed:
+        if not isinstance(item, dict):
             raise Invalid.field("memories", "Each is an object with a memory_id.")
-        _id(one.get("memory_id"))
+        _id(item.get("memory_id"))
     return listed
 
 
@@ -223,7 +223,7 @@ def _id(value: Any) -> str:
 
 def _whose(asked: Asked, listed: list[dict[str, Any]]) -> dict[str, User]:
     """Return the owner of each memory. Raise `NotFound` before any change."""
-    wanted = {one["memory_id"] for one in listed}
+    wanted = {item["memory_id"] for item in listed}
     with as_system():
         rows = Memory.visible.filter(public_id__in=wanted).select_related("user")
         owners = {row.public_id: row.user for row in rows}
@@ -273,10 +273,12 @@ def _of_the_same_call(row: Operation, user: User) -> list[Operation]:
 
 
 def _learned(rows: list[Operation], user: User) -> list[dict[str, Any]]:
-    told = [one for row in rows for one in row.result.get("memories", ())]
-    known = selectors.memories_by_ids(user, [one["id"] for one in told])
+    entries = [entry for row in rows for entry in row.result.get("memories", ())]
+    known = selectors.memories_by_ids(user, [entry["id"] for entry in entries])
     return [
-        rendering.learned(one["result"], known[one["id"]]) for one in told if one["id"] in known
+        rendering.learned(entry["result"], known[entry["id"]])
+        for entry in entries
+        if entry["id"] in known
     ]
 
 
@@ -294,7 +296,7 @@ def _forget_named(asked: Asked, kind: str, name: str) -> Operation | None:
         memory_search.forget(user, tree, key_id=asked.key_id)
         for user in _people_of(asked, kind, name, tree)
     ]
-    return next((one for one in begun if one is not None), None)
+    return next((operation for operation in begun if operation is not None), None)
 
 
 def _people_of(asked: Asked, kind: str, name: str, tree: Joined) -> list[User]:

@@ -40,12 +40,12 @@ def memory(row: Memory, *, user: User) -> dict[str, Any]:
     }
 
 
-def found(one: Found) -> dict[str, Any]:
-    return memory(one.memory, user=one.user)
+def found(match: Found) -> dict[str, Any]:
+    return memory(match.memory, user=match.user)
 
 
-def hit(one: Found) -> dict[str, Any]:
-    return {**found(one), "score": one.score}
+def hit(match: Found) -> dict[str, Any]:
+    return {**found(match), "score": match.score}
 
 
 def stored(row: Memory) -> dict[str, Any]:
@@ -82,11 +82,11 @@ def _line(
     new: str | None,
     at: datetime,
 ) -> dict[str, Any]:
-    said = version.candidate_text or version.content
+    text = version.candidate_text or version.content
     return {
         "id": f"{row.public_id}-{version.number}{'-deleted' if event == 'DELETE' else ''}",
         "memory_id": row.public_id,
-        "input": [{"role": "user", "content": said}] if said else [],
+        "input": [{"role": "user", "content": text}] if text else [],
         "old_memory": old,
         "new_memory": new,
         "user_id": name_of(user),

@@ -116,7 +116,7 @@ def _covered(found: Context, exchange: Exchange, kept: Conversation) -> int:
     Only whole turns count, if they were recorded from requests with the same beginning.
     """
     summary, start = found.gathered.summary, found.gathered.window.first_number
-    if summary is None or start is None or all(one.type != "summary" for one in found.items):
+    if summary is None or start is None or all(item.type != "summary" for item in found.items):
         return 0
     said = exchange.said
     starts = dict(zip(_marks(exchange), [*said.starts[1:], 0], strict=True))

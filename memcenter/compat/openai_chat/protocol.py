@@ -35,18 +35,18 @@ def messages_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Invalid.field("messages", "Give a list of at least one message.")
-    for number, one in enumerate(messages):
-        if not isinstance(one, dict) or not isinstance(one.get("role"), str):
+    for number, message in enumerate(messages):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise Invalid.field("messages", f"{number}: A message is an object with a role.")
     return messages
 
 
 def said_in(messages: Sequence[Message]) -> Said | None:
     """Return the newest user message, or None if it has no text."""
-    asked = [number for number, one in enumerate(messages) if one["role"] == "user"]
+    asked = [number for number, message in enumerate(messages) if message["role"] == "user"]
     if not asked or not (text := text_of(messages[asked[-1]].get("content")).strip()):
         return None
-    before = tuple(f"{one['role']}:{text_of(one.get('content'))}" for one in messages)
+    before = tuple(f"{message['role']}:{text_of(message.get('content'))}" for message in messages)
     return Said(
         text=text,
         first=text_of(messages[asked[0]].get("content")),
@@ -62,13 +62,13 @@ def text_of(content: Any) -> str:
         return content.replace("\x00", "")
     if not isinstance(content, list):
         return ""
-    texts = (one.get("text") for one in content if isinstance(one, dict))
-    return "\n".join(one for one in texts if isinstance(one, str)).replace("\x00", "")
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "\n".join(part for part in texts if isinstance(part, str)).replace("\x00", "")
 
 
 def without_first(messages: Sequence[Message], count: int) -> list[Message]:
     """Drop the first `count` messages, except instructions."""
-    kept = [one for one in messages[:count] if one["role"] in _INSTRUCTIONS]
+    kept = [message for message in messages[:count] if message["role"] in _INSTRUCTIONS]
     return [*kept, *messages[count:]]
 
 
@@ -93,11 +93,13 @@ def with_block(messages: Sequence[Message], block: str) -> list[Message]:
 def _tools(since: Sequence[Message]) -> list[dict[str, Any]]:
     """Return each tool call of the turn with its result."""
     outputs = {
-        one.get("tool_call_id"): text_of(one.get("content"))
-        for one in since
-        if one["role"] == "tool"
+        message.get("tool_call_id"): text_of(message.get("content"))
+        for message in since
+        if message["role"] == "tool"
     }
-    calls = [call for one in since for call in one.get("tool_calls") or () if _is_call(call)]
+    calls = [
+        call for message in since for call in message.get("tool_calls") or () if _is_call(call)
+    ]
     return [
         {
             "name": call["function"].get("name", ""),

@@ -128,11 +128,11 @@ class EmbeddingsView(OpenAIView):
             {
                 "object": "embedding",
                 "index": number,
-                "embedding": base64.b64encode(one.astype("<f4").tobytes()).decode()
+                "embedding": base64.b64encode(vector.astype("<f4").tobytes()).decode()
                 if packed
-                else one.tolist(),
+                else vector.tolist(),
             }
-            for number, one in enumerate(vectors)
+            for number, vector in enumerate(vectors)
         ]
         used = sum(tokens.count(text) for text in texts)
         usage = {"prompt_tokens": used, "total_tokens": used}
@@ -184,15 +184,15 @@ def _passed_on(answer: Forwarded, exchange: Exchange | None, place: ExitStack) -
     if answer.streams:
         stream = ForwardedStream(answer, exchange, place)
         return streaming(stream, content_type=answer.content_type)
-    heard = Whole()
+    reader = Whole()
     try:
         for chunk in answer.chunks():
-            heard.feed(chunk)
+            reader.feed(chunk)
     finally:
         answer.close()
         place.close()
-    _keep(answer, exchange, heard)
-    return HttpResponse(heard.raw, status=answer.status, content_type=answer.content_type)
+    _keep(answer, exchange, reader)
+    return HttpResponse(reader.raw, status=answer.status, content_type=answer.content_type)
 
 
 class ForwardedStream:
@@ -236,14 +236,14 @@ class ForwardedStream:
         _keep(self._answer, self._exchange, self._heard)
 
 
-def _keep(answer: Forwarded, exchange: Exchange | None, heard: AnswerReader) -> None:
+def _keep(answer: Forwarded, exchange: Exchange | None, reader: AnswerReader) -> None:
     if exchange is not None and answer.status == 200:
-        memory.record(exchange, answer=heard.text, finished=heard.finished)
+        memory.record(exchange, answer=reader.text, finished=reader.finished)
 
 
 def _broke_off(error: ProviderError) -> bytes:
-    told = {"message": str(error), "type": "api_error", "code": "unavailable", "param": None}
-    return b"\n\ndata: " + orjson.dumps({"error": told}) + b"\n\n"
+    details = {"message": str(error), "type": "api_error", "code": "unavailable", "param": None}
+    return b"\n\ndata: " + orjson.dumps({"error": details}) + b"\n\n"
 
 
 def _listed(name: str) -> dict[str, Any]:
@@ -253,11 +253,11 @@ def _listed(name: str) -> dict[str, Any]:
 
 def _texts(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, list) or not all(isinstance(one, str) and one for one in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
         raise Invalid.field("input", "Give a text or a list of texts; token numbers are not read.")
     if not 1 <= len(texts) <= _MOST_TEXTS:
         raise Invalid.field("input", f"Give 1 to {_MOST_TEXTS} texts.")
-    if any(len(one) > settings.MAX_MESSAGE_CHARS for one in texts):
+    if any(len(text) > settings.MAX_MESSAGE_CHARS for text in texts):
         raise Invalid.field(
             "input", f"A text has at most {settings.MAX_MESSAGE_CHARS:,} characters."
         )

@@ -49,23 +49,25 @@ def delete(rows: QuerySet[Any]) -> Counter[str]:
 @cache
 def _deletion(root: type[Model]) -> tuple[Sequence[str], str]:
     tables = _tables(root)
-    numbers = {one.model: number for number, one in enumerate(tables)}
+    numbers = {table.model: number for number, table in enumerate(tables)}
     parts = [
-        f"gone_{numbers[one.model]} AS MATERIALIZED (SELECT {_key(one.model)} AS pk"
-        f" FROM {_quoted(one.model)} WHERE {_leads_any(one.parents, numbers)})"
-        for one in tables[1:]
-        if one.parents
+        f"gone_{numbers[table.model]} AS MATERIALIZED (SELECT {_key(table.model)} AS pk"
+        f" FROM {_quoted(table.model)} WHERE {_leads_any(table.parents, numbers)})"
+        for table in tables[1:]
+        if table.parents
     ]
-    counted = [one for one in tables if one.model is root or one.parents]
+    counted = [table for table in tables if table.model is root or table.parents]
     parts += [
-        f"lost_{numbers[one.model]} AS (DELETE FROM {_quoted(one.model)}"
-        f" WHERE {_is_in(_key(one.model), numbers[one.model])} RETURNING 1)"
-        for one in counted
+        f"lost_{numbers[table.model]} AS (DELETE FROM {_quoted(table.model)}"
+        f" WHERE {_is_in(_key(table.model), numbers[table.model])} RETURNING 1)"
+        for table in counted
     ]
-    parts += [_loosening(one, numbers, goes=one in counted) for one in tables if one.loosened]
-    counts = (f"(SELECT count(*) FROM lost_{numbers[one.model]})" for one in counted)
+    parts += [
+        _loosening(table, numbers, goes=table in counted) for table in tables if table.loosened
+    ]
+    counts = (f"(SELECT count(*) FROM lost_{numbers[table.model]})" for table in counted)
     text = f"{', '.join(parts)} SELECT {', '.join(counts)}"
-    return [one.model._meta.db_table for one in counted], text
+    return [table.model._meta.db_table for table in counted], text
 
 
 def _tables(root: type[Model]) -> list[_Table]:
@@ -75,11 +77,11 @@ def _tables(root: type[Model]) -> list[_Table]:
     tables = {model: _Table(model) for model in reversed(order)}
     for model in list(tables):
         for column, child, how in _hanging(model):
-            one = tables.setdefault(child, _Table(child))
+            table = tables.setdefault(child, _Table(child))
             if how is CASCADE:
-                one.parents.append((column, model))
+                table.parents.append((column, model))
             else:
-                one.loosened.append((column, model))
+                table.loosened.append((column, model))
     return list(tables.values())
 
 
@@ -95,29 +97,31 @@ def _visit(model: type[Model], order: list[type[Model]], above: Sequence[type[Mo
 
 
 def _hanging(model: type[Model]) -> Iterator[tuple[str, type[Model], Any]]:
-    for one in model._meta.get_fields(include_hidden=True):
-        if not isinstance(one, ForeignObjectRel) or one.many_to_many:
+    for relation in model._meta.get_fields(include_hidden=True):
+        if not isinstance(relation, ForeignObjectRel) or relation.many_to_many:
             continue
-        if one.on_delete not in (CASCADE, SET_NULL):
-            raise TypeError(f"{one.related_model} hangs on {model.__name__} in a way of its own.")
-        column: Any = one.field
-        yield column.column, one.related_model, one.on_delete
+        if relation.on_delete not in (CASCADE, SET_NULL):
+            raise TypeError(
+                f"{relation.related_model} hangs on {model.__name__} in a way of its own."
+            )
+        column: Any = relation.field
+        yield column.column, relation.related_model, relation.on_delete
 
 
 def _leads_any(columns: Sequence[tuple[str, type[Model]]], numbers: dict[type[Model], int]) -> str:
     return " OR ".join(_leads(name, numbers[parent]) for name, parent in columns)
 
 
-def _loosening(one: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
+def _loosening(table: _Table, numbers: dict[type[Model], int], *, goes: bool) -> str:
     """Return the table's only UPDATE, since a statement may change each row only once."""
     changes = ", ".join(
         f'"{name}" = CASE WHEN {_leads(name, numbers[parent])} THEN NULL ELSE "{name}" END'
-        for name, parent in one.loosened
+        for name, parent in table.loosened
     )
-    stays = f" AND NOT {_is_in(_key(one.model), numbers[one.model])}" if goes else ""
+    stays = f" AND NOT {_is_in(_key(table.model), numbers[table.model])}" if goes else ""
     return (
-        f"loose_{numbers[one.model]} AS (UPDATE {_quoted(one.model)} SET {changes}"
-        f" WHERE ({_leads_any(one.loosened, numbers)}){stays})"
+        f"loose_{numbers[table.model]} AS (UPDATE {_quoted(table.model)} SET {changes}"
+        f" WHERE ({_leads_any(table.loosened, numbers)}){stays})"
     )
 
 

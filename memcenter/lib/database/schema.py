@@ -107,7 +107,7 @@ def uncompressed(table: str, *columns: str) -> RunSQL:
 
 def _altered(table: str, columns: Sequence[str], forward: str, back: str) -> RunSQL:
     def statement(change: str) -> str:
-        changes = ", ".join(f'ALTER COLUMN "{one}" {change}' for one in columns)
+        changes = ", ".join(f'ALTER COLUMN "{column}" {change}' for column in columns)
         return f'ALTER TABLE "{table}" {changes}'
 
     return RunSQL(statement(forward), statement(back))

@@ -127,9 +127,9 @@ class Batch:
 
     def add(self, text: str, values: Values = (), *, anew: bool = False) -> Later:
         """Add a statement as for `rows`. The first call of `Later.rows` runs the whole batch."""
-        one = Later(self, text, values, anew)
-        self._waiting.append(one)
-        return one
+        later = Later(self, text, values, anew)
+        self._waiting.append(later)
+        return later
 
     def run(self, *, ends: bool = False) -> None:
         """Run the added statements. With `ends`, also commit a transaction that they begin."""
@@ -137,8 +137,10 @@ class Batch:
         database = connections[DEFAULT_DB_ALIAS]
         database.ensure_connection()
         if database.queries_logged or database.execute_wrappers:
-            for one in waiting:
-                one.found = _watched(one.text, one.values, prepare=False if one.anew else None)
+            for later in waiting:
+                later.found = _watched(
+                    later.text, later.values, prepare=False if later.anew else None
+                )
             return
         database.validate_no_broken_transaction()
         with database.wrap_database_errors:
@@ -166,11 +168,11 @@ def _run_together(server: Any, waiting: Sequence[Later], *, ends: bool) -> None:
     entering = _entering(server)
     cursors = [_Cursor(server) for _ in waiting]
     with server.pipeline(), _begun_by_hand(server, entering, ends=ends):
-        for cursor, one in zip(cursors, waiting, strict=True):
-            prepare = False if one.anew else None
-            cursor.execute(one.text, _given(one.values), prepare=prepare)
-    for cursor, one in zip(cursors, waiting, strict=True):
-        one.found = cursor.take()
+        for cursor, later in zip(cursors, waiting, strict=True):
+            prepare = False if later.anew else None
+            cursor.execute(later.text, _given(later.values), prepare=prepare)
+    for cursor, later in zip(cursors, waiting, strict=True):
+        later.found = cursor.take()
 
 
 @contextmanager
@@ -280,8 +282,8 @@ def insert(instances: Sequence[Row]) -> None:
     This is much faster than `bulk_create`, but supports neither conflicts nor inheritance.
     """
     made = rows(*insertion(instances))
-    for one, (pk,) in zip(instances, made, strict=True):
-        _is_stored(one, pk)
+    for row, (pk,) in zip(instances, made, strict=True):
+        _is_stored(row, pk)
 
 
 def insertion(instances: Sequence[Model]) -> tuple[str, list[Any]]:
@@ -310,11 +312,11 @@ def insert_new(instances: Sequence[Model], *, conflict: str) -> None:
         return
     column = conflict.strip("()")
     text = _insertion(type(instances[0]), len(instances), f" ON CONFLICT {conflict} DO NOTHING")
-    made = {told: pk for pk, told in rows(f'{text}, "{column}"', _values(instances))}
-    for one in instances:
-        told = getattr(one, column)
-        if told in made:
-            _is_stored(one, made[told])
+    made = {value: pk for pk, value in rows(f'{text}, "{column}"', _values(instances))}
+    for row in instances:
+        value = getattr(row, column)
+        if value in made:
+            _is_stored(row, made[value])
 
 
 @dataclass(frozen=True)
@@ -330,36 +332,36 @@ def insert_together(instances: Sequence[Model]) -> None:
     A row may refer to earlier rows, by a foreign key or by `IdOf` as the value of a field. Policies
     and triggers of a row don't see the other rows.
     """
-    places = {id(one): place for place, one in enumerate(instances)}
+    places = {id(row): place for place, row in enumerate(instances)}
     shape: list[_Shape] = []
     values: list[Any] = []
-    for one in instances:
+    for row in instances:
         links: list[int | None] = []
-        for column, plain in _fields(type(one)):
-            other = _unsaved(column, one)
+        for column, plain in _fields(type(row)):
+            other = _unsaved(column, row)
             links.append(None if other is None else places[id(other)])
             if other is None:
-                values.append(_value(column, plain, one))
-        shape.append((type(one), tuple(links)))
+                values.append(_value(column, plain, row))
+        shape.append((type(row), tuple(links)))
     [made] = rows(_joint_insertion(tuple(shape)), values)
-    for one, pk, (model, links_of_one) in zip(instances, made, shape, strict=True):
-        _is_stored(one, pk)
-        for (column, _), place in zip(_fields(model), links_of_one, strict=True):
+    for row, pk, (model, row_links) in zip(instances, made, shape, strict=True):
+        _is_stored(row, pk)
+        for (column, _), place in zip(_fields(model), row_links, strict=True):
             if place is not None:
-                setattr(one, column.attname, made[place])
+                setattr(row, column.attname, made[place])
 
 
 # model, and per column the index of the referenced row
 _Shape = tuple[type[Model], tuple[int | None, ...]]
 
 
-def _unsaved(column: Field[Any, Any], one: Model) -> Model | None:
+def _unsaved(column: Field[Any, Any], row: Model) -> Model | None:
     """Return the unsaved row that the column refers to, or None."""
-    value = getattr(one, column.attname)
+    value = getattr(row, column.attname)
     if isinstance(value, IdOf):
         return value.row
     if value is None and isinstance(column, ForeignKey):
-        other: Model | None = column.get_cached_value(one, default=None)
+        other: Model | None = column.get_cached_value(row, default=None)
         return other if other is not None and other.pk is None else None
     return None
 
@@ -369,9 +371,9 @@ def _joint_insertion(shape: tuple[_Shape, ...]) -> str:
     parts = []
     for place, (model, referred) in enumerate(shape):
         names = ", ".join(f'"{column.column}"' for column, _ in _fields(model))
-        told = ", ".join("%s" if n is None else f"(SELECT id FROM row{n})" for n in referred)
+        inserted = ", ".join("%s" if n is None else f"(SELECT id FROM row{n})" for n in referred)
         parts.append(
-            f'row{place} AS (INSERT INTO "{model._meta.db_table}" ({names}) VALUES ({told})'
+            f'row{place} AS (INSERT INTO "{model._meta.db_table}" ({names}) VALUES ({inserted})'
             f' RETURNING "{model._meta.pk.column}" AS id)'
         )
     ids = ", ".join(f"(SELECT id FROM row{place})" for place in range(len(shape)))
@@ -379,11 +381,11 @@ def _joint_insertion(shape: tuple[_Shape, ...]) -> str:
 
 
 def _values(instances: Sequence[Model]) -> list[Any]:
-    return [_value(field, plain, one) for one in instances for field, plain in _fields(type(one))]
+    return [_value(field, plain, row) for row in instances for field, plain in _fields(type(row))]
 
 
-def _value(field: Any, plain: type[Any] | None, one: Model) -> Any:
-    value = field.pre_save(one, True)
+def _value(field: Any, plain: type[Any] | None, row: Model) -> Any:
+    value = field.pre_save(row, True)
     return value if type(value) is plain else field.get_db_prep_save(value, connection)
 
 
@@ -410,18 +412,18 @@ def _fields(model: type[Model]) -> list[tuple[Field[Any, Any], type[Any] | None]
     return [(field, _PLAIN.get(type(field))) for field in fields]
 
 
-def _is_stored(one: Model, pk: int) -> None:
-    one.pk = pk
-    one._state.adding, one._state.db = False, DEFAULT_DB_ALIAS
+def _is_stored(row: Model, pk: int) -> None:
+    row.pk = pk
+    row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 @cache
 def _insertion(model: type[Model], count: int, conflict: str = "") -> str:
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     names = ", ".join(f'"{field.column}"' for field in fields)
-    one = f"({', '.join(['%s'] * len(fields))})"
+    placeholders = f"({', '.join(['%s'] * len(fields))})"
     return (
-        f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join([one] * count)}'
+        f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join([placeholders] * count)}'
         f'{conflict} RETURNING "{model._meta.pk.column}"'
     )
 
@@ -440,8 +442,8 @@ def instance(model: type[Row], values: Sequence[object]) -> Row:
     """Build a model instance from a row; JSON is parsed as the ORM does."""
     given = list(values)
     for place in _json_places(model):
-        told = given[place]
-        given[place] = json.loads(told) if isinstance(told, str) else told
+        value = given[place]
+        given[place] = json.loads(value) if isinstance(value, str) else value
     return model.from_db(DEFAULT_DB_ALIAS, _names(model), given)
 
 

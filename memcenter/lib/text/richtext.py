@@ -74,7 +74,7 @@ def _colored(code: str, language: str, attributes: str) -> str:
 
 def _leads_elsewhere(address: str) -> bool:
     """Accept only links with a scheme, since others would point into this site."""
-    return address.strip().lower().startswith(tuple(f"{one}:" for one in _SCHEMES))
+    return address.strip().lower().startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))
 
 
 def _image(

@@ -37,19 +37,19 @@ class WordTables:
     def rows(self, name: str) -> list[dict[str, str]]:
         """Return the rows of a file, with references replaced by words."""
         found = self.table(name)
-        return [{key: _filled(found, one) for key, one in row.items()} for row in found["rows"]]
+        return [{key: _filled(found, text) for key, text in row.items()} for row in found["rows"]]
 
 
 def _joined(value: Any) -> Any:
     if isinstance(value, str):
         return "|".join(value.strip("\n").split("\n"))
     if isinstance(value, list):
-        return [_joined(one) for one in value] if isinstance(value[0], dict) else "".join(value)
-    return {key: _joined(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_joined(item) for item in value] if isinstance(value[0], dict) else "".join(value)
+    return {key: _joined(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _filled(known: dict[str, Any], text: str) -> str:
-    return _REFERENCE.sub(lambda one: _named(known, one[1]), text)
+    return _REFERENCE.sub(lambda match: _named(known, match[1]), text)
 
 
 def _named(known: dict[str, Any], name: str) -> str:

@@ -114,10 +114,10 @@ def examine_folder(path: Path) -> tuple[DataFolder | None, Finding]:
 def _refuse_files_of_others(folder: DataFolder) -> None:
     """Raise `PermissionError` if a file isn't ours, for example one created by root."""
     for place in (folder.path, folder.log):
-        for one in place.iterdir():
+        for entry in place.iterdir():
             # A running instance may have deleted it in the meantime.
-            if not os.access(one, os.R_OK | os.W_OK) and one.exists():
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(one))
+            if not os.access(entry, os.R_OK | os.W_OK) and entry.exists():
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(entry))
 
 
 def _advice_about_folder(path: Path, error: EmbeddedError) -> str:
@@ -156,14 +156,15 @@ def examine_ledger(path: Path) -> Finding:
 def _existing(path: Path) -> Path:
     """Return `path` or its nearest parent that exists and is visible to this user."""
     # Path.exists raises PermissionError before Python 3.14.
-    return next(one for one in (path, *path.parents) if os.path.exists(one))
+    return next(folder for folder in (path, *path.parents) if os.path.exists(folder))
 
 
 def examine_disk(path: Path) -> Finding:
     """Check the free space of the data folder's disk and of the cluster's, if different."""
-    places_used = {_existing(Path(os.path.realpath(one))) for one in (path, path / "pg")}
+    places_used = {_existing(Path(os.path.realpath(folder))) for folder in (path, path / "pg")}
     where, free = min(
-        ((one, shutil.disk_usage(one).free) for one in places_used), key=lambda pair: pair[1]
+        ((folder, shutil.disk_usage(folder).free) for folder in places_used),
+        key=lambda pair: pair[1],
     )
     if free >= LEAST_FREE:
         return Finding("disk", f"{_gigabytes(free)} free")
@@ -255,17 +256,17 @@ def examine_embedded_databases(folder: DataFolder) -> Finding:
         return Finding("databases", str(error), _advice_about_databases(folder, str(error)))
 
 
-def _advice_about_databases(folder: DataFolder, told: str) -> str:
-    if "No space left" in told:
+def _advice_about_databases(folder: DataFolder, problem: str) -> str:
+    if "No space left" in problem:
         return "Free space on the disk that holds the data folder, and start again."
-    if "Permission denied" in told or "Operation not permitted" in told:
+    if "Permission denied" in problem or "Operation not permitted" in problem:
         return f"Make all that is in the folder yours: sudo chown -R $USER {folder.path}"
-    if "incompatible" in told:
+    if "incompatible" in problem:
         return (
             "The data was written by another version of PostgreSQL. Install the version of "
             "Memory Center that wrote it, make a backup with it, and restore that with this one."
         )
-    if "shared memory" in told or "Cannot allocate memory" in told:
+    if "shared memory" in problem or "Cannot allocate memory" in problem:
         return "Give this machine more memory, or end other programs, and start again."
     return (
         f"Read the end of the files in {folder.log}. If the data is damaged, restore a backup "
@@ -336,16 +337,16 @@ def _examine_provider(subject: str, kind: str, ask: Callable[[], object]) -> Fin
     return Finding(subject, "it answers.")
 
 
-def _advice_about_provider(kind: str, told: str) -> str:
+def _advice_about_provider(kind: str, problem: str) -> str:
     url, key = f"MEMCENTER_{kind}_BASE_URL", f"MEMCENTER_{kind}_API_KEY"
     name = "MEMCENTER_MODEL_NAME" if kind == "MODEL" else "MEMCENTER_EMBEDDING_MODEL"
     address = getattr(settings, f"{kind}_BASE_URL")
-    if "can't be reached" in told:
+    if "can't be reached" in problem:
         return f"Start the server at {address}, or correct {url}."
-    if "in time" in told:
+    if "in time" in problem:
         return f"See whether {address} is overloaded, or raise MEMCENTER_{kind}_TIMEOUT."
-    if "(401)" in told or "(403)" in told:
+    if "(401)" in problem or "(403)" in problem:
         return f"Correct {key}: the server at {address} doesn't accept it."
-    if "(404)" in told:
+    if "(404)" in problem:
         return f"Correct {url} ({address}; most end with /v1) or {name}."
     return f"Look at the log of the server at {address}, and check {url}, {name} and {key}."

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             where = where_it_is()
             with _nothing_runs(where.data):
                 connection.close()
-                told = backup.read(options["file"], where=where, replace=options["replace"])
+                manifest = backup.read(options["file"], where=where, replace=options["replace"])
                 migrate_if_needed(backup_first=False)  # the restored backup still exists
                 cache.clear()  # it belongs to the replaced data
                 with as_system():
@@ -42,9 +42,9 @@ class Command(BaseCommand):
                 call_command("reapply_forgets", stdout=self.stdout)
         except (backup.BackupError, FolderBusy) as error:
             raise CommandError(str(error)) from error
-        if told["secret_key_differs"]:
-            self.stdout.write(_take_key(where.data, told["secret_key"]))
-        self.stdout.write(f"restored what was there at {told['made_at']}")
+        if manifest["secret_key_differs"]:
+            self.stdout.write(_take_key(where.data, manifest["secret_key"]))
+        self.stdout.write(f"restored what was there at {manifest['made_at']}")
         self.stdout.write(
             f"Nothing is sent to webhooks until you run: {places.program_name()} resumedeliveries"
         )

@@ -119,8 +119,8 @@ def _static_fingerprint() -> str:
     files = sorted(Path(django.__file__).parents[1].glob("*.dist-info"))
     for folder in settings.STATICFILES_DIRS:
         files += sorted(path for path in Path(folder).rglob("*") if path.is_file())
-    seen = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
-    return hashlib.sha256(repr((settings.STORAGES, seen)).encode()).hexdigest()
+    stamps = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
+    return hashlib.sha256(repr((settings.STORAGES, stamps)).encode()).hexdigest()
 
 
 def _make_first_login(folder: DataFolder) -> None:

@@ -16,8 +16,8 @@ class Command(BaseCommand):
         with as_system():
             operation = disk_erasure.request()
         run_until_done(operation)
-        told = operation.result
+        result = operation.result
         self.stdout.write(
-            f"{told['receipts']} receipts, {told.get('files', 0)} files,"
-            f" {told.get('bytes', 0)} bytes, {told.get('found', 0)} found"
+            f"{result['receipts']} receipts, {result.get('files', 0)} files,"
+            f" {result.get('bytes', 0)} bytes, {result.get('found', 0)} found"
         )

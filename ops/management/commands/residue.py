@@ -43,17 +43,20 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
     def _say(self, scans: list[Scan], *, as_json: bool) -> None:
-        rows = [one for scan in scans for one in scan.found]
+        rows = [finding for scan in scans for finding in scan.found]
         if as_json:
             summary = {
                 "residue": len(rows),
                 "places": sum(scan.places for scan in scans),
-                "found": [{"place": one.place, "row": one.row, "why": one.why} for one in rows],
+                "found": [
+                    {"place": finding.place, "row": finding.row, "why": finding.why}
+                    for finding in rows
+                ],
             }
             self.stdout.write(json.dumps(summary, ensure_ascii=False))
             return
-        for one in rows:
-            self.stdout.write(f"{one.place:<50} {one.row:<40} {one.why}")
+        for finding in rows:
+            self.stdout.write(f"{finding.place:<50} {finding.row:<40} {finding.why}")
         self.stdout.write(str(len(rows)))
 
 

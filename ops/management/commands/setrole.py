@@ -14,7 +14,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("role", choices=[one.value for one in Role])
+        parser.add_argument("role", choices=[role.value for role in Role])
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -22,10 +22,10 @@ class Command(BaseCommand):
             events, receipts = AuditEvent.objects.count(), Receipt.objects.count()
         if broken is not None:
             raise CommandError(f"The chain breaks at {broken}.")
-        said = f"{_count(events - tail.count, 'event')} and {_count(receipts, 'receipt')}"
+        counts = f"{_count(events - tail.count, 'event')} and {_count(receipts, 'receipt')}"
         waiting = f"{_count(tail.count, 'event')} from event {tail.first} on"
         rest = f" Not sealed yet: {waiting}." if tail.count else ""
-        self.stdout.write(f"{said} hold together.{rest}")
+        self.stdout.write(f"{counts} hold together.{rest}")
 
 
 def _count(number: int, what: str) -> str:
