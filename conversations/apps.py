@@ -5,7 +5,7 @@ class ConversationsConfig(AppConfig):
     name = "conversations"
 
     def ready(self) -> None:
-        # These modules register themselves.
+        # Importing these modules registers their handlers.
         import conversations.forgetting.operations
         import conversations.importing.file_import
         import conversations.recording.episodes

@@ -18,11 +18,11 @@ class ConversationKind(models.TextChoices):
 class Conversation(models.Model):
     """A conversation of one person. `external_id` is the chat product's own id for it.
 
-    `last_number` is the number of the newest message; it is incremented under the row's lock, so
-    numbers are ordered without gaps. `speakers` holds the names on its messages, which questions
-    may use. Turns up to message `examined_through` were examined together, for facts that need
-    several turns. Messages up to `flushed_through` were flushed by a client before it dropped them.
-    `hidden_at` is set while the conversation is being forgotten.
+    `last_number` is the number of the newest message. It is incremented under the row lock, so
+    numbers are ordered without gaps. `speakers` holds the speaker names of its messages, which
+    questions may use. Turns up to message `examined_through` were examined together, for facts that
+    need several turns. Messages up to `flushed_through` were flushed by a client before it dropped
+    them. `hidden_at` is set while the conversation is being forgotten.
     """
 
     personal_data = True
@@ -81,8 +81,9 @@ class Role(models.TextChoices):
 class Learning(models.TextChoices):
     """Whether a message without a reply is learned from on its own.
 
-    WITH_TURN: only with its turn. WAITS: before it leaves the window or when the conversation goes
-    quiet, unless a reply comes first. DONE: it was learned from alone and is skipped in its turn.
+    WITH_TURN: it is learned from only as part of its turn. WAITS: it is learned from before it
+    leaves the window or when the conversation goes quiet, unless a reply comes first. DONE: it was
+    learned from alone and is skipped in its turn.
     """
 
     WITH_TURN = ""
@@ -91,10 +92,11 @@ class Learning(models.TextChoices):
 
 
 class Withheld(models.TextChoices):
-    """Why a message is never learned from. Decided when the message is recorded.
+    """Why a message is never learned from. Set when the message is recorded or its turn is
+    forgotten.
 
     MEMORY_OFF: long-term memory was off. ASKED: the person asked not to keep it. FORGOTTEN: the
-    other message of its turn was forgotten. MANY_PEOPLE: it was imported with a file about several
+    other message of its turn was forgotten. MANY_PEOPLE: it was imported from a file about several
     people, so the owner of its statements is unknown.
     """
 
@@ -106,9 +108,9 @@ class Withheld(models.TextChoices):
 
 
 class ToldAs(models.TextChoices):
-    """How we know when a message was told, for the comparison with a forget.
+    """When a message counts as told, for the comparison with the time of a forget.
 
-    TO_US: in a turn or the chat, at `recorded_at`. DATED: imported or flushed, said at
+    TO_US: told in a turn or the chat, at `recorded_at`. DATED: imported or flushed, and said at
     `created_at`. UNDATED: imported or flushed without a time; counts as said before any forget.
     """
 
@@ -120,9 +122,9 @@ class ToldAs(models.TextChoices):
 class Message(models.Model):
     """One message. `created_at` is when it was said, `recorded_at` when it was recorded.
 
-    An answer that its reader `stopped` counts as complete; one that broke off isn't `completed`.
-    `learning` concerns a person's message without a reply. `withheld` and `told` decide whether it
-    may be learned from (`memories.learning.learnability`).
+    An answer that its reader `stopped` counts as complete; an answer that broke off isn't
+    `completed`. `learning` applies to a person's message without a reply. `withheld` and `told`
+    decide whether it may be learned from (`memories.learning.learnability`).
     """
 
     personal_data = True
@@ -191,8 +193,8 @@ class Message(models.Model):
 class Turn(models.Model):
     """A user message with its completed reply: the source of memories and episodes.
 
-    `labels` are attached to what is learned from it: agent_id, app_id, run_id, metadata,
-    valid_until, occurred_at. `call` marks turns that were sent in one call.
+    `labels` are copied to the memories learned from it: agent_id, app_id, run_id, metadata,
+    valid_until, occurred_at. `labels` also has `call` if several turns were sent in one request.
     """
 
     personal_data = True
@@ -232,7 +234,8 @@ class Turn(models.Model):
 
 
 class Summary(models.Model):
-    """One version of the rolling summary: the messages up to `through_number` that it covers.
+    """One version of the rolling summary of a conversation. It covers the messages up to
+    `through_number`.
 
     The newest visible version is current; older versions stay readable.
     """
@@ -274,7 +277,7 @@ class Summary(models.Model):
 
 
 class Episode(models.Model):
-    """A turn indexed by a vector, for recall by meaning. Its text is that of the turn."""
+    """A turn indexed by a vector, for recall by meaning. Its text is the text of the turn."""
 
     personal_data = True
     words = ()
@@ -307,7 +310,9 @@ class Rating(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """A person's rating of one message; one row for each message, changed in place."""
+    """A person's rating of one message. Each message has at most one row, which is changed in
+    place.
+    """
 
     personal_data = True
     words = ("comment",)

@@ -1,4 +1,4 @@
-"""Read queries on conversations. Nothing here writes."""
+"""Read queries on conversations. Functions in this module never write."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def message_of(user: User, reference: str, *, conversation: Conversation | None 
 
 
 def window_of(user: User, conversation: Conversation) -> Window:
-    """Return `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens at most, the newest always."""
+    """Return the newest messages, at most `WINDOW_MESSAGES` messages and `WINDOW_TOKENS` tokens.
+
+    The newest message is always included.
+    """
     newest = _read(
         Message,
         "user_id = %s AND conversation_id = %s AND completed AND hidden_at IS NULL"
@@ -74,7 +77,7 @@ def window_of(user: User, conversation: Conversation) -> Window:
     return Window(messages=tuple(reversed(taken)), tokens=total)
 
 
-# The first message of the window, if a summary covers earlier ones.
+# Selects the first message of the window if a summary covers earlier messages.
 _EDGE = """
 WITH newest AS (
     SELECT number, public_id, token_count FROM conversations_message
@@ -94,9 +97,9 @@ SELECT edge.public_id FROM edge
 
 
 def compacted_before(user: User, conversation: Conversation) -> str:
-    """Return the id of the first message of the window, as `window_of` has it.
+    """Return the id of the first message of the window, as defined by `window_of`.
 
-    Empty while no earlier message was summarized.
+    Return "" if no earlier message was summarized.
     """
     of = [conversation.pk, user.pk]
     values = [*of, settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS, *of]
@@ -112,7 +115,7 @@ def conversation_by(user: User, pk: int) -> Conversation | None:
 def completed_between(
     user: User, conversation: Conversation, *, after: int, before: int, most: int
 ) -> list[Message]:
-    """Return the completed messages with numbers between the two, oldest first."""
+    """Return completed messages with `after` < number < `before`, oldest first."""
     return _read(
         Message,
         "conversation_id = %s AND user_id = %s AND completed AND hidden_at IS NULL"
@@ -130,14 +133,14 @@ def summary_of(user: User, conversation: Conversation) -> Summary | None:
 def _read(
     model: type[statements.Row], where: str, values: Sequence[object]
 ) -> list[statements.Row]:
-    """Read rows by one statement; the ORM would take longer than the database does."""
+    """Read rows with one raw statement; the ORM's overhead would exceed the query time."""
     columns, table = statements.columns(model, "m"), model._meta.db_table
     found = statements.rows(f"SELECT {columns} FROM {table} m WHERE {where}", values)
     return [statements.instance(model, one) for one in found]
 
 
 def summaries_of(user: User, conversation: Conversation) -> QuerySet[Summary]:
-    """Return every version, the current one first."""
+    """Return all versions, the current one first."""
     return Summary.objects.filter(user=user, conversation=conversation).order_by("-version")
 
 
@@ -155,7 +158,7 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
     The condition may use the aliases `t`, `q`, `a` and `c` (turn, question, answer, conversation).
     """
     found = statements.rows(
-        f"SELECT {_whole()} FROM conversations_turn t"
+        f"SELECT {_whole_turn_columns()} FROM conversations_turn t"
         "  JOIN conversations_message q ON q.id = t.user_message_id"
         "  JOIN conversations_message a ON a.id = t.assistant_message_id"
         "  JOIN conversations_conversation c ON c.id = t.conversation_id"
@@ -166,26 +169,26 @@ def whole_turns(user: User, where: Sql) -> list[Turn]:
 
 
 def teaching_turns(user: User, where: Sql) -> list[Turn]:
-    """Return turns like `whole_turns`, if neither message is withheld from learning."""
+    """Return turns like `whole_turns`, but only if neither message is withheld from learning."""
     teaches = "q.withheld = '' AND a.withheld = ''"
     return whole_turns(user, Sql(f"{teaches} AND {where.text}", where.values))
 
 
 @cache
-def _whole() -> str:
+def _whole_turn_columns() -> str:
     parts = ((Turn, "t"), (Message, "q"), (Message, "a"), (Conversation, "c"))
     return ", ".join(statements.columns(model, alias) for model, alias in parts)
 
 
 def _whole_turn(values: Sequence[object]) -> Turn:
-    turn, rest = _taken(Turn, values)
-    turn.user_message, rest = _taken(Message, rest)
-    turn.assistant_message, rest = _taken(Message, rest)
-    turn.conversation, _ = _taken(Conversation, rest)
+    turn, rest = _split_row(Turn, values)
+    turn.user_message, rest = _split_row(Message, rest)
+    turn.assistant_message, rest = _split_row(Message, rest)
+    turn.conversation, _ = _split_row(Conversation, rest)
     return turn
 
 
-def _taken(
+def _split_row(
     model: type[statements.Row], values: Sequence[object]
 ) -> tuple[statements.Row, Sequence[object]]:
     """Build a row from the first values; also return the remaining values."""
@@ -194,11 +197,11 @@ def _taken(
 
 
 def turn_of(user: User, message: Message) -> Turn | None:
-    of_it = Q(user_message=message) | Q(assistant_message=message)
-    return Turn.objects.filter(of_it, user=user).select_related("user_message").first()
+    contains_message = Q(user_message=message) | Q(assistant_message=message)
+    return Turn.objects.filter(contains_message, user=user).select_related("user_message").first()
 
 
-# Of the person whose row is `u`: for `Endpoint.with_person`.
+# Speaker names of the person whose row is `u`; used by `Endpoint.with_person`.
 SPEAKERS = (
     "ARRAY(SELECT DISTINCT unnest(c.speakers) FROM conversations_conversation c"
     " WHERE c.user_id = u.id AND c.hidden_at IS NULL AND c.speakers <> '{}')"
@@ -206,6 +209,6 @@ SPEAKERS = (
 
 
 def speakers_of(user: User) -> tuple[str, ...]:
-    """Return the speakers' names on this person's messages, for questions that use them."""
+    """Return the speaker names of this person's messages, which questions may use."""
     rows = statements.rows(f"SELECT {SPEAKERS} FROM ops_user u WHERE u.id = %s", [user.pk])
     return tuple(sorted(name for (named,) in rows for name in named))

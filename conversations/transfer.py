@@ -1,4 +1,4 @@
-"""How this app's personal data is exported, imported and erased, and shown as readable pages."""
+"""Export, import and erase this app's personal data, and render conversations as readable pages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TOO_LONG = gettext_noop("the text is longer than is allowed here")
 
 @dataclass(frozen=True)
 class ConversationRows(Rows):
-    """Conversations; one with an existing client id is the existing conversation."""
+    """Conversations. A row with a known client id maps to the existing conversation."""
 
     def prepare(self, loading: Loading, row: Conversation, given: Mapping[str, Any]) -> None:
         check_client_id(row.external_id)
@@ -59,10 +59,10 @@ class ConversationRows(Rows):
 
 @dataclass(frozen=True)
 class MessageRows(Rows):
-    """New messages of an existing conversation are appended at its end.
+    """Messages. New messages of an existing conversation are appended at its end.
 
-    Files without ids number their messages, so two files may use one id for different texts. Such
-    a message is not taken for a repetition.
+    Files without ids number their messages, so two files may use the same id for different texts.
+    Such a message gets a new id instead of counting as a repetition.
     """
 
     def prepare(self, loading: Loading, row: Message, given: Mapping[str, Any]) -> None:
@@ -82,7 +82,7 @@ class MessageRows(Rows):
             row.told = ToldAs.DATED if given.get("created_at") else ToldAs.UNDATED
 
     def known(self, loading: Loading, rows: list[Any]) -> list[int | None]:
-        _set_apart(rows)
+        _give_new_ids(rows)
         found = super().known(loading, rows)
         last: dict[int, int] = loading.state.setdefault("last_number", {})
         touched: set[int] = loading.state.setdefault("touched", set())
@@ -116,7 +116,7 @@ class MessageRows(Rows):
 
 @dataclass(frozen=True)
 class SummaryRows(Rows):
-    """Summaries. Files from before masking may contain secrets, which are masked on import."""
+    """Summaries. Older export files may contain secrets, which are masked on import."""
 
     def prepare(self, loading: Loading, row: Any, given: Mapping[str, Any]) -> None:
         row.text = masking.masked(row.text)
@@ -124,7 +124,7 @@ class SummaryRows(Rows):
 
 @dataclass(frozen=True)
 class EpisodeRows(Rows):
-    """Episodes. Exported texts contain no secrets, and the messages are unchanged."""
+    """Episodes. Secrets are masked in the exported texts; the stored messages stay unchanged."""
 
     def _out(self, rows: QuerySet[Any]) -> Iterator[Mapping[str, Any]]:
         for row in super()._out(rows):
@@ -149,8 +149,8 @@ def check_client_id(value: str | None) -> None:
         raise Unfit(BAD_ID) from error
 
 
-def _set_apart(rows: list[Any]) -> None:
-    """Give messages whose id belongs to another text a new id, always the same one."""
+def _give_new_ids(rows: list[Any]) -> None:
+    """Give each message whose id belongs to another text a new, deterministic id."""
     wanted = {"external_id__in": [row.external_id for row in rows if row.external_id]}
     there = Message.everything.filter(
         conversation__in={row.conversation_id for row in rows}, **wanted
@@ -159,7 +159,7 @@ def _set_apart(rows: list[Any]) -> None:
     for row in rows:
         known = texts.get((row.conversation_id, row.external_id))
         if known is not None and known != (row.role, row.content):
-            # A keyed id, which can't be used to guess the text.
+            # The id is keyed, so it can't be used to guess the text.
             said = f"{row.conversation_id}:{row.external_id}:{row.role}:{row.content}"
             key = settings.SECRET_KEY.encode()
             digest = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
@@ -220,7 +220,7 @@ register(
 
 @reads_well
 def conversation_pages(user: User, conversation: int | None) -> Iterator[Page]:
-    """Return one page for each conversation, named by its day and title."""
+    """Yield one page for each conversation, named by its day and title."""
     zone = ZoneInfo(users.settings_of(user).timezone)
     rows = Conversation.objects.filter(user=user)
     if conversation is not None:

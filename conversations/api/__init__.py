@@ -1,1 +1,1 @@
-"""The REST endpoints of conversations, turns, recall and forgetting."""
+"""REST endpoints for conversations, turns, recall and forgetting."""

@@ -1,4 +1,4 @@
-"""Inputs, and the shapes of the answers for the OpenAPI schema."""
+"""Serializers for request bodies, and response shapes for the OpenAPI schema."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ops.transfer.exports import FORMATS
 
 _MESSAGE = {"max_length": settings.MAX_MESSAGE_CHARS}
 _CLIENT_ID = {"min_length": 1, "max_length": 200}
-# The names of the reference documents are accepted besides ours; services translate them.
+# The API also accepts the kind names of the reference documents; services translate them.
 _KINDS = (*Kind.values, "PROFILE", "TASK", "FACT", "EPISODIC")
 _NAMED_BY = {
     "memory": "memory_id",
@@ -43,7 +43,7 @@ _CHOSEN_BY = ("about", "memory_ids", "message_ids")
 
 
 class ClientId(Text):
-    """A client's own id of something."""
+    """An id that the client assigned to an object."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"required": False, "allow_null": True, "max_length": 200} | options))
@@ -78,7 +78,7 @@ class UtteranceInput(serializers.Serializer[Any]):
     }
 )
 class Utterance(serializers.Field[Any, Any, Any, Any]):
-    """What somebody said: the text, or the text with its time and speaker."""
+    """The words of one speaker: a text, or an object with the text, its time and its speaker."""
 
     _inside = UtteranceInput()
 
@@ -194,8 +194,8 @@ class ForgetInput(Personal):
             return self._check_choice(attrs)
         if wanted is not None and wanted not in attrs:
             raise serializers.ValidationError({wanted: "Say which one."})
-        beside = {wanted, "conversation_id"} if attrs["scope"] == "message" else {wanted}
-        named = [name for name in _NAMED_BY.values() if name in attrs and name not in beside]
+        allowed = {wanted, "conversation_id"} if attrs["scope"] == "message" else {wanted}
+        named = [name for name in _NAMED_BY.values() if name in attrs and name not in allowed]
         if others := [*named, *choosing]:
             text = f"Doesn't go with the scope {attrs['scope']}."
             raise serializers.ValidationError(dict.fromkeys(others, text))

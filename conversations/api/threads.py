@@ -1,4 +1,4 @@
-"""Find, rename, forget or clear the conversation that a call names, stored or temporary."""
+"""Find, rename, forget or clear the conversation of a request, stored or temporary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Thread = Conversation | TemporaryConversation
 
 
 def thread_of(call: Call, reference: str) -> Thread:
-    """Return the conversation. Raises `NotFound`."""
+    """Return the conversation with this id. Raise `NotFound` if there is none."""
     if call.user.pk is not None:
         try:
             return conversation_names.resolve(user=call.user, reference=reference)
@@ -35,9 +35,10 @@ def thread_of(call: Call, reference: str) -> Thread:
 
 
 def message_of(call: Call, reference: str) -> Message:
-    """Return the message with this id, ours or the client's, in `conversation_id` if given.
+    """Return the message with this id, which is our id or the client's id.
 
-    Raises `NotFound`, and `Invalid` if the conversation must be named.
+    If the request names a `conversation_id`, search only there. Raise `NotFound`, and `Invalid` if
+    several conversations use the id and the request names none.
     """
     named = call.data.get("conversation_id")
     thread = conversation_names.resolve(user=call.user, reference=named) if named else None
@@ -55,10 +56,10 @@ def kept(call: Call, reference: str) -> Conversation:
 
 
 def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: bool) -> Thread:
-    """Return the conversation, created on first write with the client's id; `brief` means
-    temporary.
+    """Return the conversation, and create it if the client's id is new.
 
-    Raises `Conflict` if a stored conversation is requested as temporary.
+    `brief` requests a temporary conversation. Raise `Conflict` if the conversation is stored but
+    `brief` is set, or if it has another kind.
     """
     try:
         found = thread_of(call, reference)
@@ -81,7 +82,7 @@ def thread_for_writing(call: Call, reference: str, *, kind: str | None, brief: b
 
 
 def unless_temporary(asked: Asked) -> str:
-    """Don't create a user for a temporary conversation."""
+    """Return how to treat an unknown user: a temporary conversation creates no user."""
     if asked.data.get("temporary"):
         return PRETEND
     reference = asked.ids.get("conversation_id") or asked.data.get("conversation_id")
@@ -98,7 +99,7 @@ def rename(call: Call, thread: Thread, *, title: str) -> Thread:
 
 
 def forget(call: Call, reference: str) -> Response:
-    return _leave(call, reference, message_forgets.forget_conversation)
+    return _forget_or_clear(call, reference, message_forgets.forget_conversation)
 
 
 def forget_message(call: Call, reference: str) -> Response:
@@ -112,11 +113,11 @@ def forget_message(call: Call, reference: str) -> Response:
 
 
 def clear(call: Call, reference: str) -> Response:
-    """Forget what was said; the empty conversation stays."""
-    return _leave(call, reference, message_forgets.clear_conversation, messages_only=True)
+    """Forget all messages of a conversation and keep the empty conversation."""
+    return _forget_or_clear(call, reference, message_forgets.clear_conversation, messages_only=True)
 
 
-def _leave(
+def _forget_or_clear(
     call: Call, reference: str, ask: Callable[..., Operation], *, messages_only: bool = False
 ) -> Response:
     thread = thread_of(call, reference)
@@ -137,6 +138,8 @@ def accepted(operation: Operation) -> Response:
 
 
 def as_kept(thread: Thread, answer: Mapping[str, Any], *, status: int = 200) -> Response:
-    """Return the response to a write; that of a temporary conversation isn't stored for retries."""
+    """Return the response to a write. Responses for temporary conversations aren't stored for
+    retries.
+    """
     kind = UnstoredResponse if isinstance(thread, TemporaryConversation) else Response
     return kind(answer, status=status)

@@ -1,4 +1,4 @@
-"""Conversations, their turns and messages, and ratings.
+"""Endpoints for conversations, turns, messages and ratings.
 
 `POST /turns` is the only write that a chat backend needs.
 """
@@ -68,7 +68,7 @@ class ConversationsView(MemcenterView):
         return threads.as_kept(made, _shown_conversation(made, user=call.user), status=201)
 
     def _named(self, call: Call, reference: str, *, brief: bool) -> Response:
-        """Return the conversation with the client's id if it exists already."""
+        """Return the conversation with the client's id; create it if it doesn't exist."""
         thread = thread_for_writing(call, reference, kind=call.data.get("kind"), brief=brief)
         title, is_new = call.data.get("title", ""), not (thread.message_count or thread.title)
         if title and is_new:
@@ -274,7 +274,7 @@ class FeedbackView(MemcenterView):
         return Response({"id": public_id, "rating": rating, "comment": shown, "forget": forget})
 
 
-# Rows as plain dicts, because serializers are too slow on hot paths.
+# Rows are rendered as plain dicts, because serializers are too slow on hot paths.
 
 
 def _shown_conversation(row: Conversation | TemporaryConversation, *, user: User) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def _shown_conversation(row: Conversation | TemporaryConversation, *, user: User
 def _shown_message(
     row: Message | TemporaryMessage, thread: Thread, *, in_window: bool
 ) -> dict[str, Any]:
-    rated = getattr(row, "feedback", None)  # the reverse side raises where there is none
+    rated = getattr(row, "feedback", None)  # without a rating, access raises AttributeError
     return {
         "id": row.public_id,
         "external_id": row.external_id,

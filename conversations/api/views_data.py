@@ -1,4 +1,4 @@
-"""Forget, clear, export and import."""
+"""Endpoints to forget, clear, export and import."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class ForgetView(MemcenterView):
         answers={200: serializers.ForgetQuestion, 202: serializers.ForgetAnswer},
         scope=Scope.FORGET,
         strict=True,
-        prepare=lambda call: _asked(call.data),
+        prepare=lambda call: _forget_requests(call.data),
         while_forgetting=True,
     )
     def post(self, call: Call) -> Response:
         scope = call.data["scope"]
-        if scope != "user":  # asked again, forgetting everything gives the same answer
+        if scope != "user":  # a repeated request to forget everything returns the same answer
             users.check_not_being_forgotten(call.user)
         return _FORGET[scope](call)
 
 
-def _asked(data: Mapping[str, Any]) -> list[Asked]:
+def _forget_requests(data: Mapping[str, Any]) -> list[Asked]:
     return spoken_requests.asked_about(data["about"]) if "about" in data else []
 
 
@@ -65,7 +65,7 @@ def _forget_memory(call: Call) -> Response:
 
 
 def _forget_about(call: Call) -> Response:
-    """Forget at once if exactly one memory is plainly meant; else return a question with ids."""
+    """Forget at once if the request clearly means one memory; otherwise return ids to choose."""
     found = spoken_requests.find(call.ready, user=call.user)
     outcome = spoken_requests.answer(found, user=call.user, requested_by_key=call.key_id)
     ids = {"memory_ids": outcome.memory_ids, "message_ids": outcome.message_ids}

@@ -1,4 +1,4 @@
-"""The memory block of a prompt, and the state of one conversation."""
+"""Endpoints for the memory block of a prompt and for the state of one conversation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ops.accounts import users
 
 
 def _prepared(call: Call, field: str) -> PreparedQuery:
-    """Analyse the question; names in it weigh more if a speaker has that name."""
+    """Analyse the question. Names in it weigh more if a speaker has that name."""
     text = call.data[field]
     if call.user.pk is None:
         return search.prepare_query(text)
@@ -64,7 +64,9 @@ class ContextView(MemcenterView):
 
 
 def _thread(call: Call) -> Thread | None:
-    """Return the conversation; an unknown id creates nothing here, only recording a turn does."""
+    """Return the conversation, or None if the client's id is unknown; only recording a turn creates
+    it.
+    """
     reference = call.data.get("conversation_id")
     if reference is None:
         return None
@@ -159,14 +161,14 @@ class EpisodesView(MemcenterView):
             return Response(listed([]))
         thread = kept(call, call.data["conversation_id"])
         if call.ready is not None:
-            return Response(listed(_alike(call, thread)))
+            return Response(listed(_similar_episodes(call, thread)))
         rows = selectors.episodes_of(call.user, thread)
         return Response(
             call.page.of(rows, order=NEWEST, show=lambda row: _shown_episode(row, similarity=None))
         )
 
 
-def _alike(call: Call, thread: Conversation) -> list[dict[str, object]]:
+def _similar_episodes(call: Call, thread: Conversation) -> list[dict[str, object]]:
     if not users.settings_of(call.user).episodic_enabled:
         return []
     found = recall.recall_episodes(

@@ -1,4 +1,4 @@
-"""The memory block of a prompt: recall, selection by budget, and the words around it.
+"""The memory block of a prompt: recall, selection within the token budget, and rendering.
 
 `context` reads the database; `assembly` and `control_tokens` take plain values.
 """

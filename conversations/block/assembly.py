@@ -1,4 +1,4 @@
-"""Assemble the memory block of a prompt: selection, order, token budget and the words around it."""
+"""Assemble the memory block of a prompt: selection, order, token budget and fixed sentences."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -92,7 +92,7 @@ def words_for(language: str) -> Words:
 
 
 OPEN, CLOSE = "<memory_block>", "</memory_block>"
-LAYERS = ("user", "soul", "tools")  # of the persona: what USER.md, SOUL.md and TOOLS.md say
+LAYERS = ("user", "soul", "tools")  # persona layers, from USER.md, SOUL.md and TOOLS.md
 SECTIONS = (
     "constraints",
     "preferences",
@@ -111,11 +111,11 @@ SHARES: Mapping[str, int] = MappingProxyType(
         "files": 10,
         "summary": 15,
         "episodes": 10,
-        "window": 0,  # gets what the others leave
+        "window": 0,  # uses the tokens that the other sections leave
     }
 )
-LAYER_SHARE = 5  # percent of the budget for each layer that says something, off the other shares
-# A memory is a short point; the full text of a long one can be fetched.
+LAYER_SHARE = 5  # percent of the budget for each non-empty layer, taken off the other shares
+# Maximum tokens per item. A memory is a short statement; clients can fetch a long one in full.
 _LONGEST = {
     "preferences": 100,
     "memories": 100,
@@ -124,15 +124,15 @@ _LONGEST = {
     "episodes": 160,
 }
 _ELLIPSIS = "…"
-_GAP = 1  # the empty line between sections, in tokens
+_GAP = 1  # tokens of the empty line between sections
 
 
 @dataclass(frozen=True)
 class BlockItem:
     """A recalled item. `reply` is the assistant's part of an episode; `role` is for messages.
 
-    `relevance` is compared with the floor; None means always included. `score` and `importance`
-    give the order. A `doubted` item waits for the person's review and is marked so.
+    `relevance` is compared with the floor; None means that the item is always included. `score` and
+    `importance` determine the order. A `doubted` item awaits the person's review and is marked so.
     """
 
     type: str  # memory | file | note | summary | episode | message
@@ -147,14 +147,15 @@ class BlockItem:
     doubted: bool = False
     reply: str = ""
     role: str = "user"
-    day: str = ""  # when it was said, as it should be shown
+    day: str = ""  # display form of the day on which it was said
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """The candidates for the block. Layers, files and the window keep the given order.
+    """The candidates for the block.
 
-    `user`, `soul` and `tools` are the lines of the persona layers; the window is oldest first.
+    `user`, `soul` and `tools` are the lines of the persona layers. Layers, files and the window
+    keep the given order; the window is oldest first.
     """
 
     constraints: Sequence[BlockItem] = ()
@@ -171,8 +172,10 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the block. `top_k` counts preferences and memories that aren't always
-    included; `shares` are percent of the budget.
+    """The limits of the block.
+
+    `top_k` limits the preferences and memories that aren't always included. `shares` are percent of
+    the budget.
     """
 
     budget: int = 1_500
@@ -203,14 +206,14 @@ EMPTY = Block("", 0)
 def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str = "en") -> Block:
     """Return the block of at most `limits.budget` tokens; empty if nothing was recalled or fits.
 
-    Each section gets its share of the tokens that the fixed sentences and the layers leave, and
+    The tokens left by the fixed sentences and the layers are split by `limits.shares`; a section
     passes unused tokens to the sections below it. Layers share theirs evenly. Items that don't fit
-    are cut from the bottom of their section; if not even the first item fits, it is shortened.
-    The same input always gives the same text.
+    are cut from the bottom of their section; if not even the first item fits, it is shortened. The
+    same input always gives the same text.
     """
     limits, words = limits or Limits(), words_for(language)
     chosen = _without_repetition(_chosen(recalled, limits=limits))
-    body = limits.budget - _frame(language)
+    body = limits.budget - _frame_tokens(language)
     layers = [name for name in LAYERS if chosen[name]]
     of_layer = body * LAYER_SHARE // 100
     shared = body - of_layer * len(layers)
@@ -227,7 +230,7 @@ def assemble(recalled: Recalled, *, limits: Limits | None = None, language: str 
         if section is not None:
             sections.append(section)
             left -= section.tokens + _GAP
-    return _within(sections, chosen=chosen, budget=limits.budget, words=words)
+    return _fit_budget(sections, chosen=chosen, budget=limits.budget, words=words)
 
 
 def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]:
@@ -246,7 +249,7 @@ def _chosen(recalled: Recalled, *, limits: Limits) -> dict[str, list[BlockItem]]
         "memories": [item for item in best if item not in preferences],
         **{name: list(getattr(recalled, name)) for name in (*LAYERS, "files", "summary")},
         "episodes": sorted(episodes, key=_by_score)[: limits.episodes],
-        "window": list(reversed(recalled.window)),  # the newest are the last to go
+        "window": list(reversed(recalled.window)),  # items are cut from the end
     }
 
 
@@ -263,7 +266,7 @@ def _by_importance(item: BlockItem) -> tuple[bool, float, float, str]:
 
 
 def _without_repetition(chosen: Mapping[str, list[BlockItem]]) -> dict[str, list[BlockItem]]:
-    """Drop empty items, and items whose id or text stands further up."""
+    """Drop empty items, and items whose id or text already occurs in an earlier section."""
     seen: set[str] = set()
     kept: dict[str, list[BlockItem]] = {}
     for name in SECTIONS:
@@ -287,20 +290,20 @@ def _marks(item: BlockItem) -> set[str]:
 
 
 def _section(name: str, items: Sequence[BlockItem], *, limit: int, words: Words) -> Section | None:
-    """Return the first items that fit, or a shortened first item."""
+    """Return a section with the first items that fit, or with a shortened first item."""
     items = (
         [_shortened(item, limit=_LONGEST[name]) for item in items] if name in _LONGEST else items
     )
-    fitting = _most(
+    fitting = _largest_fitting(
         len(items), lambda count: tokens.count(_render(name, items[:count], words=words)) <= limit
     )
     if fitting:
-        return _made(name, items[:fitting], words=words)
+        return _make_section(name, items[:fitting], words=words)
     return _cut_to_fit(name, items[0], limit=limit, words=words) if items else None
 
 
-def _most(highest: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `highest` that fits, or 0, by bisection."""
+def _largest_fitting(highest: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to `highest` that fits, or 0. Uses bisection."""
     low = 0
     while low < highest:
         middle = (low + highest + 1) // 2
@@ -311,7 +314,7 @@ def _most(highest: int, fits: Callable[[int], bool]) -> int:
 def _cut_to_fit(name: str, item: BlockItem, *, limit: int, words: Words) -> Section | None:
     room = limit - tokens.count(_render(name, [replace(item, text="", reply="")], words=words))
     while room > 1:
-        section = _made(name, [_shortened(item, limit=room)], words=words)
+        section = _make_section(name, [_shortened(item, limit=room)], words=words)
         if section.tokens <= limit:
             return section
         room -= section.tokens - limit
@@ -319,7 +322,7 @@ def _cut_to_fit(name: str, item: BlockItem, *, limit: int, words: Words) -> Sect
 
 
 def _shortened(item: BlockItem, *, limit: int) -> BlockItem:
-    """Shorten the text (and an episode's reply) to `limit` tokens together."""
+    """Shorten the text and an episode's reply to `limit` tokens in total."""
     text, reply = item.text, item.reply
     if tokens.count(text) + tokens.count(reply) <= limit:
         return item
@@ -337,7 +340,7 @@ def _beginning(text: str, *, limit: int) -> str:
     return f"{start}{_ELLIPSIS}" if start else ""
 
 
-def _made(name: str, items: Sequence[BlockItem], *, words: Words) -> Section:
+def _make_section(name: str, items: Sequence[BlockItem], *, words: Words) -> Section:
     text = _render(name, items, words=words)
     return Section(name, text, tokens.count(text), tuple(item.id for item in items))
 
@@ -356,7 +359,7 @@ def _render(name: str, items: Sequence[BlockItem], *, words: Words) -> str:
 
 
 def _by_kind(items: Sequence[BlockItem], *, words: Words) -> list[str]:
-    """Group by kind: groups ordered by their best item, items in the given order."""
+    """Group items by kind. Groups are ordered by their best item; items keep the given order."""
     groups: dict[str, list[str]] = {}
     for item in items:
         kind = words.kinds.get(item.kind) or words.kinds[""]
@@ -382,19 +385,22 @@ def _framed(sections: Sequence[Section], *, words: Words) -> str:
 
 
 @cache
-def _frame(language: str) -> int:
-    """Return the tokens of the fixed sentences."""
+def _frame_tokens(language: str) -> int:
+    """Return the number of tokens of the fixed sentences."""
     return tokens.count(_framed([], words=words_for(language)))
 
 
-def _within(
+def _fit_budget(
     sections: list[Section],
     *,
     chosen: Mapping[str, Sequence[BlockItem]],
     budget: int,
     words: Words,
 ) -> Block:
-    """Count the finished text, since tokens may span lines, and cut from the bottom."""
+    """Cut sections from the bottom until the finished text fits the budget.
+
+    Count the finished text, since a token may span lines.
+    """
     while sections:
         text = _framed(sections, words=words)
         count = tokens.count(text)

@@ -59,7 +59,10 @@ class Item:
 
 @dataclass
 class Gathered:
-    """The result of each stage before assembly; `missed` holds the nearest items below the cut."""
+    """The results of each stage before assembly; `missed` holds the nearest memories below the cut.
+
+    Persona layers and notes are in `noted`.
+    """
 
     memories: Sequence[RecalledMemory] = ()
     missed: Sequence[RecalledMemory] = ()
@@ -84,7 +87,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The caller's options for the block; None means the default of the settings."""
+    """The caller's options for the block. None means the default from the settings."""
 
     conversation_kind: str | None = None
     project: Project | None = None
@@ -107,11 +110,11 @@ def build(
 ) -> Context:
     """Recall for one message, assemble the block within its token budget and record a trace.
 
-    The block contains the notes of today and yesterday, newest first, and the persona layers. In
-    a group conversation no item of the user scope is recalled, and a layer that is switched off
+    The block contains the notes of today and yesterday, newest first, and the persona layers. In a
+    group conversation no item of the user scope is recalled. A layer that is switched off
     contributes nothing. The same state and message give the same block. For a temporary
-    conversation nothing is written, no trace and no access count. `own` holds the person's settings
-    if this request has read them already. Raises `Invalid`.
+    conversation nothing is written, not even a trace or an access count. `own` holds the person's
+    settings if the request has already read them. Raise `Invalid`.
     """
     started = time.perf_counter()
     wanted = wanted or Wanted()
@@ -120,7 +123,7 @@ def build(
     _check(wanted)
     own = own or users.settings_of(user)
     found = _gather(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
-    recalled = _recalled(found)
+    recalled = _block_candidates(found)
     block = assembly.assemble(
         recalled,
         limits=_limits(wanted),
@@ -131,7 +134,7 @@ def build(
     request_id = ""
     if wanted.is_traced:
         shown = {public_id for section in block.sections for public_id in section.item_ids}
-        floor = settings.RELEVANCE_FLOOR  # others are there whatever is asked
+        floor = settings.RELEVANCE_FLOOR  # items below the floor are included for every question
         used = [
             one.memory.pk
             for one in found.memories
@@ -167,9 +170,9 @@ def preview(
     conversation: Conversation,
     own: UserSettings | None = None,
 ) -> Context:
-    """Return what `context.build` would return, without a trace and without counting a use.
+    """Return the result of `build` without recording a trace or counting a use.
 
-    A few memories just below the cut come with it. `own` is as in `context.build`.
+    It also contains a few memories just below the cut. `own` is as in `build`.
     """
     wanted = Wanted(misses=PREVIEW_MISSES, is_traced=False)
     return build(prepared, user=user, conversation=conversation, wanted=wanted, own=own)
@@ -182,7 +185,7 @@ def _build_temporary(
     wanted: Wanted,
     own: UserSettings | None,
 ) -> Context:
-    """Build the block as for no conversation, with the window of the temporary one.
+    """Build the block as without a conversation, with the window of the temporary one.
 
     The block of an unknown person is empty.
     """
@@ -289,7 +292,7 @@ def _limits(wanted: Wanted) -> Limits:
     )
 
 
-def _recalled(found: Gathered) -> Recalled:
+def _block_candidates(found: Gathered) -> Recalled:
     items = {one.memory.public_id: _memory_item(one) for one in found.memories}
     by_kind: dict[str, list[BlockItem]] = {"constraints": [], "preferences": [], "memories": []}
     sections = {Kind.CONSTRAINT.value: "constraints", Kind.PREFERENCE.value: "preferences"}
@@ -352,7 +355,7 @@ def _episode_item(one: RecalledEpisode) -> BlockItem:
 
 
 def _items(found: Gathered, block: assembly.Block) -> list[Item]:
-    """Return the items in the order of the block, then recalled items that did not fit."""
+    """Return the items in the order of the block, followed by recalled items that didn't fit."""
     order = {
         public_id: place
         for place, public_id in enumerate(

@@ -1,9 +1,9 @@
 """Neutralise recalled text that a model would read as part of the prompt's own structure.
 
-Stored text may carry an attack: tags that close the memory block, the control tokens of chat
-templates (`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), the names of speakers at
-the beginning of a line, and the same in look-alike or invisible characters. The words stay: only
-the characters that make them structure are replaced, so people still recognise them.
+Stored text may carry an attack: tags that close the memory block, control tokens of chat templates
+(`<|im_start|>`, `[INST]`, `<<SYS>>`, `</s>`, `### System:`), speaker names at the beginning of a
+line, or any of these in look-alike or invisible characters. The words stay readable: only the
+characters that form the structure are replaced.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import unicodedata
 from functools import cache
 
-# Characters that a model or a normaliser takes for another one.
+# Each ASCII character with the characters that a model or a normaliser takes for it.
 _LOOK_ALIKES = {
     "<": "＜﹤‹〈〈⟨❬❮❰≮˂ᐸᚲ⧼«《",
     ">": "＞﹥›〉〉⟩❭❯❱≯˃ᐳ⧽»》",
@@ -44,7 +44,7 @@ _LOOK_ALIKES = {
     "u": "υ",
     "y": "у",
 }
-# Brackets of book titles and quotations, kept if no control word is inside.
+# Brackets of book titles and quotations. They are kept if they contain no control word.
 _DOUBLE = frozenset("«»《》")
 _HIDDEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b"
@@ -52,13 +52,13 @@ _HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _JOINERS = re.compile("[\u200c\u200d]{2,}")
-# They join letters of some scripts and parts of an emoji; next to ASCII they hide something.
+# A joiner is valid between letters of some scripts and parts of an emoji, but not next to ASCII.
 _JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])")
 _MARKS = re.compile(
     r"(?<=[<>\[\]|/#:])[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
     r"\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]++|(?<=[^\W\d])[\ufe00-\ufe0f]++|(?<=[*])\ufe0f"
 )
-# Most texts contain none of these and need no replacement.
+# Fast check: most texts contain none of these characters and need no replacement.
 _OPENERS = re.compile(
     "[" + re.escape("".join(one + _LOOK_ALIKES[one] for one in "<[#:")) + "\u200c\u200d]"
 )
@@ -68,7 +68,7 @@ _CONTROL = (
     r"cls|sep|g?mask|sop|eop|s|(?:start|end)_of_turn|think)"
 )
 _CONTROL_WORD = re.compile(rf"\A[\s/|!?]*+{_CONTROL}[\s/|!?]*+", re.IGNORECASE)
-# Possessive and anchored at the start of a run of brackets, so the time is linear.
+# Possessive quantifiers, anchored at the start of a run of brackets, keep the time linear.
 _TOKEN = re.compile(
     rf"(?<!<)<++(?P<named>[^\W\d][^<>]*+|\s++{_CONTROL}[\s/|]*+)>++"
     r"|(?<!<)<++(?P<signed>\s*+[/!?|][^<>]*+)>++"
@@ -88,10 +88,10 @@ _Found = list[tuple[tuple[int, int], str]]
 
 
 def neutral(text: str) -> str:
-    """Return the text on one line, without any structure of a prompt."""
+    """Return the text on one line, without any prompt structure."""
     text = _HIDDEN.sub("", text)
     if _OPENERS.search(text):
-        # Twice, since a tag may contain a token in square brackets.
+        # Run twice, since a tag may contain a token in square brackets.
         plain = _without_tokens(_without_tokens(_without_joiners(text)))
         text = "".join(map(_without_role, _LINES.split(plain)))
     return " ".join(text.split())
@@ -108,7 +108,7 @@ def _without_joiners(text: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    """Replace the brackets of tags and tokens by round ones."""
+    """Replace the brackets of tags and control tokens by round brackets."""
     found: _Found = []
     for one in _TOKEN.finditer(_folded(text)):
         name = str(one.lastgroup)
@@ -120,17 +120,17 @@ def _without_tokens(text: str) -> str:
 
 
 def _is_title(brackets: str, inner: str) -> bool:
-    """Tell whether the brackets mark a book title or quotation without a control word."""
+    """Return True if the brackets mark a book title or quotation without a control word."""
     return _DOUBLE.issuperset(brackets) and not _CONTROL_WORD.fullmatch(inner)
 
 
 def _plain(inner: str) -> str:
-    """Return the bracketed text, without our own block's name and a template's pipes."""
+    """Return the bracketed text without pipes, and with our block's name made harmless."""
     return re.sub(r"(?i)memory_+block", "memory block", inner).strip("| ")
 
 
 def _without_role(line: str) -> str:
-    """Remove a speaker's name at the beginning and headings that name a role."""
+    """Remove a speaker name at the beginning, and headings that name a role."""
     folded = _folded(line)
     found: _Found = [(one.span(), f"({one['role']})") for one in _HEADING.finditer(folded)]
     role = _ROLE.match(folded)
@@ -148,14 +148,14 @@ def _replaced(text: str, found: _Found) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return the text in plain characters, position by position."""
+    """Return the text with look-alikes replaced by ASCII, one character for one character."""
     return text if text.isascii() else text.translate(_table())
 
 
 @cache
 def _table() -> dict[int, str]:
     table: dict[int, str] = {}
-    # Full-width forms, and the letters of mathematics.
+    # Full-width forms, mathematical letters and letter-like symbols.
     for code in (*range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D800), *range(0x2100, 0x2150)):
         plain = unicodedata.normalize("NFKC", chr(code))
         if len(plain) == 1 and plain.isascii():

@@ -1,4 +1,4 @@
-"""Answer a person in the chat: the message, recall, the model's stream, the demo assistant.
+"""Answer a person in the chat: record the message, recall, and stream the model's answer.
 
-May use all other rooms of this app but its pages and its API.
+May use all other packages of this app except its pages and its API.
 """

@@ -1,8 +1,8 @@
-"""Stream one answer until it ends or is stopped, and record it either way.
+"""Stream one answer until it ends or is stopped, and record it in both cases.
 
-Answers in progress, and requests to stop them, are keys in Redis, visible to every process. They
-hold only a hash of the conversation's id and expire soon after their process has died. Without
-Redis an answer can't be stopped from another process; everything else goes on.
+Answers in progress, and requests to stop them, are keys in Redis, visible to every process. The
+keys contain only a hash of the conversation's id, and expire soon after their process has died.
+Without Redis an answer can't be stopped from another process; everything else still works.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ _KEY_PREFIX = "mc:answering:"
 _KEY_SECONDS = 30
 _STOP = b"stop"
 _GO_ON = b"go on"
-_LOOK_EVERY = 0.1  # seconds
-_PATIENCE = 0.2  # seconds between two looks at whether to go on
+_CHECK_EVERY = 0.1  # seconds
+_PATIENCE = 0.2  # seconds without a piece before the loop checks for a stop request
 
 
 class End(Enum):
     """The reason why an answer ended."""
 
     WHOLE = "whole"
-    STOPPED = "stopped"  # as was asked; what was shown is kept, and the turn is learned from
-    BROKEN = "broken"  # the model failed in the middle; what came is kept as unfinished
+    STOPPED = "stopped"  # stopped on request; the shown part is kept and the turn is learned from
+    BROKEN = "broken"  # the model failed in the middle; the received part is kept as unfinished
     SILENT = "silent"  # the model failed before the first word
     UNSAID = "unsaid"  # stopped before the first word
-    GONE = "gone"  # what it answers was forgotten meanwhile, or answered elsewhere
+    GONE = "gone"  # the question was forgotten in the meantime, or answered elsewhere
 
 
 class Answering:
     """An iterator over the pieces of an answer. An empty piece means that the model is silent.
 
-    After the iteration `end` holds the reason. The question must be in `thread` beforehand. A
-    consumer that goes away calls `finish`, which reads the answer to its end and records it.
-    `release` is called as soon as no model is in use any more.
+    After the iteration `end` holds the reason why the answer ended. The question must be recorded
+    in `thread` beforehand. If the consumer disconnects, call `finish`, which reads the answer to
+    its end and records it. `release` is called as soon as the model is no longer in use.
     """
 
     def __init__(self, thread: Thread, *, release: Callable[[], object] = lambda: None) -> None:
@@ -65,7 +65,7 @@ class Answering:
         self.end: End | None = None
         self._release = release
         self._began = time.monotonic()
-        self._looked = self._began
+        self._last_check = self._began
         self._pieces = self._run()
 
     def __iter__(self) -> Iterator[str]:
@@ -79,18 +79,18 @@ class Answering:
         return self.end
 
     def _run(self) -> Iterator[str]:
-        hearing: PieceReader | None = None
+        reader: PieceReader | None = None
         try:
             prepared = self._prepared()
             if prepared is None:
                 return
-            hearing = PieceReader(answer_text.pieces_of(prepared), done=self._release)
-            end = yield from self._heard(hearing)
-            hearing.leave()
+            reader = PieceReader(answer_text.pieces_of(prepared), done=self._release)
+            end = yield from self._read_answer(reader)
+            reader.leave()
             self._account(prepared, end)
-            self.end = self._keep(prepared, end)
+            self.end = self._record(prepared, end)
         finally:
-            if hearing is None:
+            if reader is None:
                 self._release()
             end_answer(self.thread.public_id)
 
@@ -103,11 +103,11 @@ class Answering:
             self.end = End.GONE
         return None
 
-    def _heard(self, hearing: PieceReader) -> Generator[str, None, End]:
+    def _read_answer(self, reader: PieceReader) -> Generator[str, None, End]:
         """Yield the pieces and return the reason why they ended."""
         while not self._is_to_stop():
             try:
-                piece = hearing.next()
+                piece = reader.next()
             except ProviderError:
                 return End.BROKEN
             if piece is None:
@@ -121,12 +121,12 @@ class Answering:
 
     def _is_to_stop(self) -> bool:
         now = time.monotonic()
-        if now - self._looked < _LOOK_EVERY:
+        if now - self._last_check < _CHECK_EVERY:
             return False
-        self._looked = now
+        self._last_check = now
         return not renew_answer(self.thread.public_id)
 
-    def _keep(self, prepared: Prepared, end: End) -> End:
+    def _record(self, prepared: Prepared, end: End) -> End:
         if not self.text.strip():
             return End.UNSAID if end is End.STOPPED else End.SILENT
         try:
@@ -154,7 +154,7 @@ class Answering:
 
 
 class PieceReader:
-    """Reads pieces in a thread of its own, which calls `done` at the end."""
+    """Reads pieces in a separate thread, which calls `done` at the end."""
 
     def __init__(self, pieces: Iterator[str], *, done: Callable[[], object]) -> None:
         self._queue: Queue[str | ProviderError | None] = Queue()
@@ -162,13 +162,13 @@ class PieceReader:
         self._end: ProviderError | None = None
         self._is_over = False
         threading.Thread(
-            target=self._listen, args=(pieces, done), name="hearing", daemon=True
+            target=self._listen, args=(pieces, done), name="reader", daemon=True
         ).start()
 
     def next(self) -> str | None:
         """Return all text since the last call; empty after a silence, None at the end.
 
-        Raises `ProviderError` if the stream broke off.
+        Raise `ProviderError` if the stream broke off.
         """
         said: list[str] = []
         try:
@@ -194,7 +194,7 @@ class PieceReader:
         return []
 
     def _listen(self, pieces: Iterator[str], done: Callable[[], object]) -> None:
-        # If this thread itself fails, the reader must not take that for the end of an answer.
+        # If this thread fails, the consumer must not take the failure for the end of the answer.
         end: ProviderError | None = ProviderError("The answer broke off.", retryable=True)
         try:
             for piece in pieces:
@@ -210,14 +210,14 @@ class PieceReader:
 
 
 def begin_answer(conversation: str) -> bool:
-    """Mark the conversation as being answered; return False if another answer is in progress."""
+    """Mark the conversation as being answered. Return False if another answer is in progress."""
     with _without_redis():
         return bool(client().set(_answer_key(conversation), _GO_ON, nx=True, ex=_KEY_SECONDS))
     return True
 
 
 def renew_answer(conversation: str) -> bool:
-    """Renew the mark; return False if the answer must stop."""
+    """Renew the mark. Return False if the answer must stop."""
     with _without_redis():
         mark = client().getex(_answer_key(conversation), ex=_KEY_SECONDS)
         return bool(mark != _STOP)
@@ -230,14 +230,16 @@ def end_answer(conversation: str) -> None:
 
 
 def stop_answer(conversation: str) -> bool:
-    """Request that the answer stops; return False if none is in progress."""
+    """Request that the answer stops. Return False if no answer is in progress."""
     with _without_redis():
         return bool(client().set(_answer_key(conversation), _STOP, xx=True, ex=_KEY_SECONDS))
     return False
 
 
 def is_answering(conversation: str) -> bool:
-    """Tell whether an answer is in progress; a stopped one is, until it is recorded."""
+    """Return True if an answer is in progress; a stopped answer is in progress until it is
+    recorded.
+    """
     with _without_redis():
         return bool(client().exists(_answer_key(conversation)))
     return False

@@ -1,4 +1,4 @@
-"""Prepare an answer, and write it by the configured model or by the demo assistant."""
+"""Prepare an answer, and generate it with the configured model or the demo assistant."""
 
 from __future__ import annotations
 
@@ -63,10 +63,9 @@ class Prepared:
     """Everything known before the first word of an answer.
 
     `window` holds the messages before `text`. `forget` is the outcome of a request to forget, or
-    None. `remembered` holds the texts that the demo assistant answers with. `remembering` tells
-    whether the turn will be learned from. `only_forgets` tells that the message asks for nothing
-    but a forget, so that no model is called. `passing` marks a temporary chat, which stores no
-    list to choose from.
+    None. `remembered` holds the texts from which the demo assistant answers. `remembering` is True
+    if the turn will be learned from. `only_forgets` is True if the message only asks to forget, so
+    that no model is called. `passing` marks a temporary chat, which stores no list to choose from.
     """
 
     text: str
@@ -87,11 +86,11 @@ def prepare(
     question: Message | TemporaryMessage | None = None,
     without: Collection[str] = (),
 ) -> Prepared:
-    """Carry out a request to forget in `text`, then recall for it.
+    """Carry out a request to forget in `text`, then recall for `text`.
 
-    `question` is the message if it is recorded already. Messages in `without` (public ids) are
-    left out of the window. A temporary chat leaves no trace and is not learned from. Opens its own
-    transactions; call it outside of any. Raises `ProviderError`.
+    `question` is the message if it is already recorded. Messages in `without` (public ids) are left
+    out of the window. A temporary chat leaves no trace and is not learned from. Opens its own
+    transactions; call it outside of any. Raise `ProviderError`.
     """
     with as_user(user):
         speakers = selectors.speakers_of(user)
@@ -99,28 +98,29 @@ def prepare(
     asked = spoken_requests.asked_in(text)
     passing = isinstance(conversation, TemporaryConversation)
     with as_user(user, changing=bool(asked)):
-        forget = _settled(asked, user, conversation, question) if asked else None
+        forget = _carry_out_forgets(asked, user, conversation, question) if asked else None
         found = context.build(query, user=user, conversation=conversation)
         return Prepared(
             text,
             found,
             [one for one in found.window if one.message_id not in without],
             forget,
-            _to_answer_with(text, found, user=user),
+            _remembered_texts(text, found, user=user),
             remembering=not passing and users.settings_of(user).longterm_enabled,
             only_forgets=spoken_requests.says_nothing_else(text, asked),
             passing=passing,
         )
 
 
-def _settled(
+def _carry_out_forgets(
     asked: Sequence[Asked],
     user: User,
     conversation: Conversation | TemporaryConversation,
     question: Message | TemporaryMessage | None,
 ) -> Outcome:
-    """Forget what is plainly meant. "Forget that" means nothing in a temporary chat, which teaches
-    nothing.
+    """Forget the memories that the request clearly means.
+
+    "Forget that" has no meaning in a temporary chat, because a temporary chat teaches nothing.
     """
     if isinstance(conversation, TemporaryConversation):
         found = spoken_requests.find(asked, user=user)
@@ -133,11 +133,11 @@ def _settled(
     return spoken_requests.answer(found, user=user)
 
 
-def _to_answer_with(text: str, found: Context, *, user: User) -> list[str]:
-    """Return the texts that fit, best first, or all active memories if the person asks for them."""
+def _remembered_texts(text: str, found: Context, *, user: User) -> list[str]:
+    """Return the relevant texts, best first, or all active memories if the person asks for them."""
     asks_for_all = demo_assistant.intent_of(text) is Intent.LIST
     if not asks_for_all or not users.settings_of(user).longterm_enabled:
-        # Constraints in the block need not be relevant.
+        # The block also contains constraints that aren't relevant.
         relevance = {one.id: one.components.get("raw_relevance", 0.0) for one in found.items}
         memories = [one for one in found.items if one.type == "memory"]
         fitting = [one for one in memories if relevance[one.id] >= settings.RELEVANCE_FLOOR]
@@ -153,7 +153,7 @@ def model_name() -> str:
 
 
 def pieces_of(prepared: Prepared) -> Iterator[str]:
-    """Yield the answer in pieces, without a database query. Raises `ProviderError`."""
+    """Yield the answer in pieces, without a database query. Raise `ProviderError`."""
     if not model_name() or prepared.only_forgets:
         yield from demo_answer(prepared).splitlines(keepends=True)
         return
@@ -181,7 +181,7 @@ def account(
     took_ms: int,
     outcome: Literal["ok", "truncated", "failed"],
 ) -> None:
-    """Record the time and tokens of a model's answer, outside of any transaction."""
+    """Record the time and tokens of a model's answer. Call it outside of any transaction."""
     if not model_name() or prepared.only_forgets:
         return
     sent = sum(tokens.count(one.content) for one in _messages(prepared))
@@ -229,8 +229,8 @@ class Exchange:
 def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
     """Answer `text` with the demo assistant and record the turn.
 
-    A request to forget is carried out before the answer, so that the answer can tell its outcome.
-    Opens its own transactions; call it outside of any. Raises as `record_turn` does.
+    A request to forget is carried out first, so that the answer can state its outcome. Opens its
+    own transactions; call it outside of any. Raise the same errors as `record_turn`.
     """
     prepared = prepare(text, user=user, conversation=conversation)
     reply = demo_answer(prepared)
@@ -251,8 +251,8 @@ def exchange(text: str, *, user: User, conversation: Conversation) -> Exchange:
 def exchange_in_passing(text: str, *, user: User, conversation: TemporaryConversation) -> str:
     """Answer `text` with the demo assistant, store both in Redis only and return the answer.
 
-    An unambiguous request to forget is carried out all the same. Opens its own transactions; call
-    it outside of any.
+    An unambiguous request to forget is carried out here too. Opens its own transactions; call it
+    outside of any.
     """
     reply = demo_answer(prepare(text, user=user, conversation=conversation))
     if not conversation.title:

@@ -1,7 +1,7 @@
-"""The message to answer: a new one, the last one again, or an edited one.
+"""Select the message to answer: a new message, the last one again, or an edited one.
 
-Kept and temporary chats are answered in the same way; they differ in where a message is recorded. A
-question is recorded before the model is called, so that a failure never loses it.
+Stored and temporary chats are answered in the same way; they differ in where a message is recorded.
+A question is recorded before the model is called, so that a failure never loses it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Said = TypeVar("Said", Message, TemporaryMessage)
 class _Thread(Generic[Chat, Said]):
     """The newest message of a person in a conversation, with its present answer if any.
 
-    `said` holds the messages of the final turn. `shown` holds the public ids of the messages before
-    the question is answered.
+    `said` holds the messages of the final turn. `shown` holds the public ids of the messages that
+    exist before the question is answered.
     """
 
     user: User
@@ -63,10 +63,10 @@ class _Thread(Generic[Chat, Said]):
         )
 
     def keep(self, prepared: Prepared, reply: MessageInput) -> None:
-        """Record the answer. An answer that broke off never replaces the present one.
+        """Record the answer. An answer that broke off never replaces an existing one.
 
-        Raises `NotFound` if the question was deleted, and `Conflict` if it was answered elsewhere
-        or something newer was said.
+        Raise `NotFound` if the question was deleted, and `Conflict` if it was answered elsewhere or
+        a newer message exists.
         """
         if self.answer is None or reply.completed:
             self._record(prepared, reply)
@@ -77,11 +77,11 @@ class _Thread(Generic[Chat, Said]):
 
 @dataclass
 class KeptThread(_Thread[Conversation, Message]):
-    """The newest message of a kept conversation.
+    """The newest message of a stored conversation.
 
     Answering it again replaces the whole turn through the forgetting services, so that its words
     count as told anew and can be learned again. The old turn is replaced only when the new answer
-    is complete; if that fails, the old turn stays.
+    is complete; if the answer fails, the old turn stays.
     """
 
     turn: Turn | None = None
@@ -89,15 +89,15 @@ class KeptThread(_Thread[Conversation, Message]):
     def _record(self, prepared: Prepared, reply: MessageInput) -> None:
         with as_user(self.user):
             if self.turn is not None:
-                self.said = self._anew(reply, prepared.forget)
+                self.said = self._replace_turn(reply, prepared.forget)
             else:
-                self.said = [self.question, self._completed(reply, prepared.forget)]
+                self.said = [self.question, self._complete_turn(reply, prepared.forget)]
             request_id = prepared.found.request_id
             traces.answered(user=self.user, request_id=request_id, answer=self.said[-1])
 
-    def _anew(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
+    def _replace_turn(self, reply: MessageInput, forget: Outcome | None) -> list[Message]:
         assert self.answer is not None
-        # The lock is the one that recording and forgetting take.
+        # Recording and forgetting take the same lock.
         Conversation.objects.select_for_update().filter(pk=self.conversation.pk).first()
         found = _last_kept(self.user, self.conversation)
         if found is None or found.shown != self.shown:
@@ -115,8 +115,8 @@ class KeptThread(_Thread[Conversation, Message]):
         conversation_names.give_title(turn.conversation, self.question.content)
         return [turn.user_message, turn.assistant_message]
 
-    def _completed(self, reply: MessageInput, forget: Outcome | None) -> Message:
-        if self.answer is not None:  # it had broken off
+    def _complete_turn(self, reply: MessageInput, forget: Outcome | None) -> Message:
+        if self.answer is not None:  # the earlier answer broke off
             message_forgets.forget_message(user=self.user, message=self.answer)
         return turns.record_answer(
             user=self.user, question=self.question, answer=reply, forget=forget
@@ -144,11 +144,12 @@ Thread = KeptThread | TemporaryThread
 
 @dataclass(frozen=True)
 class Editable:
-    """A message of the person, and the public ids of those that its edit deletes, oldest first.
+    """A message of the person, and the public ids of the messages that its edit deletes, oldest
+    first.
 
-    These are the message itself and all that was said after it. An edit of more than the last
-    exchange must be confirmed by the id of the newest message, which the person was told about.
-    `is_first`: nothing was said before. `pks` are the keys of kept messages.
+    An edit deletes the message itself and all later messages. An edit of more than the last
+    exchange must be confirmed by the id of the newest message that the person saw. `is_first` is
+    True if no message precedes it. `pks` are the keys of stored messages.
     """
 
     question: Message | TemporaryMessage
@@ -167,7 +168,7 @@ class Editable:
 
 
 class UnconfirmedEdit(Conflict):
-    """The edit deletes messages that the person was not told about."""
+    """Raised if the edit would delete messages that the person wasn't shown."""
 
 
 @dataclass(frozen=True)
@@ -186,24 +187,24 @@ def ask(
     conversation: Conversation | TemporaryConversation | None,
     is_temporary: bool = False,
 ) -> Thread:
-    """Record a new message; `is_temporary` tells of which kind a new conversation is.
+    """Record a new message. `is_temporary` makes a new conversation a temporary one.
 
-    Opens its own transactions. Raises as `record_message`.
+    Opens its own transactions. Raise the same errors as `record_message`.
     """
     if conversation is None and is_temporary:
         conversation = temporary.create(user=user, external_id=None)
     if isinstance(conversation, TemporaryConversation):
-        return _say_in_passing(text, user=user, conversation=conversation)
+        return _record_temporary_question(text, user=user, conversation=conversation)
     with as_user(user):
         if conversation is None:
             conversation = conversation_names.create(user=user, external_id=None)
-        return _say(text, user=user, conversation=conversation)
+        return _record_question(text, user=user, conversation=conversation)
 
 
 def last(*, user: User, conversation: Conversation | TemporaryConversation) -> Thread:
-    """Return the last question, to be answered (again). Runs in the caller's transaction.
+    """Return the last question, to be answered (again). Run in the caller's transaction.
 
-    Raises `Conflict` if the conversation has no question.
+    Raise `Conflict` if the conversation has no question.
     """
     if isinstance(conversation, TemporaryConversation):
         found: Thread | None = _last_temporary(user, conversation)
@@ -219,7 +220,7 @@ def editable(
 ) -> Editable:
     """Return the person's message with this public id, or the last one, with what an edit deletes.
 
-    Runs in the caller's transaction. Raises `Conflict` if there is no such message.
+    Run in the caller's transaction. Raise `Conflict` if there is no such message.
     """
     if isinstance(conversation, TemporaryConversation):
         said = temporary.read(conversation)
@@ -259,17 +260,17 @@ def edit(
     message: str,
     newest: str = "",
 ) -> Edited:
-    """Replace the text of a message of the person, and go on from there.
+    """Replace the text of a person's message and continue the conversation from there.
 
-    The transaction that records the new text also forgets the old one, everything said after it
-    and everything derived from them. `newest` is the id of the newest message that the person was
-    told would go. Raises `Conflict` if there is no such message, and `UnconfirmedEdit` if messages
-    would go that the person was not told about.
+    The transaction that records the new text also forgets the old text, all later messages and
+    everything derived from them. `newest` is the id of the newest message in the confirmed list of
+    deletions. Raise `Conflict` if there is no such message, and `UnconfirmedEdit` if the edit would
+    delete messages outside that list.
     """
     if isinstance(conversation, TemporaryConversation):
         found = _confirmed(user, conversation, message, newest)
         shorter = temporary.cut(conversation, count=len(found.gone))
-        return Edited(_say_in_passing(text, user=user, conversation=shorter), found.gone)
+        return Edited(_record_temporary_question(text, user=user, conversation=shorter), found.gone)
     with as_user(user, changing=True):
         locked = message_forgets.lock(user, conversation.pk)
         found = _confirmed(user, conversation, message, newest)
@@ -278,7 +279,7 @@ def edit(
         ).memories
         message_forgets.forget_messages(user, locked, found.pks)
         kept = conversation_names.resolve(user=user, reference=conversation.public_id)
-        thread = _say(text, user=user, conversation=kept)
+        thread = _record_question(text, user=user, conversation=kept)
     return Edited(thread, found.gone, [one.content for one in lost])
 
 
@@ -293,7 +294,7 @@ def _confirmed(
     return found
 
 
-def _say(text: str, *, user: User, conversation: Conversation) -> KeptThread:
+def _record_question(text: str, *, user: User, conversation: Conversation) -> KeptThread:
     conversation_names.give_title(conversation, text)
     recorded = turns.record_message(
         user=user, conversation=conversation, message=MessageInput(text)
@@ -301,7 +302,7 @@ def _say(text: str, *, user: User, conversation: Conversation) -> KeptThread:
     return KeptThread(user, conversation, recorded.message)
 
 
-def _say_in_passing(
+def _record_temporary_question(
     text: str, *, user: User, conversation: TemporaryConversation
 ) -> TemporaryThread:
     if not conversation.title:
@@ -327,7 +328,7 @@ def _last_temporary(user: User, conversation: TemporaryConversation) -> Temporar
 
 
 def _question(newest: Iterable[Said]) -> tuple[Said, Said | None] | None:
-    """Return the question among the two newest messages, latest first, with its answer if any."""
+    """Return the question among the two newest messages (newest first), with its answer if any."""
     match list(newest):
         case [asked, *_] if asked.role == Role.USER:
             return asked, None

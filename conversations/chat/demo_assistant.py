@@ -1,7 +1,7 @@
-"""The demo assistant: answers from memories while no chat model is configured.
+"""The demo assistant, which answers from memories while no chat model is configured.
 
-It only quotes memories and acknowledges requests to the memory. The chat labels it. It says what
-it is only if the message would need a real answer.
+It only quotes memories and acknowledges requests to the memory. The chat labels it as a demo. It
+introduces itself only if the message would need a real answer.
 """
 
 import re
@@ -12,14 +12,14 @@ from typing import Literal
 from memcenter.lib.text import segment
 
 Language = Literal["zh", "en"]
-# A longer list would hide the answer; the Memory Center shows all.
+# Longer lists would hide the answer; Memory Center shows all memories.
 SHOWN = 4
 LISTED = 12
 LONGEST_QUOTE = 200
 
 
 class Intent(Enum):
-    """The request that the message makes to the demo assistant."""
+    """What the message asks of the demo assistant."""
 
     FORGET = "forget"
     REMEMBER = "remember"
@@ -32,7 +32,8 @@ class Intent(Enum):
 
 
 _ASIDE = r"^(?:(?:please|ok(?:ay)?|hey|hi|and|also|now|could you|can you|would you)[,\s]+)*"
-# In this order: "what do you remember about me" is a question, "don't forget" a wish to remember.
+# The order matters: "what do you remember about me" is a question, "don't forget" is a request to
+# remember.
 _INTENTS: tuple[tuple[Intent, re.Pattern[str]], ...] = tuple(
     (intent, re.compile(shape, re.IGNORECASE))
     for intent, shape in (
@@ -155,15 +156,15 @@ def answer(
     withheld: bool = False,
     passing: bool = False,
 ) -> str:
-    """The demo assistant's reply, in the message's language.
+    """Return the demo assistant's reply, in the message's language.
 
     `remembered` holds the recalled memories, most relevant first; the reply claims nothing else
-    about the user. `learned` holds what was learned from this message (None: not known yet,
+    about the user. `learned` holds what was learned from this message (None: not known yet, since
     learning runs in the background). `forget` is the outcome of a request to forget (a status of
     `memories.forgetting.spoken_requests`, or None without a request). `remembering` is False while
-    memory is off, `withheld` is True if the person asks not to keep the message. `passing` marks a
+    memory is off. `withheld` is True if the person asks not to keep the message. `passing` marks a
     temporary chat, which stores no list to choose from. The reply never repeats the message, which
-    may contain something to be forgotten.
+    may contain a text to be forgotten.
     """
     text = _TEXTS[_language(message, language)]
     memories = _quotable(remembered)
@@ -175,17 +176,17 @@ def answer(
     if remembering and withheld and intent in (Intent.REMEMBER, Intent.TELLING, Intent.OTHER):
         return text["withheld"]
     if intent in (Intent.REMEMBER, Intent.TELLING):
-        told = _told(text, intent=intent, learned=learned, remembering=remembering)
+        told = _acknowledgement(text, intent=intent, learned=learned, remembering=remembering)
         new = set(_quotable(learned or ()))
-        beside = [memory for memory in memories if memory not in new]
-        return _joined(told, _quoted(text["also"], beside, text=text, limit=SHOWN - 2))
+        others = [memory for memory in memories if memory not in new]
+        return _joined(told, _quoted(text["also"], others, text=text, limit=SHOWN - 2))
     if intent is Intent.LIST:
         return _quoted(text["known"], memories, text=text, limit=LISTED) or text["known_nothing"]
     if intent is Intent.THANKS:
         return text["thanks"]
     if intent is Intent.GREETING:
         return _joined(text["hello"], _quoted(text["hello_known"], memories, text=text, limit=2))
-    return _about(text, memories, asked=intent is Intent.QUESTION)
+    return _answer_from_memories(text, memories, asked=intent is Intent.QUESTION)
 
 
 def intent_of(message: str) -> Intent:
@@ -203,13 +204,13 @@ def _language(message: str, language: str | None) -> Language:
     return "zh" if (language or "").lower().startswith("zh") else "en"
 
 
-def _about(text: dict[str, str], memories: list[str], *, asked: bool) -> str:
+def _answer_from_memories(text: dict[str, str], memories: list[str], *, asked: bool) -> str:
     if memories:
         return _joined(text["who"], _quoted(text["relevant"], memories, text=text, limit=SHOWN))
     return _joined(text["who_empty"], text["nothing"]) if asked else text["other"]
 
 
-def _told(
+def _acknowledgement(
     text: dict[str, str], *, intent: Intent, learned: Sequence[str] | None, remembering: bool
 ) -> str:
     if not remembering:
@@ -234,7 +235,7 @@ def _quoted(lead: str, memories: list[str], *, text: dict[str, str], limit: int)
         return ""
     lines = [lead, *(f"- {memory}" for memory in memories[:limit])]
     if len(memories) > limit:
-        lines += ["", text["more"]]  # else it would belong to the last line of the list
+        lines += ["", text["more"]]  # without the empty line it would join the last list item
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Forget messages, turns, summaries and conversations, with all that rests on them.
+"""Forget messages, turns, summaries and conversations, with everything derived from them.
 
 May use `memories.forgetting` and `ops.forgetting`.
 """

@@ -14,16 +14,16 @@ CHANGED_SINCE = "It has changed since then. Its history shows every version."
 
 
 def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
-    """Move a memory that the turn created to the recycle bin, or restore one that it changed.
+    """Move a memory that the turn created to the recycle bin, or restore a memory that it changed.
 
-    Opens its own transactions. Raises `NotFound` if the turn taught no such memory, and `Conflict`
+    Opens its own transactions. Raise `NotFound` if the turn taught no such memory, and `Conflict`
     if the memory has changed since or its earlier text was forgotten.
     """
     with as_user(user, changing=True):
-        memory, taught = _taught(user, turn, memory_id)
+        memory, taught = _taught_memory(user, turn, memory_id)
         if taught.change == Change.CREATED:
             return curation.recycle(user=user, memory=memory)
-        before = _before(memory, taught)
+        before = _version_before(memory, taught)
     vectors, pieces = search_index.embed_memory(before.content)
     with as_user(user, changing=True):
         return memory_writes.restore_version(
@@ -35,8 +35,10 @@ def take_back(*, user: User, turn: Turn, memory_id: str) -> Memory:
         )
 
 
-def _taught(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
-    """Return the memory, and its present version if that came from the turn."""
+def _taught_memory(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersion]:
+    """Return the memory and its version from the turn. Raise `Conflict` if that version isn't
+    current.
+    """
     memory = Memory.objects.filter(user=user, public_id=memory_id).first()
     versions = MemoryVersion.objects.filter(user=user, memory=memory, sources__turn=turn)
     taught = versions.order_by("-number").first()
@@ -47,7 +49,7 @@ def _taught(user: User, turn: Turn, memory_id: str) -> tuple[Memory, MemoryVersi
     return memory, taught
 
 
-def _before(memory: Memory, taught: MemoryVersion) -> MemoryVersion:
+def _version_before(memory: Memory, taught: MemoryVersion) -> MemoryVersion:
     earlier = MemoryVersion.objects.filter(memory=memory, number__lt=taught.number)
     found = earlier.filter(erased_at__isnull=True).order_by("-number").first()
     if found is None:

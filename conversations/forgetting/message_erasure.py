@@ -1,6 +1,6 @@
 """Preview a forget; hide and erase messages, turns and summaries.
 
-Everything that hides or erases is safe to repeat.
+All functions that hide or erase are safe to repeat.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _SPEAKING = (Role.USER, Role.ASSISTANT)
 
 @dataclass(frozen=True)
 class Target:
-    """What a forget deletes of one conversation: the messages with these keys and their turns."""
+    """The messages of one conversation that a forget deletes, and the turns that contain them.
+
+    `conversation`, `messages` and `turns` hold primary keys.
+    """
 
     conversation: int
     messages: tuple[int, ...]
@@ -67,7 +70,7 @@ def target_of(user: User, messages: Q, *, conversation: int, is_whole: bool = Fa
 
 @dataclass(frozen=True)
 class Consequences:
-    """`memories` are deleted, `changed` are derived again from other sources, `kept` stay."""
+    """What a forget would do: `memories` are deleted, `changed` are derived again, `kept` stay."""
 
     messages: int
     summaries: int
@@ -78,7 +81,7 @@ class Consequences:
 
 
 def consequences_of_message(message: Message, *, user: User) -> Consequences:
-    """Return what a forget of the message and of the other message of its turn would delete."""
+    """Return what forgetting the message and the other message of its turn would delete."""
     of_it = Q(user_message=message) | Q(assistant_message=message)
     turns = Turn.objects.filter(of_it, user=user)
     both = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
@@ -87,19 +90,19 @@ def consequences_of_message(message: Message, *, user: User) -> Consequences:
 
 
 def consequences_of_messages(pks: Sequence[int], *, user: User, conversation: int) -> Consequences:
-    """Return what a forget of these messages of a conversation would delete."""
+    """Return what forgetting these messages of a conversation would delete."""
     target = target_of(user, Q(pk__in=pks), conversation=conversation)
     return _consequences(target, user=user)
 
 
 def pks_from(message: Message, *, user: User) -> list[int]:
-    """Return the message and all later ones of its conversation, with the rest of their turns."""
+    """Return the keys of the message, all later messages and the other messages of their turns."""
     later = Q(conversation=message.conversation_id, number__gte=message.number)
     return with_turns(user, Message.objects.filter(later, user=user).values_list("pk", flat=True))
 
 
 def with_turns(user: User, messages: Iterable[int]) -> list[int]:
-    """Add the other message of each turn."""
+    """Return the keys of these messages and of the other message of each turn."""
     pks = list(messages)
     of_them = Q(user_message__in=pks) | Q(assistant_message__in=pks)
     turns = Turn.everything.filter(of_them, user=user)
@@ -127,9 +130,10 @@ def _consequences(target: Target, *, user: User) -> Consequences:
 
 
 def _lost_changed_kept(target: Target, *, user: User) -> tuple[list[int], list[int], list[int]]:
-    """Return which memories would be deleted, changed and kept, by the plan that a forget follows.
+    """Return the keys of memories that a forget would delete, change and keep.
 
-    The sources are hidden in a savepoint, which is rolled back afterwards.
+    Use the same plan as a real forget. The sources are hidden in a savepoint, which is rolled back
+    afterwards.
     """
     sources = Source.everything.filter(target.resting, user=user, hidden_at__isnull=True)
     touched = set(sources.values_list("memory", flat=True))
@@ -154,12 +158,12 @@ def _lost_changed_kept(target: Target, *, user: User) -> tuple[list[int], list[i
 def hide(user: User, target: Target) -> int:
     """Hide the target, turns first, because learning locks the turn's row until it is done.
 
-    Hidden messages leave tombstones. Returns how many rows were hidden by this call.
+    Hidden messages leave tombstones. Return how many messages this call hid.
     """
     now = timezone.now()
     for rows in (_turns(user, target), _episodes(user, target), covering(user, target)):
         rows.filter(hidden_at__isnull=True).update(hidden_at=now)
-    # Nothing is learned from the other message of a forgotten turn.
+    # Nothing is learned from the remaining message of a forgotten turn.
     turns = _turns(user, target)
     sides = Q(pk__in=turns.values("user_message")) | Q(pk__in=turns.values("assistant_message"))
     left = Message.everything.filter(sides).exclude(pk__in=target.messages)
@@ -170,7 +174,7 @@ def hide(user: User, target: Target) -> int:
 
 
 def covering(user: User, target: Target) -> QuerySet[Summary]:
-    """Return the summaries that contain part of it, including all later versions."""
+    """Return the summaries that contain part of the target, including all later versions."""
     own = Summary.everything.filter(user=user, conversation=target.conversation)
     if target.is_whole:
         return own
@@ -179,7 +183,7 @@ def covering(user: User, target: Target) -> QuerySet[Summary]:
 
 
 def leave_conversation(conversation: Conversation) -> None:
-    """Update the conversation's counters and title to match the remaining messages."""
+    """Update the conversation's counters, and save them with its title."""
     left = Message.objects.filter(conversation=conversation)
     conversation.message_count = left.count()
     conversation.last_message_at = left.aggregate(newest=Max("created_at"))["newest"]
@@ -197,7 +201,7 @@ def texts_of(user: User, target: Target) -> list[str]:
 def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
     """Return the rows to delete; afterwards no row may refer to their ids.
 
-    The newest summary of a kept conversation stays as an empty row.
+    The newest summary of a stored conversation stays as an empty row.
     """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()
@@ -210,7 +214,7 @@ def rows_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
-    """Return the rows that contain its text."""
+    """Return the rows that contain text of the target."""
     return [
         _messages(user, target),
         covering(user, target),
@@ -220,13 +224,13 @@ def words_of(user: User, target: Target) -> list[QuerySet[Any]]:
 
 
 def vouching(user_id: int, *, since: datetime | None) -> Iterator[str]:
-    """Return the texts of all messages that still exist."""
+    """Yield the texts of all messages that still exist."""
     messages = Message.objects.filter(user=user_id).order_by("-pk")
     yield from messages.values_list("content", flat=True).iterator(chunk_size=2_000)
 
 
 def erase_traces(user: User, target: Target, *, until: datetime) -> Counter[str]:
-    """Erase recall traces of the answers, of the same questions and of a whole conversation."""
+    """Erase recall traces of the answers, of the same questions, and of a whole conversation."""
     conversation = target.conversation if target.is_whole else None
     erased = memory_erasure.erase_traces(
         user=user, answers=target.messages, conversation=conversation, until=until
@@ -250,10 +254,10 @@ def erase_index(user: User, target: Target) -> Counter[str]:
 
 
 def erase_summaries(user: User, target: Target) -> Counter[str]:
-    """Erase the summaries that covered the target.
+    """Erase the summaries that cover the target.
 
-    The newest summary of a kept conversation is left as an empty, hidden row, so that the rest is
-    summarized again and the version number is not used twice.
+    The newest summary of a stored conversation stays as an empty, hidden row, so that the rest is
+    summarized again and the version number isn't used twice.
     """
     summaries = covering(user, target)
     last = None if target.is_whole else summaries.order_by("-version").first()

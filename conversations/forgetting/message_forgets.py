@@ -27,7 +27,7 @@ from ops import audit_chain
 from ops.forgetting import erasure
 from ops.models import Kind, Operation, User
 
-BY_PERSON = "person"  # who chose: on the receipt
+BY_PERSON = "person"  # who chose; shown on the receipt
 _LAYERS: dict[str, Any] = {"summary": Summary, "episode": Episode}
 _LAYER_KINDS = {"summary": TargetKind.SUMMARY, "episode": TargetKind.EPISODE}
 
@@ -37,8 +37,8 @@ def forget_message(
 ) -> Operation:
     """Hide a message now, and erase it with its turn and everything derived from it.
 
-    `cascade` also forgets the other message of the turn. A repeated call returns the same
-    operation while it runs. Raises `NotFound` if the person has no such message.
+    `cascade` also forgets the other message of the turn. A repeated call returns the same operation
+    while it runs. Raise `NotFound` if the person has no such message.
     """
     conversation = lock(user, message.conversation_id)
     if not Message.everything.filter(user=user, pk=message.pk).exists():
@@ -57,9 +57,9 @@ def forget_messages(
     *,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Hide these messages of a locked conversation now, and erase them by one operation.
+    """Hide these messages of a locked conversation now, and enqueue one operation that erases them.
 
-    What was derived from them goes too.
+    Everything derived from them is hidden and erased as well.
     """
     target = message_erasure.target_of(user, Q(pk__in=pks), conversation=conversation.pk)
     hide(user, conversation, target)
@@ -84,7 +84,7 @@ def forget_conversation(
     """Hide a conversation now, and erase it with everything derived from it.
 
     Without `forget_memories`, memories learned from it stay and count as written by the person.
-    Raises `NotFound` if the person has no such conversation.
+    Raise `NotFound` if the person has no such conversation.
     """
     return _forget_all(
         Kind.FORGET_CONVERSATION, user, conversation, forget_memories, requested_by_key
@@ -98,7 +98,7 @@ def clear_conversation(
     forget_memories: bool = True,
     requested_by_key: int | None = None,
 ) -> Operation:
-    """Forget everything said in a conversation so far, and keep the empty conversation."""
+    """Forget all messages of a conversation so far, and keep the empty conversation."""
     return _forget_all(
         Kind.CLEAR_CONVERSATION, user, conversation, forget_memories, requested_by_key
     )
@@ -107,7 +107,7 @@ def clear_conversation(
 def clear_again(
     *, user: User, conversation: Conversation, at: datetime, forget_memories: bool
 ) -> Operation | None:
-    """Clear what was recorded up to a moment; return None if nothing of it exists."""
+    """Clear the messages recorded up to `at`; return None if none of them exist."""
     before = Message.everything.filter(user=user, conversation=conversation, recorded_at__lte=at)
     newest = before.order_by("-number").first()
     if newest is None:
@@ -117,13 +117,13 @@ def clear_again(
 
 
 def whole(user: User, *, conversation: int, through: int) -> Target:
-    """Return all messages of a conversation up to and including this number."""
+    """Return a target with all messages of a conversation up to and including this number."""
     upto = Q(number__lte=through)
     return message_erasure.target_of(user, upto, conversation=conversation, is_whole=True)
 
 
 def hide_memories(user: User, target: Target, *, forget: bool) -> None:
-    """Hide derived memories until they are erased or derived again, unless they are to stay."""
+    """Hide derived memories until they are erased or derived again; without `forget`, keep them."""
     if forget:
         rederivation.hide(user=user, resting=target.resting)
     else:
@@ -169,7 +169,7 @@ def _forget_all(
 def lock(user: User, pk: int) -> Conversation:
     """Lock a conversation for a forget. Recording takes the same lock, so it waits.
 
-    Raises `NotFound`.
+    Raise `NotFound`.
     """
     erasure.start(user)
     found = Conversation.everything.select_for_update().filter(user=user, pk=pk).first()
@@ -195,7 +195,7 @@ def _begin(
     named: Mapping[str, object],
     requested_by_key: int | None,
 ) -> Operation:
-    """Enqueue the erase; erase traces at once, since they have no hidden state.
+    """Enqueue the erase. Erase traces at once, since they have no hidden state.
 
     `named` holds public ids, which are the same in every copy of the database.
     """
@@ -228,10 +228,10 @@ def forget_chosen(
 ) -> Operation:
     """Hide these memories and messages now, and erase them by one operation with one receipt.
 
-    A message takes the other message of its turn, the episode and everything derived from them
-    with it. A repeated call returns the same operation while it runs. Raises `Invalid` if nothing
-    is named and `NotFound` if any item does not exist or belongs to another person; then nothing
-    is forgotten.
+    Forgetting a message also forgets the other message of its turn, the episode and everything
+    derived from them. A repeated call returns the same operation while it runs. Raise `Invalid` if
+    both lists are empty, and `NotFound` if an item doesn't exist or belongs to another person; in
+    both cases nothing is forgotten.
     """
     if not memory_ids and not message_ids:
         raise Invalid.field("memory_ids", "Name at least one memory or message.")
@@ -253,7 +253,7 @@ def forget_chosen(
 def forget_chosen_again(
     *, user: User, memories: Sequence[Memory], messages: Sequence[Message]
 ) -> Operation:
-    """Repeat a forget after a restore of an older database state, for the rows that came back."""
+    """Repeat a forget after an older database state was restored, for the rows that came back."""
     return _forget_chosen(user, memories, messages, extra={}, requested_by_key=None)
 
 
@@ -338,9 +338,8 @@ def delete_layer(
 ) -> tuple[Operation, int]:
     """Hide every summary (or episode) up to the key `through` now, and erase them.
 
-    Returns the operation and the number of rows. The messages stay. If summaries are on, long
-    conversations are summarized again. Earlier turns lose their episodes for good. Raises
-    `Invalid`.
+    Return the operation and the number of rows. The messages stay. If summaries are on, long
+    conversations are summarized again. Earlier turns lose their episodes for good. Raise `Invalid`.
     """
     if layer not in _LAYERS:
         raise Invalid.field("layer", "Must be summary or episode.")
@@ -370,7 +369,7 @@ def layer_rows(user: User, *, layer: str, through: int | None = None) -> Any:
 
 
 def erase_layer(user: User, *, layer: str, through: int) -> Any:
-    """Erase the rows with their words, vectors and recall hits. Safe to repeat."""
+    """Erase the layer's rows with their vectors and recall hits. Safe to repeat."""
     rows = layer_rows(user, layer=layer, through=through)
     ids = dict(rows.values_list("pk", "public_id"))
     erased = memory_erasure.erase_index(user=user, kind=_LAYER_KINDS[layer], target_ids=list(ids))

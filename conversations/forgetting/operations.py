@@ -35,9 +35,8 @@ from ops.transfer import exports
 def forget_message(run: Run) -> Mapping[str, Any]:
     """Erase one or both messages of a turn, or a message and all later ones.
 
-    Everything derived from them goes too.
-
-    Safe to run twice: each step looks up existing rows by id, and the messages are deleted last.
+    Everything derived from them is erased as well. Safe to run twice: each step looks up existing
+    rows by id, and the messages are deleted last.
     """
     user = run.user()
     if user is None:
@@ -151,8 +150,8 @@ def _erase(
 ) -> None:
     """Erase derived rows first and the messages last, since the messages lead to derived rows.
 
-    Memories in `gone` are erased whatever their other sources. Hides again first, since learning
-    may have finished after the request.
+    Memories in `gone` are erased whatever their other sources. Hide the rows again first, since
+    learning may have finished after the request.
     """
 
     def hide() -> Counts:
@@ -246,7 +245,9 @@ stores.caches(
 
 @reapplies("message")
 def _reapply_messages(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Forget each message alone: the ledger lists the other one if forgotten."""
+    """Forget each message alone: the ledger lists the other message of a turn if it was forgotten
+    too.
+    """
     found = Message.everything.filter(user=user, public_id__in=target["messages"]).order_by("pk")
     operations = [message_forgets.forget_message(user=user, message=one) for one in found]
     return operations[-1] if operations else None
@@ -273,7 +274,7 @@ def _reapply_conversation(user: User, target: Mapping[str, Any], at: datetime) -
 
 @reapplies("clear")
 def _reapply_clear(user: User, target: Mapping[str, Any], at: datetime) -> Operation | None:
-    """Clear only the messages that existed then; messages recorded later stay."""
+    """Clear only the messages that existed at that time; messages recorded later stay."""
     found = Conversation.objects.filter(user=user, public_id=target["conversation"]).first()
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Wait until recorded turns are learned from, with progress in the terminal."""
+"""Wait until recorded turns are learned from, and show progress in the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ _LABEL_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """`failures` are (count, kind, last error); `later` counts queued operations."""
+    """The result for these people.
+
+    `failures` are (count, kind, last error). `later` counts operations that are still queued or
+    running.
+    """
 
     memories: int
     to_review: int
@@ -43,7 +47,7 @@ class Outcome:
 
 
 def wait(people: Sequence[User], *, since: datetime, terminal: Terminal) -> None:
-    """Wait until no operation of these people is due. Without a worker, run them here."""
+    """Wait until no operation of these people is due. Run the operations here if no worker runs."""
     tenth = -1
     while True:
         done, left = _progress(people, since=since)
@@ -79,11 +83,12 @@ def outcome_of(people: Sequence[User]) -> Outcome:
 
 
 def _progress(people: Sequence[User], *, since: datetime) -> tuple[int, int]:
-    """Return (done since then, due now), including retries but not later planned operations."""
+    """Return (done since then, due now). Retries are due; operations planned for later aren't."""
     due = Q(run_after__lte=timezone.now()) | Q(attempt__gt=0)
     can_run = Q(status=Status.PENDING, kind__in=registry.handled_kinds()) & due
     with as_system():
-        # One statement, since an operation that ends between two would be missing from both.
+        # One statement, since an operation that ends between two statements would be missing from
+        # both.
         found = _operations_of(people).aggregate(
             done=Count("pk", filter=Q(finished_at__gte=since)),
             left=Count("pk", filter=can_run | Q(status=Status.RUNNING)),
@@ -103,7 +108,7 @@ def _worker_runs() -> bool:
 
 
 def _work() -> int:
-    """Do a part of the worker's sweep; return how many operations were run."""
+    """Do part of the worker's sweep; return how many operations ran."""
     with as_system():
         outbox.expire(now=timezone.now())
     return worker.drain(seconds=_PORTION_SECONDS)
@@ -119,7 +124,7 @@ class Terminal:
         self._shown = ""
 
     def progress(self, label: str, done: int, total: int, *, worth_a_line: bool) -> None:
-        """Show progress. A log (no terminal) only gets lines with `worth_a_line`."""
+        """Show progress. Without a terminal, only calls with `worth_a_line` print a line."""
         text = f"{label}  {done} of {total}"
         if self._is_watched:
             filled = 20 * done // total if total else 20
@@ -147,5 +152,5 @@ class Terminal:
 
 
 def _columns(text: str) -> int:
-    """Count terminal columns: a Chinese character takes two."""
+    """Return the width in terminal columns; a Chinese character takes two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

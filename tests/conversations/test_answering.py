@@ -91,7 +91,7 @@ def test_a_stopped_answer_keeps_what_was_shown_and_is_learned_from(
     model: ChatServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(answer_stream, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(answer_stream, "_CHECK_EVERY", 0.0)
     chat_messages.ask("What shall I cook?", user=alice, conversation=conversation)
     thread = Answering(thread_of(conversation))
     pieces = iter(thread)

@@ -32,7 +32,7 @@ _STOPPED = 130
 
 @dataclass(frozen=True)
 class Source:
-    """A person of a file and their product user; the example people also get a login."""
+    """A person from a file with their external id; the example people also get a login name."""
 
     person: ImportedPerson
     external_id: str
@@ -41,7 +41,7 @@ class Source:
 
 class Command(BaseCommand):
     help = "Load the example people, or files of conversations, and wait until they are learned."
-    # It serves no page; checking them all would only delay the first line.
+    # The command serves no page; running all system checks would only delay the first line.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -171,7 +171,7 @@ def _id_from(path: Path) -> str:
 
 
 def _give_login(user: User, username: str) -> str:
-    """Return a new password for a person without a login, or an empty string."""
+    """Set a new password for a person without a login and return it; otherwise return ""."""
     if user.username and user.has_usable_password():
         return ""
     password = secrets.token_urlsafe(12)
@@ -183,13 +183,13 @@ def _give_login(user: User, username: str) -> str:
 
 
 def _free(username: str) -> str:
-    """Return a free login name, since another user may have registered this one."""
+    """Return an unused login name, since another user may have registered this one."""
     taken = User.objects.filter(username__startswith=username).values_list("username", flat=True)
     return values.unique(username, [name for name in taken if name])
 
 
 def apply_touches(path: Path, *, people: Sequence[User]) -> None:
-    """Pin and tag memories that contain these words. Safe to repeat; missing ones are skipped."""
+    """Pin and tag memories that contain the listed words. Safe to repeat; skips missing ones."""
     wanted: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for user in people:
         touches = wanted.get(user.external_id or "")
