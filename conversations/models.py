@@ -194,7 +194,7 @@ class Turn(models.Model):
     """A user message with its completed reply: the source of memories and episodes.
 
     `labels` are copied to the memories learned from it: agent_id, app_id, run_id, metadata,
-    valid_until, occurred_at. `labels` also has `call` if several turns were sent in one request.
+    valid_until, occurred_at. The label `call` identifies turns that were sent in one request.
     """
 
     personal_data = True

@@ -1,4 +1,4 @@
-"""Import files: exports of other programs and our own, in one transaction.
+"""Import files: exports of other programs and our own, each in one transaction.
 
-`formats` reads the files and knows no database.
+`formats` reads the files without access to the database.
 """

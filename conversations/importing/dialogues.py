@@ -1,4 +1,4 @@
-"""Record one person's part of a file, each turn or message in a transaction of its own."""
+"""Record one person's part of a file, each turn or message in its own transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INTERFACE_LANGUAGES = {"zh": "zh-hans", "en": "en"}
 
 @dataclass(frozen=True)
 class NotRecorded:
-    """A skipped part, named by the file's own ids; `reason` never quotes its text."""
+    """A message that was skipped, with the file's own ids. `reason` never quotes its text."""
 
     conversation: str
     message: str
@@ -32,7 +32,11 @@ class NotRecorded:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after each part: how many messages of the person are done, and the present place."""
+    """The progress of an import, reported after each part.
+
+    `conversation` is the number of the current conversation, `messages` the number of processed
+    messages of the person.
+    """
 
     conversation: int
     conversations: int
@@ -43,7 +47,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The number of new rows, and of messages that existed before."""
+    """The numbers of new rows, and of messages that already existed (`repeated`)."""
 
     conversations: int
     messages: int
@@ -58,8 +62,8 @@ OnProgress = Callable[[Progress], None]
 def account_of(person: ImportedPerson, *, external_id: str) -> User:
     """Get or create the user with this external id.
 
-    A new user takes name, language and time zone from the file. Raises `Invalid` for an impossible
-    id and `Conflict` while the user is being forgotten.
+    Name, language and time zone are taken from the file if the user has none. Raise `Invalid` for
+    an invalid id and `Conflict` while the user is being forgotten.
     """
     users.check_external_id(external_id)
     with as_system():
@@ -81,11 +85,12 @@ def account_of(person: ImportedPerson, *, external_id: str) -> User:
 def load_person(
     person: ImportedPerson, *, user: User, on_progress: OnProgress = lambda progress: None
 ) -> Loaded:
-    """Record everything of the person for `user`, in order, and enqueue the learning as bulk.
+    """Record all conversations of the person for `user`, in order, and enqueue the learning as
+    bulk.
 
     A part is recorded completely or not at all, under the ids of the file, so a second run (or a
     run after a kill) completes the import and duplicates nothing. Parts that can't be recorded are
-    skipped and listed. Raises `Conflict` (`being_forgotten`) if a forget of the user begins.
+    skipped and listed. Raise `Conflict` (`being_forgotten`) if a forget of the user begins.
     """
     loading = _Loading(user, person, on_progress)
     for conversation in person.conversations:
@@ -97,14 +102,14 @@ class _Loading:
     def __init__(self, user: User, person: ImportedPerson, on_progress: OnProgress) -> None:
         self._user = user
         self._report = on_progress
-        self._many = len(person.conversations)
+        self._count = len(person.conversations)
         self._total = sum(len(one.messages) for one in person.conversations)
-        self._begun = self._behind = 0
+        self._number = self._processed = 0
         self._conversations = self._messages = self._turns = self._repeated = 0
         self._skipped: list[NotRecorded] = []
 
     def take(self, source: ImportedConversation) -> None:
-        self._begun += 1
+        self._number += 1
         try:
             with as_user(self._user):
                 conversation = conversation_names.find_or_create(
@@ -128,7 +133,7 @@ class _Loading:
             try:
                 self._record(part, conversation, known=known)
             except Invalid:
-                # If one message of a turn can't be recorded, the other one still is.
+                # If one message of a turn can't be recorded, record the other one alone.
                 for message in messages:
                     try:
                         self._record(message, conversation, known=known)
@@ -180,8 +185,8 @@ class _Loading:
         ]
 
     def _advance(self, count: int, *, is_done: bool) -> None:
-        self._behind += count
-        self._report(Progress(self._begun, self._many, self._behind, self._total, is_done))
+        self._processed += count
+        self._report(Progress(self._number, self._count, self._processed, self._total, is_done))
 
     def result(self) -> Loaded:
         return Loaded(

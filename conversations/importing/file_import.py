@@ -1,8 +1,8 @@
-"""Imports: a file is imported completely in one transaction, or not at all.
+"""Import a file completely in one transaction, or not at all.
 
-The first reading finds every error in the file before any row is written. Then all rows are
-inserted together: a kill, a cancelled lease or a forget of the same person rolls everything back,
-and no reader ever sees half an import. Afterwards the operation indexes the new rows.
+The first pass over the file finds every error before any row is written. Then all rows are inserted
+together: a kill, a lost lease or a forget of the same person rolls everything back, and no reader
+ever sees half an import. Afterwards the operation indexes the new rows.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from ops.transfer.stored_files import IMPORTS
 
 _STILL_WANTED = "SELECT hidden_at FROM ops_user WHERE id = %s FOR SHARE SKIP LOCKED"
 UNPACKED_TIMES = 10
-"""A packed file may unpack to so many times the largest file that is taken."""
+"""Limit for an unpacked zip, as a multiple of MAX_IMPORT_BYTES."""
 WATCHED_FROM = 2_000
-"""Rows; fewer come in within a moment."""
-_LOOK_EVERY = 1.0
-_AT_ONCE = 100
+"""Number of rows from which progress is reported; smaller imports take less than a second."""
+_CHECK_EVERY = 1.0
+_BATCH = 100
 
 
 def request(
@@ -65,8 +65,8 @@ def request(
 ) -> Import:
     """Store the file, enqueue its import and audit the request.
 
-    Raises `Invalid` for an unknown format or an empty file, `too_large`, `NoRoom`, and `Conflict`
-    (`being_forgotten`).
+    Raise `Invalid` for an unknown format, an empty file or a file that is too large, `NoRoom`, and
+    `Conflict` (`being_forgotten`).
     """
     users.check_still_here(user)
     if format and format not in list(Format):
@@ -109,7 +109,7 @@ def too_large() -> Invalid:
 
 
 def read(row: Import) -> Opened:
-    """Read the whole file. Raises `Invalid`, `NoRoom`, and `Conflict` if the file is gone."""
+    """Read the whole file. Raise `Invalid`, `NoRoom`, and `Conflict` if the file is gone."""
     storage = stored_files.place(IMPORTS)
     if not row.path or not storage.exists(row.path):
         raise Conflict("The file was erased; please choose it again.")
@@ -126,7 +126,7 @@ def apply(
 ) -> Mapping[str, Any]:
     """Insert all rows in the caller's transaction and enqueue learning; return the report.
 
-    Nothing is learned from a file about several people, since the speakers can't be told apart.
+    Nothing is learned from a file about several people, since the owner of a statement is unknown.
     """
     users.check_still_here(user)
     own = users.settings_of(user)
@@ -155,8 +155,8 @@ def apply(
 def check_still_wanted(user: User) -> None:
     """Check, as the last step before the commit, that no forget of the person has begun.
 
-    This must not wait for a forget, because the forget may be waiting for a conversation locked
-    here. Raises `GiveWay` while a forget begins, and `Conflict` (`being_forgotten`) afterwards.
+    The check must not wait for a forget, because the forget may wait for a conversation locked
+    here. Raise `GiveWay` while a forget begins, and `Conflict` (`being_forgotten`) afterwards.
     """
     found = statements.rows(_STILL_WANTED, [user.pk])
     if not found:
@@ -218,7 +218,7 @@ def _report(opened: Opened, loading: Loading, *, learning: int) -> Mapping[str, 
 
 
 def finish(row: Import, *, report: Mapping[str, Any]) -> None:
-    """Mark the import as done, in the transaction that inserts the rows."""
+    """Mark the import as done. Call it in the transaction that inserts the rows."""
     row.report, row.finished_at = dict(report), timezone.now()
     row.format = str(report["format"])
     row.save(update_fields=["report", "finished_at", "format"])
@@ -226,10 +226,10 @@ def finish(row: Import, *, report: Mapping[str, Any]) -> None:
 
 @handles(Kind.IMPORT, is_long=True)
 def run_import(run: Run) -> Mapping[str, Any] | None:
-    """Read a file, insert all of it in one transaction, and index it.
+    """Read a file, insert all its rows in one transaction, and index them.
 
-    Safe to run twice: nothing is written before the transaction, and after it only indexing is
-    left to do. The file is deleted when the import ends, whatever its outcome.
+    Safe to run twice: nothing is written before the transaction, and after it only indexing
+    remains. The file is deleted when the import ends, whatever its outcome.
     """
     user = run.user()
     if user is None or user.hidden_at is not None:
@@ -243,7 +243,7 @@ def run_import(run: Run) -> Mapping[str, Any] | None:
         _import_file(run, row, user=user)
     with as_user(user):
         erase_file(row)
-    indexed = index_what_is_not(run, user=user)
+    indexed = index_missing(run, user=user)
     counts = {name: row.report.get(name, 0) for name in ("conversations", "messages", "memories")}
     return {**counts, "indexed": indexed}
 
@@ -275,14 +275,14 @@ def _apply_import(run: Run, row: Import, opened: Opened, *, user: User) -> None:
 
 
 class _Watch:
-    """Reports the progress of the long transaction, and checks whether it must give way.
+    """Reports the progress of the long transaction, and checks whether it must stop.
 
-    Uses a connection of its own, since writes of the long transaction are invisible to others.
+    It uses a separate connection, since other connections can't see uncommitted writes.
     """
 
     def __init__(self, run: Run, user: User, *, total: int) -> None:
         self._run, self._user, self._total = run, user, total
-        self._looked_at = monotonic()
+        self._checked_at = monotonic()
         self._thread: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> _Watch:
@@ -290,95 +290,99 @@ class _Watch:
 
     def __exit__(self, *exception: object) -> None:
         if self._thread is not None:
-            self._thread.submit(lambda: connection.close()).result()  # that thread's own
+            self._thread.submit(lambda: connection.close()).result()  # that thread's connection
             self._thread.shutdown()
 
     def look(self, done: int) -> None:
-        """Raise `GiveWay` or `LeaseLost` if the import must stop."""
+        """Report progress about once a second. Raise `GiveWay` or `LeaseLost` if the import must
+        stop.
+        """
         now = monotonic()
-        if self._total < WATCHED_FROM or now - self._looked_at < _LOOK_EVERY:
+        if self._total < WATCHED_FROM or now - self._checked_at < _CHECK_EVERY:
             return
-        self._looked_at = now
+        self._checked_at = now
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="import-watch")
-        self._thread.submit(self._tell, done).result()
+        self._thread.submit(self._report_and_check, done).result()
 
-    def _tell(self, done: int) -> None:
+    def _report_and_check(self, done: int) -> None:
         self._run.step("apply", done=min(done, self._total), total=self._total)
         give_way(self._user)
 
 
 @dataclass(frozen=True)
-class _Shelf:
+class _IndexedKind:
     kind: TargetKind
     rows: Callable[[User], QuerySet[Any]]
     text: Callable[[Any], str]
 
 
-_SHELVES = (
-    _Shelf(
+_INDEXED_KINDS = (
+    _IndexedKind(
         TargetKind.MESSAGE,
         lambda user: Message.objects.filter(user=user).select_related(*WITH_TURN),
         masked_message,
     ),
-    _Shelf(
+    _IndexedKind(
         TargetKind.EPISODE,
         lambda user: Episode.objects.filter(user=user).select_related(
             "turn__user_message", "turn__assistant_message"
         ),
         lambda one: episode_text(one.turn)[:EPISODE_CHARS],
     ),
-    _Shelf(
+    _IndexedKind(
         TargetKind.SUMMARY,
         lambda user: Summary.objects.filter(user=user).exclude(text=""),
         lambda one: masking.masked(one.text),
     ),
-    _Shelf(TargetKind.NOTE, lambda user: DailyNote.objects.filter(user=user), lambda n: n.text),
+    _IndexedKind(
+        TargetKind.NOTE, lambda user: DailyNote.objects.filter(user=user), lambda n: n.text
+    ),
 )
 
 
-def index_what_is_not(run: Run, *, user: User) -> int:
-    """Index every row of the person that has no words or vectors; return how many.
+def index_missing(run: Run, *, user: User) -> int:
+    """Index every row of the person that has no index entry or vector; return the number of rows.
 
-    Works in batches outside the serial key and gives way to a forget. Safe to repeat.
+    Works in batches without holding the serial key, and stops for a forget. Safe to repeat.
     """
     count = 0
-    for shelf in _SHELVES:
-        for rows in _missing(shelf, user):
-            vectors = search_index.embed([shelf.text(row) for row in rows])
+    for indexed_kind in _INDEXED_KINDS:
+        for rows in _missing(indexed_kind, user):
+            vectors = search_index.embed([indexed_kind.text(row) for row in rows])
             with run.applying(user):
-                _store(shelf, rows, vectors, user=user)
+                _store(indexed_kind, rows, vectors, user=user)
             count += len(rows)
-            _look(run, user, count)
+            _report_progress(run, user, count)
     return count + _index_memories(run, user, count)
 
 
-def _missing(shelf: _Shelf, user: User) -> Iterator[list[Any]]:
+def _missing(indexed_kind: _IndexedKind, user: User) -> Iterator[list[Any]]:
     after = 0
     entries = LexicalEntry.objects.filter(
-        user=user, target_kind=shelf.kind, target_id=OuterRef("pk")
+        user=user, target_kind=indexed_kind.kind, target_id=OuterRef("pk")
     )
     while True:
         with as_user(user):
-            bare = shelf.rows(user).filter(~Exists(entries), pk__gt=after)
-            rows = list(bare.order_by("pk")[:_AT_ONCE])
+            bare = indexed_kind.rows(user).filter(~Exists(entries), pk__gt=after)
+            rows = list(bare.order_by("pk")[:_BATCH])
         if not rows:
             return
         yield rows
         after = rows[-1].pk
 
 
-def _store(shelf: _Shelf, rows: list[Any], vectors: Any, *, user: User) -> None:
-    """Store the index of rows that still exist; a forget may have deleted some meanwhile."""
+def _store(indexed_kind: _IndexedKind, rows: list[Any], vectors: Any, *, user: User) -> None:
+    """Store the index of rows that still exist; a forget may have deleted some in the meantime."""
     left = set(
-        shelf.rows(user).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
+        indexed_kind.rows(user).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
     )
     places = [place for place, row in enumerate(rows) if row.pk in left]
     entries = [
         Entry(
-            shelf.kind,
+            indexed_kind.kind,
             rows[place].pk,
-            shelf.text(rows[place]),
+            indexed_kind.text(rows[place]),
             getattr(rows[place], "conversation_id", None),
         )
         for place in places
@@ -402,10 +406,10 @@ def _index_memories(run: Run, user: User, count: int) -> int:
             if current is not None and current.content == memory.content:
                 search_index.store_memory(memory=current, vectors=vectors, pieces=pieces)
                 done += 1
-        if done % _AT_ONCE == 0:
-            _look(run, user, count + done)
+        if done % _BATCH == 0:
+            _report_progress(run, user, count + done)
 
 
-def _look(run: Run, user: User, count: int) -> None:
+def _report_progress(run: Run, user: User, count: int) -> None:
     run.step("index", done=count, total=0)
     give_way(user)

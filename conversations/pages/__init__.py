@@ -1,1 +1,1 @@
-"""The pages of the chat. They call the rooms of this app and contain no rules of their own."""
+"""The pages of the chat. They call the other packages of this app and contain no business rules."""

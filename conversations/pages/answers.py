@@ -1,4 +1,4 @@
-"""Send an answer to the page: as a stream for its script, else complete with the page."""
+"""Send an answer to the page: as a stream for the page's script, otherwise with the whole page."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from memcenter.lib.text.richtext import as_html
 from memcenter.rest.throttling import long_answers
 from ops.pages.base import Surroundings, is_htmx, is_streamed, own_transaction, person
 
-_QUIET_SECONDS = 2.0  # then a sign of life, by which a lost connection is noticed too
-_OFTEN = 0.08
-_SHARE_OF_TIME = 12  # how many times as long as drawing it takes a state is shown
+_QUIET_SECONDS = 2.0  # then send a comment, which also detects a lost connection
+_MIN_INTERVAL = 0.08
+_INTERVAL_FACTOR = 12  # the interval between two states, as a multiple of the time to render one
 
 
 @contextmanager
 def place_for(found: Opened) -> Iterator[ExitStack | None]:
-    """Reserve one of the limited slots for streamed answers of a model; an error frees it.
+    """Reserve one of the limited slots for streamed answers of a model. An error frees the slot.
 
-    Raises `Conflict` if no slot is free, or if this conversation is being answered already.
+    Raise `Conflict` if no slot is free, or if this conversation is already being answered.
     """
     place = _take_place(found)
     try:
@@ -73,7 +73,9 @@ def give(
     gone: Sequence[str] = (),
     was_untitled: bool = False,
 ) -> HttpResponseBase:
-    """Answer the thread's question. `gone` holds bubbles to remove from the page at once."""
+    """Answer the thread's question. `gone` holds the ids of bubbles to remove from the page at
+    once.
+    """
     release = place.close if place is not None else lambda: None
     try:
         answering = Answering(thread, release=release)
@@ -95,7 +97,7 @@ def give(
 class AnswerEvents:
     """The answer as server-sent events: `begun`, `shown` with the whole text so far, `ended`.
 
-    If the reader leaves, the answer is still read to its end and recorded.
+    If the reader disconnects, the answer is still read to its end and recorded.
     """
 
     def __init__(
@@ -121,13 +123,13 @@ class AnswerEvents:
         self._answering.finish()
 
     def opened(self) -> Opened:
-        """Return the conversation as it is now."""
+        """Return the conversation in its present state."""
         thread = self._answering.thread
         with own_transaction(self._request):
             return chat_page.opened(person(self._request), thread.public_id)
 
     def fragment(self) -> str:
-        """Return the two bubbles, the note on the answer and the panel beside it."""
+        """Return the HTML of the two bubbles, the note on the answer and the side panel."""
         found = self.opened()
         with own_transaction(self._request):
             context = self._context(found)
@@ -143,7 +145,7 @@ class AnswerEvents:
                 drawn = len(self._answering.text)
                 yield self._state()
                 took = time.monotonic() - now
-                due = quiet = now + max(_OFTEN, _SHARE_OF_TIME * took)
+                due = quiet = now + max(_MIN_INTERVAL, _INTERVAL_FACTOR * took)
             elif not piece and len(self._answering.text) > drawn:
                 drawn = len(self._answering.text)
                 yield self._state()
@@ -155,7 +157,7 @@ class AnswerEvents:
         try:
             with self._surroundings.again():
                 html = self.fragment()
-        except NotFound:  # all of it was forgotten meanwhile
+        except NotFound:  # the conversation was forgotten in the meantime
             return {"how": End.GONE.value, "html": "", "gone": [], "changed": self.changed}
         gone = self._answering.thread.shown
         return {"how": self._end().value, "html": html, "gone": gone, "changed": self.changed}

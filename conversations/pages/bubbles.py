@@ -1,4 +1,6 @@
-"""Messages as bubbles: speaker, time, memories used and learned, actions, and the note below."""
+"""Render messages as bubbles: speaker, time, memories used and learned, actions, and the note
+below.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,14 @@ from memories.templatetags.memory_center import day as day_of
 from ops.models import User
 
 PAGE = 20
-PAGE_CHARS = 8_000  # of what was said; the page around it takes the rest of 100 kB
+PAGE_CHARS = 8_000  # message characters; the rest of the page uses the remaining part of 100 kB
 
 
 @dataclass(frozen=True)
 class Bubble:
     """One message. `day` is set on the first message of a day.
 
-    `is_last` marks the last exchange, which can be answered again and edited.
+    `is_last` marks the last exchange, which can be edited and answered again.
     """
 
     public_id: str
@@ -69,7 +71,7 @@ class Bubble:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions besides copying."""
+        """Return the menu actions; copying has its own button."""
         if self.is_temporary:
             return []
         forget = reverse("message_forget", args=[self.public_id])
@@ -88,7 +90,10 @@ class Bubble:
 
 @dataclass(frozen=True)
 class Bubbles:
-    """A part of a conversation, oldest first. `earlier` and `later` are numbers for paging."""
+    """A part of a conversation, oldest first.
+
+    `earlier` is the message number for the link to earlier messages, or None.
+    """
 
     shown: Sequence[Bubble]
     messages: Sequence[Message]
@@ -99,14 +104,16 @@ class Bubbles:
 def bubbles_of(
     user: User, conversation: Conversation, *, before: int | None = None, at: str = ""
 ) -> Bubbles:
-    """Return the newest messages, the messages before this number, or those around one."""
+    """Return the newest messages, the messages before a number, or those around the message
+    `at`.
+    """
     found = selectors.messages_of(user, conversation).order_by("-number")
     if at:
-        before = _beyond(found, at)
+        before = _page_end(found, at)
     if before is not None:
         found = found.filter(number__lt=before)
     rows = list(found.select_related("feedback")[: PAGE + 1])
-    messages = _that_fit(rows[:PAGE])[::-1]
+    messages = _fitting_messages(rows[:PAGE])[::-1]
     return Bubbles(
         made(user, messages, is_last=before is None),
         messages,
@@ -115,8 +122,8 @@ def bubbles_of(
     )
 
 
-def _that_fit(newest: list[Message]) -> list[Message]:
-    """Return messages newest first, with at least one turn however long it is."""
+def _fitting_messages(newest: list[Message]) -> list[Message]:
+    """Return messages, newest first, that fit the page; at least one turn, however long it is."""
     total = 0
     for count, message in enumerate(newest):
         total += len(message.content)
@@ -125,8 +132,10 @@ def _that_fit(newest: list[Message]) -> list[Message]:
     return newest
 
 
-def _beyond(found: QuerySet[Message], public_id: str) -> int | None:
-    """Return the number to page before so that this message is in the middle; None at the end."""
+def _page_end(found: QuerySet[Message], public_id: str) -> int | None:
+    """Return the number before which to page so that this message is in the middle; None at the
+    end.
+    """
     wanted = found.filter(public_id=public_id).values_list("number", flat=True).first()
     if wanted is None:
         return None
@@ -142,7 +151,9 @@ def made(
     after: Message | None = None,
     is_last: bool = False,
 ) -> list[Bubble]:
-    """Make bubbles; `after` is the preceding message, `is_last` tells that none follows."""
+    """Build the bubbles. `after` is the preceding message; `is_last` means that no message
+    follows.
+    """
     turns = list(
         Turn.objects.filter(
             Q(user_message__in=messages) | Q(assistant_message__in=messages), user=user
@@ -189,7 +200,7 @@ def made(
 
 
 def _last_exchange(messages: Sequence[Message | TemporaryMessage]) -> set[str]:
-    """Return the newest question with its answer, if they end the conversation."""
+    """Return the ids of the newest question and its answer, if they end the conversation."""
     newest = list(messages[-2:])
     roles = [one.role for one in newest]
     if roles == [Role.USER, Role.ASSISTANT]:
@@ -236,7 +247,9 @@ def _day(moment: datetime) -> date:
 
 @dataclass(frozen=True)
 class Ending:
-    """`again` is the label of the button that asks for an answer; empty for no button."""
+    """The note below the messages. `again` is the label of the button that requests an answer, or
+    "".
+    """
 
     words: str
     conversation: str
@@ -266,10 +279,10 @@ def ending_of_page(name: str, last: Bubble | None) -> Ending | None:
 
 
 def ending_after(end: End, name: str, *, had_answer: bool) -> Ending | None:
-    """Return the note right after an attempt."""
+    """Return the note to show right after an attempt to answer."""
     again = _("Try again")
     if end in (End.WHOLE, End.STOPPED) or (had_answer and end is End.UNSAID):
-        return None  # under a stopped one its bubble says so, and still does tomorrow
+        return None  # the bubble of a stopped answer has its own permanent label
     if end is End.GONE:
         words = _("This was changed somewhere else. Reload the page to see the latest version.")
         return Ending(words, name)

@@ -1,4 +1,4 @@
-"""The chat: show, name and continue a conversation, edit, answer again or stop."""
+"""Views of the chat: show, name and continue a conversation, edit a message, answer again, stop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RENAME = "conversations/conversation_rename.html"
 @require_safe
 @personal_page
 def chat_home(request: HttpRequest) -> HttpResponse:
-    """The newest conversation, or an invitation to begin one."""
+    """Show the newest conversation, or an invitation to begin one."""
     with own_transaction(request):
         return chat_page.show(request, Opened(conversation_list.newest(person(request))))
 
@@ -90,7 +90,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
         form.refuse(error)
         return _refused(request, found, form)
     page = reverse("conversation", args=[thread.public_id])
-    if found.row is None and is_streamed(request):  # its page asks for the answer
+    if found.row is None and is_streamed(request):  # the new page requests the answer
         if place is not None:
             place.close()
         return leave(request, page)
@@ -99,7 +99,7 @@ def _say(request: HttpRequest, found: Opened) -> HttpResponseBase:
 
 
 def _refused(request: HttpRequest, found: Opened, form: MessageForm) -> HttpResponse:
-    """Keep the typed text: in the composer for htmx, else in the page."""
+    """Show the error and keep the typed text: in the composer for htmx, otherwise in the page."""
     if not is_htmx(request):
         return chat_page.show_own(request, found, form=form)
     response = chat_page.show_own(request, found, form=form, part="#composer")
@@ -135,9 +135,9 @@ def conversation_stop(request: HttpRequest, conversation_id: str) -> HttpRespons
 @chat_page.keeps_text
 @personal_page
 def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpResponseBase:
-    """Edit a message of the person; what was said after it is forgotten as well.
+    """Edit a message of the person and forget all later messages.
 
-    Unless the message is the last one, the form is shown again with what would go, and asks.
+    If later turns would be deleted, show the form again with the list of deletions to confirm.
     """
     found = _opened(request, conversation_id)
     if request.method != "POST":
@@ -166,7 +166,7 @@ def conversation_edit(request: HttpRequest, conversation_id: str) -> HttpRespons
         form.refuse(error)
         return _ask_to_edit(request, found, form)
     if not found.is_temporary:
-        messages.success(request, _said_of_edit(edited))
+        messages.success(request, _edit_message(edited))
     return answers.give(request, edited.thread, place, gone=edited.gone, was_untitled=True)
 
 
@@ -176,12 +176,12 @@ def _opened(request: HttpRequest, conversation_id: str) -> Opened:
 
 
 def _last(request: HttpRequest, found: Opened) -> Thread:
-    """Return the last question, in the caller's transaction."""
+    """Return the last question. Run in the caller's transaction."""
     assert found.conversation is not None
     return chat_messages.last(user=person(request), conversation=found.conversation)
 
 
-def _said_of_edit(edited: Edited) -> str:
+def _edit_message(edited: Edited) -> str:
     later, memories = len(edited.gone) - 1, len(edited.memories)
     if later <= 1 and not memories:
         return _("Edited. The earlier wording and its answer were forgotten.")
@@ -209,7 +209,7 @@ def _said_of_edit(edited: Edited) -> str:
 def _ask_to_edit(
     request: HttpRequest, found: Opened, form: MessageForm, *, confirms: bool = False
 ) -> HttpResponse:
-    """Show the message in a field. With `confirms`, also ask about what an edit deletes."""
+    """Show the message in a text field. With `confirms`, also ask to confirm the deletions."""
     given = request.POST if form.is_bound else request.GET
     message = given.get("message", "")
     context: dict[str, Any] = {"row": found.row, "section": "chat", "form": form}
@@ -238,7 +238,7 @@ def _ask_to_edit(
 
 
 def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show the conversation instead of a message that is gone, and say so."""
+    """Show the conversation with a warning, because the message to edit is gone."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
@@ -248,7 +248,7 @@ def _show_as_it_is(request: HttpRequest, found: Opened, error: ApplicationError)
 
 
 def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError) -> HttpResponse:
-    """Show why nothing was done."""
+    """Show the reason why no answer was started."""
     messages.warning(request, _(error.message))
     if not is_htmx(request):
         return redirect(found.url)
@@ -260,7 +260,7 @@ def _refuse_answer(request: HttpRequest, found: Opened, error: ApplicationError)
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def conversation_rename(request: HttpRequest, conversation_id: str) -> HttpResponse:
-    """Edit the title in place, or on a page of its own without JavaScript."""
+    """Edit the title in place, or on a separate page without JavaScript."""
     with own_transaction(request):
         kept = conversation_names.resolve(user=person(request), reference=conversation_id)
         row, part = Opened(kept).row, "#field" if is_htmx(request) else ""

@@ -1,4 +1,6 @@
-"""The chat page: its forms, the list, one conversation and the memories that its answers used."""
+"""The chat page: forms, conversation list, one conversation and the memories used by its
+answers.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ from ops.pages.base import is_htmx, own_transaction, person, target
 
 Given = ParamSpec("Given")
 TEMPLATE = "conversations/conversation_detail.html"
-# Targets of htmx requests; other parts of the page aren't loaded then.
+# The part of the page for each htmx target; other parts aren't loaded then.
 _PARTS = {
     "conversation-list": "#list",
     "used-here": "#used",
@@ -45,7 +47,7 @@ _PARTS = {
 def keeps_text(
     view: Callable[Concatenate[HttpRequest, Given], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, Given], HttpResponseBase]:
-    """Give the typed text back to a person who was signed out. Goes above `personal_page`."""
+    """Return the typed text to a person who was signed out. Apply it outside of `personal_page`."""
 
     @wraps(view)
     def keeping(
@@ -64,7 +66,7 @@ def keeps_text(
 
 @dataclass(frozen=True)
 class Opened:
-    """The subject of the page; `conversation` is None for a new chat."""
+    """The conversation that the page shows. `conversation` is None for a new chat."""
 
     conversation: Conversation | TemporaryConversation | None = None
     is_temporary: bool = False
@@ -75,14 +77,14 @@ class Opened:
 
     @property
     def url(self) -> str:
-        """The URL of the page and of its form."""
+        """Return the URL of the page, which is also the target of its form."""
         if self.row is not None:
             return self.row.url
         return reverse("temporary_new" if self.is_temporary else "conversation_new")
 
 
 def opened(user: User, public_id: str) -> Opened:
-    """Return the person's conversation, kept or temporary. Raises `NotFound`."""
+    """Return the person's conversation, stored or temporary. Raise `NotFound`."""
     try:
         return Opened(conversation_names.resolve(user=user, reference=public_id))
     except NotFound:
@@ -102,10 +104,10 @@ def show(
 ) -> HttpResponse:
     """Render the page, or the part that htmx replaces, inside the person's transaction.
 
-    `forget` is the id of an operation whose receipt unfolds below the messages.
+    `forget` is the id of an operation whose receipt is shown in full below the messages.
     """
     part = part or _part(request)
-    context = _around(request, found, part) | _said(request, found, part)
+    context = _common_context(request, found, part) | _messages_context(request, found, part)
     context["unfolding"] = _unfolding(request, context["bubbles"], forget)
     context["form"] = form or MessageForm(initial={"text": request.GET.get("text", "")})
     status = 422 if form is not None and form.is_bound else 200
@@ -120,7 +122,7 @@ def _part(request: HttpRequest) -> str:
     return "#list" if "after" in request.GET else _PARTS.get(target(request), "")
 
 
-def _around(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
+def _common_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     user = person(request)
     context: dict[str, Any] = {"opened": found, "row": found.row, "section": "chat"}
     context["chat_model"] = answer_text.model_name()
@@ -133,8 +135,8 @@ def _around(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
     return context
 
 
-def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
-    """Return the messages and the panel about the requested or last answer."""
+def _messages_context(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
+    """Return the messages, and the panel about the requested or last answer."""
     user, conversation = person(request), found.conversation
     if isinstance(conversation, TemporaryConversation):
         said = Bubbles(bubbles.temporary_ones(temporary.read(conversation)), ())
@@ -153,7 +155,7 @@ def _said(request: HttpRequest, found: Opened, part: str) -> dict[str, Any]:
 
 
 def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine | None:
-    """Return the receipt to show below the messages, unless one of them shows it."""
+    """Return the receipt to show below the messages, unless a bubble already shows it."""
     op_id = forget or request.GET.get("forgotten", "")
     shown = {one.operation.public_id for bubble in said.shown for one in bubble.receipts}
     return (
@@ -162,7 +164,7 @@ def _unfolding(request: HttpRequest, said: Bubbles, forget: str) -> ForgetLine |
 
 
 def edge_of(user: User, conversation: Conversation) -> str:
-    """Return the id of the message before which the summary note stands, or an empty string."""
+    """Return the id of the message before which the summary note is shown, or ""."""
     if not users.settings_of(user).summary_enabled:
         return ""
     return selectors.compacted_before(user, conversation)
@@ -211,7 +213,7 @@ _SAID_BY_SERVICES = (
 
 
 class MessageForm(forms.Form):
-    """A message of the person."""
+    """The text of a new or edited message."""
 
     text = forms.CharField(
         strip=False, error_messages={"required": _("Write something first.")}, widget=forms.Textarea

@@ -1,4 +1,4 @@
-"""The list of conversations by day, newest first, with full-text search."""
+"""The list of conversations by day, newest first, with search in titles and messages."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from conversations.recording.temporary import TemporaryConversation
 from ops.models import User
 
 PAGE = 20
-_BEFORE, _AFTER = 24, 60  # characters shown around the words that are searched for
+_BEFORE, _AFTER = 24, 60  # characters shown before and after the search words
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a conversation says what is searched for: the newest message, and the words in it."""
+    """The newest message of a conversation that contains the search words, with an excerpt."""
 
     url: str
     before: str
@@ -39,9 +39,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """One conversation as a row of the list and as the header of its page.
+    """One conversation, as a row of the list or as the header of its page.
 
-    `place` is set in a search that finds one of its messages.
+    `place` is set if a search found one of its messages.
     """
 
     public_id: str
@@ -60,7 +60,7 @@ class Row:
 
     @property
     def menu(self) -> list[dict[str, Any]]:
-        """Return the actions besides renaming."""
+        """Return the menu actions; renaming has its own button."""
         delete = reverse("conversation_delete", args=[self.public_id])
         going = {"icon": "trash", "href": delete, "hx_get": delete, "danger": True}
         if self.is_temporary:
@@ -88,7 +88,7 @@ class Listing:
 
 
 def listing(user: User, *, query: str = "", after: str = "") -> Listing:
-    """Return one page of the list after the conversation with the id `after`."""
+    """Return one page of the list, after the conversation with the id `after`."""
     found = _ordered(_matching(user, query))
     before = found.filter(public_id=after).first() if after else None
     groups: list[Group] = []
@@ -129,7 +129,7 @@ def _url(public_id: str) -> str:
 
 
 def _ordered(found: QuerySet[Conversation]) -> QuerySet[Any]:
-    """Order by the last message, or by the creation of an empty conversation."""
+    """Order by the last message, or by the creation time if the conversation is empty."""
     dated = found.annotate(moment=Coalesce(F("last_message_at"), F("created_at")))
     return dated.order_by("-moment", "-pk")
 
@@ -143,7 +143,7 @@ def _matching(user: User, query: str) -> QuerySet[Conversation]:
 
 
 def _places(user: User, rows: Sequence[Conversation], query: str) -> dict[int, Place]:
-    """Return the newest message of each conversation that says it, by conversation."""
+    """Return the newest matching message of each conversation, by conversation key."""
     if not query:
         return {}
     said = Message.objects.filter(user=user, conversation__in=rows, content__icontains=query)

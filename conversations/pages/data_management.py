@@ -67,7 +67,7 @@ class Layer:
 
 
 def _forget_memories(user: User) -> None:
-    """Forget all memories, also binned and archived ones; do nothing if there is none."""
+    """Forget all memories, including binned and archived ones; do nothing if there are none."""
     memories = list(Memory.visible.filter(user=user).only("pk"))
     if memories:
         memory_forgets.forget_memories(user=user, memories=memories)
@@ -111,14 +111,14 @@ def data_layer_delete(request: HttpRequest, layer: str) -> HttpResponse:
     with own_transaction(request):
         if request.method != "POST":
             part = "#dialog" if target(request) == "dialogs" else ""
-            context = _what_goes(found, person(request), layer)
+            context = _deletion_context(found, person(request), layer)
             return render(request, f"ops/layer_delete.html{part}", context)
         found.delete(person(request))
     messages.success(request, forgotten_words())
     return leave(request, reverse("data_management"))
 
 
-def _what_goes(layer: Layer, user: User, name: str) -> dict[str, Any]:
+def _deletion_context(layer: Layer, user: User, name: str) -> dict[str, Any]:
     count = layer.count(user)
     words = layer.goes(count) % {"n": number_format(count, force_grouping=True)}
     receipt = _("This can’t be undone. You will get a receipt.")
@@ -174,7 +174,7 @@ SAID = (
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def export_everything(request: HttpRequest) -> HttpResponse:
-    """Export everything, after the password or a recent sign-in."""
+    """Export all data of the person, after the password or a recent sign-in."""
     format = _export_format(request)
     if request.method != "POST":
         return _ask_everything(request, format)

@@ -1,4 +1,4 @@
-"""Clear or delete a conversation; what a deletion takes with it and what stays, in words."""
+"""Clear or delete a conversation, with texts that list the deleted and the remaining data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHORT = 60
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def conversation_clear(request: HttpRequest, conversation_id: str) -> HttpResponse:
-    """Forget everything said in it and keep the empty conversation."""
+    """Forget all messages of the conversation and keep the empty conversation."""
     with own_transaction(request):
         user = person(request)
         kept = conversation_names.resolve(user=user, reference=conversation_id)
@@ -83,7 +83,7 @@ def ask(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def page_after(public_id: str, *, forget: str) -> str:
-    """Return the URL of a conversation with the receipt of what was forgotten in it."""
+    """Return the URL of a conversation, with the receipt of a forget."""
     page = reverse("conversation", args=[public_id])
     return f"{page}?{urlencode({'forgotten': forget})}#receipt-{forget}" if forget else page
 
@@ -99,7 +99,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
     stays = [_("the empty conversation") if is_all else _("the rest of this conversation")]
     if found.summaries:
         stays.append(_("the summary, rewritten without this"))
-    return _asked(
+    return _dialog(
         action=reverse("message_forget", args=[message.public_id]),
         title=title or _("Delete and forget this message?"),
         goes=goes,
@@ -112,7 +112,7 @@ def of_message(message: Message, found: Consequences) -> dict[str, Any]:
 
 
 def of_edit(edits: Editable, *, user: User) -> dict[str, Any]:
-    """Return what an edit of a message deletes, and what stays."""
+    """Return descriptions of the data that an edit deletes and keeps."""
     words = ngettext(
         "%(n)d message after it", "%(n)d messages after it, beginning with its answer", edits.later
     )
@@ -138,7 +138,7 @@ def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, An
     if conversation.title:
         title = inner(_short(conversation.title))
         named = _("the conversation “%(title)s”") % {"title": title}
-    return _of_all_said(
+    return _of_whole_conversation(
         conversation,
         found,
         action=reverse("conversation_delete", args=[conversation.public_id]),
@@ -150,7 +150,7 @@ def of_deleting(conversation: Conversation, found: Consequences) -> dict[str, An
 
 
 def of_clearing(conversation: Conversation, found: Consequences) -> dict[str, Any]:
-    return _of_all_said(
+    return _of_whole_conversation(
         conversation,
         found,
         action=reverse("conversation_clear", args=[conversation.public_id]),
@@ -161,12 +161,12 @@ def of_clearing(conversation: Conversation, found: Consequences) -> dict[str, An
     )
 
 
-def _of_all_said(
+def _of_whole_conversation(
     conversation: Conversation, found: Consequences, *, goes: list[str], stays: str, **given: str
 ) -> dict[str, Any]:
-    return _asked(
+    return _dialog(
         **given,
-        goes=[*goes, *_said(found)],
+        goes=[*goes, *_deleted_lines(found)],
         stays=[stays, *_memories_that_stay(found)],
         choices=_choice(found.memories),
         # Without a choice, also forget memories learned after the page was shown.
@@ -178,7 +178,7 @@ def _of_all_said(
 def of_temporary(conversation: TemporaryConversation) -> dict[str, Any]:
     count = conversation.message_count
     words = ngettext("%(n)d message of this chat", "%(n)d messages of this chat", count)
-    return _asked(
+    return _dialog(
         action=reverse("conversation_delete", args=[conversation.public_id]),
         title=_("Delete this temporary chat now?"),
         text=_("It would disappear by itself within a day. This can’t be undone."),
@@ -189,11 +189,11 @@ def of_temporary(conversation: TemporaryConversation) -> dict[str, Any]:
     )
 
 
-def _asked(**given: Any) -> dict[str, Any]:
+def _dialog(**given: Any) -> dict[str, Any]:
     return {"text": _("This can’t be undone. You will get a receipt.")} | given
 
 
-def _said(found: Consequences) -> list[str]:
+def _deleted_lines(found: Consequences) -> list[str]:
     messages = ngettext("%(n)d message", "%(n)d messages", found.messages)
     made = _("everything derived from them: search index, usage records, feedback")
     lines = [messages % {"n": found.messages}]
@@ -206,7 +206,7 @@ def _said(found: Consequences) -> list[str]:
 
 
 def _choice(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Offer the choice only if there is something to decide."""
+    """Return a checkbox to keep the memories, if any memory would be forgotten."""
     if not memories:
         return []
     words = ngettext(

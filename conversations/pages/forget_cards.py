@@ -1,6 +1,6 @@
 """Forgets in the chat: the card that asks what to forget, and the receipt with its steps.
 
-The list of a card is rendered from the ids that the turn's operation holds; no message repeats it.
+The list of a card is built from the ids stored in the turn's operation; no message contains it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ops.pages.forgetting import ShownReceipt
 from ops.pages.operation_rows import Happening
 
 _SHOWN = 160
-_LATELY = timedelta(days=7)  # a question that nobody answered is not put for ever
+_LATELY = timedelta(days=7)  # an unanswered question is dropped after this time
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Card:
-    """The choices of one turn's request to forget. `is_done` tells that the memory is forgotten
-    and only the messages that say it are asked about."""
+    """The choices for the request to forget in one turn.
+
+    `is_done` is True if the memory is already forgotten and only messages remain to choose.
+    """
 
     turn_id: str
     is_done: bool
@@ -61,7 +63,9 @@ class Card:
 
 
 def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -> dict[int, Card]:
-    """Return the open questions of these turns, by turn id; `asked` hold the requests to forget."""
+    """Return the open questions of these turns, by turn key. `asked` holds the requests to
+    forget.
+    """
     by_turn = {one.payload["turn"]: one for one in asked if not one.payload.get("answered")}
     outcomes = {pk: Outcome.of(one.forget_outcome) for pk, one in by_turn.items()}
     memory_ids = {one for outcome in outcomes.values() for one in outcome.memory_ids}
@@ -82,7 +86,7 @@ def cards_of(user: User, turns: Sequence[Turn], *, asked: Sequence[Operation]) -
 
 
 def requests_of(user: User, turns: Sequence[Turn]) -> list[Operation]:
-    """Return the operations that hold the recent requests to forget of these turns."""
+    """Return the operations with the recent requests to forget in these turns."""
     if not turns:
         return []
     found = Operation.objects.filter(
@@ -132,7 +136,9 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True)
 class ForgetLine:
-    """A forget in the chat. `is_open`: a finished receipt is shown in full, not only linked."""
+    """A forget in the chat. If `is_open`, a finished receipt is shown in full instead of as a
+    link.
+    """
 
     operation: Operation
     is_open: bool = False
@@ -159,13 +165,13 @@ class ForgetLine:
 
 
 def open_receipt(user: User, op_id: str) -> ForgetLine | None:
-    """Return this person's forget, unfolded; None if there is no such operation."""
+    """Return the person's forget with its receipt in full; None if there is no such operation."""
     found = _forgets_of(user, [op_id]).get(op_id) if op_id else None
     return ForgetLine(found, is_open=True) if found is not None else None
 
 
 def receipts_of(user: User, asked: Iterable[Operation]) -> Mapping[int, Sequence[ForgetLine]]:
-    """Return what was forgotten on request, by turn id; `asked` hold the requests to forget."""
+    """Return the forgets made on request, by turn key. `asked` holds the requests to forget."""
     wanted = {
         one.payload["turn"]: [
             op_id
@@ -191,7 +197,7 @@ def _forgets_of(user: User, op_ids: Sequence[str]) -> dict[str, Operation]:
 @require_safe
 @personal_page
 def forget_receipt(request: HttpRequest, op_id: str) -> HttpResponse:
-    """Return the steps or the receipt; without htmx, lead to the receipt's own page."""
+    """Return the steps or the receipt; without htmx, redirect to the receipt's own page."""
     with own_transaction(request):
         found = open_receipt(person(request), op_id)
         if found is None:

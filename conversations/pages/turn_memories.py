@@ -39,10 +39,10 @@ _DECIDES_ALWAYS = ("public_id", "kind", "pinned", "standing")
 
 @dataclass(frozen=True)
 class Lessons:
-    """What was learned from one turn. While `tries` are left, the page polls again.
+    """The result of learning from one turn. While `tries` are left, the page polls again.
 
-    `refused` has the categories of the secrets that weren't kept. `asked_about` is a constraint of
-    an unclear owner, about which the person is asked.
+    `refused` holds the categories of secrets that weren't stored. `asked_about` is a constraint
+    with an unclear owner, which the person is asked to confirm.
     """
 
     turn: Turn
@@ -60,13 +60,13 @@ class Lessons:
 
     @property
     def is_withheld(self) -> bool:
-        """Tell whether the person asked not to keep it, and hasn't had it remembered since."""
+        """Return True if the person asked not to keep the turn and nothing was remembered since."""
         asked = self.turn.user_message.withheld == Withheld.ASKED
         return asked and not self.taught and not self.waiting
 
     @property
     def not_kept(self) -> list[str]:
-        """Return what each refused secret looked like, in words."""
+        """Return a text for each category of refused secrets."""
         words = {
             SecretCategory.PASSWORD: _("Not kept: looks like a password"),
             SecretCategory.API_KEY: _("Not kept: looks like a key or token"),
@@ -98,7 +98,7 @@ class Lessons:
 
     @property
     def again_url(self) -> str:
-        """Return the URL for polling; empty if nothing is queued."""
+        """Return the URL for polling, or "" if nothing is queued."""
         if not self.is_learning or self.tries >= TRIES:
             return ""
         address = reverse("turn_lessons", args=[self.turn.public_id])
@@ -106,15 +106,15 @@ class Lessons:
 
 
 def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int, Lessons]:
-    """Return what was learned from each turn, by turn id."""
-    taught = _taught(user, turns)
+    """Return the result of learning from each turn, by turn key."""
+    taught = _memories_by_outcome(user, turns)
     refused: dict[int | None, dict[str, None]] = defaultdict(dict)
     for turn_id, category in Refusal.objects.filter(user=user, turn__in=turns).values_list(
         "turn", "category"
     ):
         refused[turn_id][category] = None
     learning = _being_learned(user, turns)
-    unclear = _of_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
+    unclear = _with_unsure_owner(user, [one for each in taught.values() for one in each["waiting"]])
     return {
         turn.pk: Lessons(
             turn,
@@ -128,8 +128,10 @@ def lessons_of(user: User, turns: Sequence[Turn], *, tries: int = 0) -> dict[int
     }
 
 
-def _taught(user: User, turns: Iterable[Turn]) -> dict[int, dict[str, list[Memory]]]:
-    """Collect memories by verdict, each once, without binned and forgotten ones."""
+def _memories_by_outcome(user: User, turns: Iterable[Turn]) -> dict[int, dict[str, list[Memory]]]:
+    """Collect the memories of each turn by outcome, each once, without binned and forgotten
+    ones.
+    """
     verdicts = Arbitration.objects.filter(
         user=user,
         turn__in=list(turns),
@@ -139,21 +141,21 @@ def _taught(user: User, turns: Iterable[Turn]) -> dict[int, dict[str, list[Memor
     taught: dict[int, dict[str, list[Memory]]] = defaultdict(lambda: defaultdict(list))
     seen = set()
     for one in verdicts.order_by("pk"):
-        memory, name = one.memory, _what_happened(one)
+        memory, name = one.memory, _outcome(one)
         if memory is not None and name and (one.turn_id, memory.pk) not in seen:
             seen.add((one.turn_id, memory.pk))
             taught[one.turn_id or 0][name].append(memory)
     return taught
 
 
-def _of_unsure_owner(user: User, waiting: Sequence[Memory]) -> set[int]:
+def _with_unsure_owner(user: User, waiting: Sequence[Memory]) -> set[int]:
     if not waiting:
         return set()
     versions = MemoryVersion.objects.filter(user=user, memory__in=waiting)
     return set(versions.filter(reason__contains=OWNER_UNSURE).values_list("memory", flat=True))
 
 
-def _what_happened(one: Arbitration) -> str:
+def _outcome(one: Arbitration) -> str:
     if one.verdict == Verdict.SKIP or one.memory is None:
         return ""
     if one.memory.status == MemoryStatus.CANDIDATE:
@@ -162,7 +164,7 @@ def _what_happened(one: Arbitration) -> str:
 
 
 def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
-    """Look at recent turns only; an old failure is not waited for."""
+    """Return the keys of recent turns that are queued for learning; older failures don't count."""
     since = timezone.now() - _LATELY
     open_turns = [
         one.pk
@@ -181,7 +183,7 @@ def _being_learned(user: User, turns: Iterable[Turn]) -> set[int]:
 
 @dataclass(frozen=True)
 class Used:
-    """A memory in an answer, with the reason in words."""
+    """A memory used in an answer, with the reason in words."""
 
     memory: Memory
     why: str
@@ -192,7 +194,7 @@ class Used:
 class Panel:
     """The panel about one answer.
 
-    `used` fitted the question; `always` is in every answer, whatever the question.
+    `used` holds memories that fitted the question; `always` those included in every answer.
     """
 
     answer: Message | None
@@ -221,7 +223,7 @@ def panel_of(user: User, answer: Message | None) -> Panel:
 
 
 def counts_of(user: User, answers: Sequence[Message]) -> Counter[int]:
-    """Return how many existing memories each answer used because they fit the question."""
+    """Return how many existing memories each answer used because they fitted the question."""
     hits = _hits(user, answers).filter(type="memory")
     found = list(hits.values_list("trace__answer", "target_public_id", "components"))
     rows = Memory.objects.filter(user=user, public_id__in={one for _, one, _ in found})

@@ -66,7 +66,7 @@ def message_rate(request: HttpRequest, message_id: str) -> HttpResponse:
             return HttpResponse(_("Only answers can be rated, up or down."), status=422)
         rating, comment = form.cleaned_data["rating"] or None, form.cleaned_data["comment"]
         if "comment" not in request.POST and hasattr(message, "feedback"):
-            comment = message.feedback.comment  # only the thumb changes
+            comment = message.feedback.comment  # only the rating changes
         turns.rate_message(user=person(request), message=message, rating=rating, comment=comment)
         if not is_htmx(request):
             page = reverse("conversation", args=[message.conversation.public_id])
@@ -109,7 +109,7 @@ def turn_undo(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Forget the ticked items, all or none; this answers the question."""
+    """Forget the ticked items, all or none, and mark the question as answered."""
     with own_transaction(request):
         user = person(request)
         turn = _turn(request, turn_id)
@@ -136,7 +136,7 @@ def turn_forget(request: HttpRequest, turn_id: str) -> HttpResponse:
 
 
 def _ticked(request: HttpRequest, name: str, lines: Sequence[forget_cards.Line]) -> list[str]:
-    """Return the ticked items of the question; the form can forget nothing else."""
+    """Return the ticked items of the question; the form can't forget other items."""
     listed = [one.public_id for one in lines]
     ticked = listed if "all" in request.POST else request.POST.getlist(name)
     return [one for one in listed if one in ticked]
@@ -162,7 +162,7 @@ def _forgotten() -> str:
 
 
 def _conversation(request: HttpRequest, public_id: str, *, forget: str) -> HttpResponse:
-    """Return the conversation as it is now, with the receipt of a forget below it."""
+    """Return the conversation in its present state, with the receipt of a forget."""
     if not is_htmx(request):
         return redirect(deletions.page_after(public_id, forget=forget))
     with own_transaction(request):
@@ -207,7 +207,7 @@ def turn_lessons(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_POST
 @personal_page
 def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
-    """Confirm that a constraint is the person's own, or forget it."""
+    """Confirm that a constraint is the person's own, or reject and forget it."""
     decision = "accept" if request.POST.get("mine") == "yes" else "reject"
     with own_transaction(request):
         user = person(request)
@@ -228,7 +228,7 @@ def turn_owner(request: HttpRequest, turn_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @personal_page
 def message_remember(request: HttpRequest, message_id: str) -> HttpResponse:
-    """Ask how to remember it, with a proposal, then remember it."""
+    """Ask how to remember a message, with a proposal, then remember it."""
     with own_transaction(request):
         message = selectors.message_of(person(request), message_id)
     if message.role != Role.USER:

@@ -1,4 +1,4 @@
-"""Record what was said: turns, summaries, episodes, temporary chats, ratings.
+"""Record conversations: turns, summaries, episodes, temporary chats, ratings.
 
-May use `memories` and `ops`; knows no page and no protocol.
+May use `memories` and `ops`; independent of pages and protocols.
 """

@@ -1,4 +1,4 @@
-"""Find, create and rename conversations, by our id or the client's own."""
+"""Find, create and rename conversations, by our id or the client's own id."""
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -17,7 +17,7 @@ MAX_EXTERNAL_ID = 200
 
 
 def check_external_id(value: str, *, field: str) -> str:
-    """Return a valid client id unchanged; raise `Invalid` naming `field` for an impossible one."""
+    """Return a valid client id unchanged; raise `Invalid` naming `field` for an invalid one."""
     if not 1 <= len(value) <= MAX_EXTERNAL_ID:
         raise Invalid.field(field, f"An id has 1 to {MAX_EXTERNAL_ID} characters.")
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
@@ -28,7 +28,7 @@ def check_external_id(value: str, *, field: str) -> str:
 
 
 def resolve(*, user: User, reference: str) -> Conversation:
-    """Return the person's conversation by our id or the client's. Raises `NotFound`."""
+    """Return the person's conversation with our id or the client's id. Raise `NotFound`."""
     column = "public_id" if reference.startswith("conv_") else "external_id"
     found = statements.rows(
         f"SELECT {statements.columns(Conversation, 'c')} FROM conversations_conversation c"
@@ -45,8 +45,8 @@ def find_or_create(
 ) -> Conversation:
     """Get the conversation, or create it under the client's own id.
 
-    Raises `NotFound` for one of our ids that isn't this person's, `Invalid` for an impossible id,
-    and `Conflict` if the conversation exists with the other kind.
+    Raise `NotFound` if `reference` is one of our ids but not this person's, `Invalid` for an
+    invalid id, and `Conflict` if the conversation exists with the other kind.
     """
     if reference is None:
         return create(user=user, external_id=None, title=title, kind=kind)
@@ -89,7 +89,7 @@ def create(
 
 
 def rename(*, user: User, conversation: Conversation, title: str) -> Conversation:
-    """Change the title. Raises `Invalid`."""
+    """Change the title. Raise `Invalid`."""
     conversation.title = _checked_title(title)
     conversation.save(update_fields=["title", "updated_at"])
     audit_log.record("conversation.renamed", subject=user.subject, target=conversation.public_id)
@@ -104,7 +104,7 @@ def give_title(conversation: Conversation, text: str) -> None:
 
 
 def title_of(text: str) -> str:
-    """Return what a message is about, without its secrets; empty for a request to forget."""
+    """Return a short title for the message, without secrets; "" for a request to forget."""
     if spoken_requests.asks_to_forget(text):
         return ""
     return headline(masking.masked_by_reading(text))

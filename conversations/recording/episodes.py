@@ -23,21 +23,21 @@ from ops.queue.run import Run, hold_beside, succeed_beside
 from ops.registry import handles
 
 EPISODE_CHARS = 4_000
-_TOGETHER = 15  # operations beside the one that runs
+_MAX_OTHERS = 15  # operations processed together with the one that runs
 
 
 @handles(Kind.INDEX_EPISODE)
 def index_episode(run: Run) -> Mapping[str, Any] | None:
     """Index a turn's messages and its episode, or one message; then enqueue a summary if due.
 
-    Other queued index operations of the same person are done with it. Safe to run twice: rows are
-    keyed by their source.
+    Other queued index operations of the same person are processed in the same run. Safe to run
+    twice: rows are keyed by their source.
     """
     user = run.user()
     if user is None:
         return None
     with as_user(user):
-        beside = run.beside(limit=_TOGETHER)
+        beside = run.beside(limit=_MAX_OTHERS)
         payloads = [run.payload, *(one.payload for one in beside)]
         found = read(user=user, payloads=payloads)
     if not beside and found == [None]:
@@ -57,7 +57,7 @@ def index_episode(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class ToIndex:
-    """What one operation indexes: the messages of a turn (or one message) and its episode."""
+    """The rows that one operation indexes: a turn's messages (or one message) and its episode."""
 
     messages: tuple[Message, ...]
     turn: Turn | None
@@ -68,13 +68,13 @@ class ToIndex:
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts to index, secrets masked: each message, then the episode."""
+        """Return the texts to index, with secrets masked: each message, then the episode."""
         texts = masking.masked_together([message.content for message in self.messages], read=True)
         return [*texts, turn_text(*texts)[:EPISODE_CHARS]] if self.turn else texts
 
 
 def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex | None]:
-    """Load what each operation names; None where it was deleted."""
+    """Load the rows that each operation names; None if they were deleted."""
     turn_ids = [one["turn"] for one in payloads if "turn" in one]
     turns: dict[int, ToIndex] = {}
     if turn_ids:
@@ -90,7 +90,7 @@ def read(*, user: User, payloads: Sequence[Mapping[str, Any]]) -> list[ToIndex |
 
 
 def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
-    """Embed all texts in one call, outside any transaction; return the vectors by place."""
+    """Embed all texts in one call, outside any transaction; return the vectors by position."""
     texts = [text for one in found if one for text in one.texts]
     if not texts:
         return {}
@@ -107,18 +107,20 @@ def embed(found: Sequence[ToIndex | None]) -> dict[int, Vectors]:
 def store(
     found: Mapping[int, ToIndex | None], *, user: User, vectors: Mapping[int, Vectors]
 ) -> dict[int, Episode]:
-    """Store words and vectors of everything that still exists; safe to repeat.
+    """Store words and vectors of all rows that still exist. Safe to repeat.
 
-    Creates episodes unless they are switched off, and returns them by place.
+    Create episodes unless they are switched off, and return them by position.
     """
     there = {place: one for place, one in found.items() if one is not None}
-    standing = _standing([one.turn.pk for one in there.values() if one.turn])
-    present = _present([one for one in there.values() if _of(one, standing) is None])
+    standing = _lock_turns([one.turn.pk for one in there.values() if one.turn])
+    present = _existing_messages(
+        [one for one in there.values() if _existing_turn(one, standing) is None]
+    )
     episodes = _episodes(there, standing, user=user)
-    # A message may wait alone and with its turn: it is stored once, as read with its turn.
+    # A message may be queued both alone and with its turn; it is stored once.
     wanted: dict[tuple[str, int], tuple[Entry, Vectors]] = {}
     for place, one in there.items():
-        stands = _of(one, standing)
+        stands = _existing_turn(one, standing)
         messages = stands.messages if stands else present
         for entry, vector in zip(_entries(one, episodes.get(place)), vectors[place], strict=False):
             if entry.kind == TargetKind.EPISODE or entry.target_id in messages:
@@ -144,7 +146,7 @@ def _entries(one: ToIndex, episode: Episode | None) -> list[Entry]:
     return entries
 
 
-def _present(found: Sequence[ToIndex]) -> frozenset[int]:
+def _existing_messages(found: Sequence[ToIndex]) -> frozenset[int]:
     ids = [message.pk for one in found for message in one.messages]
     if not ids:
         return frozenset()
@@ -155,7 +157,7 @@ def _present(found: Sequence[ToIndex]) -> frozenset[int]:
 
 
 @dataclass(frozen=True)
-class _Standing:
+class _ExistingTurn:
     """The existing rows of a turn, locked until the transaction ends."""
 
     messages: frozenset[int]
@@ -163,7 +165,7 @@ class _Standing:
     episode: int | None
 
 
-_STANDING = """
+_EXISTING_TURNS = """
 SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assistant_message_id,
        a.hidden_at
   FROM conversations_turn t
@@ -175,27 +177,27 @@ SELECT t.id, s.episodic_enabled, e.id, t.user_message_id, q.hidden_at, t.assista
 """
 
 
-def _standing(turns: Sequence[int]) -> dict[int, _Standing]:
-    """Lock and return what still exists; of a deleted turn one message may be left."""
+def _lock_turns(turns: Sequence[int]) -> dict[int, _ExistingTurn]:
+    """Lock the existing turns and return them by key; one message of a turn may be deleted."""
     found = {}
-    for pk, wants, episode, *said in statements.rows(_STANDING, [turns]) if turns else ():
+    for pk, wants, episode, *said in statements.rows(_EXISTING_TURNS, [turns]) if turns else ():
         there = [one for one, hidden_at in zip(said[::2], said[1::2], strict=True) if not hidden_at]
-        found[pk] = _Standing(frozenset(there), wants is not False, episode)
+        found[pk] = _ExistingTurn(frozenset(there), wants is not False, episode)
     return found
 
 
-def _of(one: ToIndex, standing: Mapping[int, _Standing]) -> _Standing | None:
+def _existing_turn(one: ToIndex, standing: Mapping[int, _ExistingTurn]) -> _ExistingTurn | None:
     return standing.get(one.turn.pk) if one.turn else None
 
 
 def _episodes(
-    there: Mapping[int, ToIndex], standing: Mapping[int, _Standing], *, user: User
+    there: Mapping[int, ToIndex], standing: Mapping[int, _ExistingTurn], *, user: User
 ) -> dict[int, Episode]:
-    """Get or create the episodes of existing turns, by place; none if they are switched off."""
+    """Get or create the episodes of existing turns, by position; none if they are switched off."""
     wanted = {
         place: one.turn
         for place, one in there.items()
-        if one.turn and (stands := _of(one, standing)) and stands.wants_episode
+        if one.turn and (stands := _existing_turn(one, standing)) and stands.wants_episode
     }
     made = [
         Episode(

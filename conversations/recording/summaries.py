@@ -26,14 +26,14 @@ from ops.queue import outbox
 from ops.queue.run import Run
 from ops.registry import handles
 
-_AT_ONCE = 500  # messages; the next version goes on
+_MAX_MESSAGES = 500  # messages per version; the next version continues
 
 
 @handles(Kind.SUMMARIZE)
 def summarize(run: Run) -> Mapping[str, Any] | None:
     """Summarize the messages that have left the window, after they were learned from.
 
-    Safe to run twice: the second time nothing is due, and a version is stored only if the one
+    Safe to run twice: the second time nothing is due, and a version is stored only if the version
     before it is still the newest.
     """
     user = run.user()
@@ -60,7 +60,7 @@ def summarize(run: Run) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True)
 class Due:
-    """The messages that the next version will cover beyond `previous`."""
+    """The messages that the next version will cover in addition to `previous`."""
 
     conversation: Conversation
     previous: Summary | None
@@ -72,9 +72,10 @@ class Due:
 
 
 def due(*, user: User, conversation: Conversation) -> Due | None:
-    """Return the messages to summarize now, at least `SUMMARY_EVERY` that left the window.
+    """Return the messages to summarize now.
 
-    Returns None if there are fewer, or if summaries are switched off.
+    Return None if fewer than `SUMMARY_EVERY` messages have left the window, or if summaries are
+    switched off. After a forget deleted a version, one message is enough.
     """
     if not users.settings_of(user).summary_enabled:
         return None
@@ -84,13 +85,15 @@ def due(*, user: User, conversation: Conversation) -> Due | None:
     previous = selectors.summary_of(user, conversation)
     covered = previous.through_number if previous else 0
     messages = tuple(
-        selectors.completed_between(user, conversation, after=covered, before=start, most=_AT_ONCE)
+        selectors.completed_between(
+            user, conversation, after=covered, before=start, most=_MAX_MESSAGES
+        )
     )
     enough = 1 if _lost_a_version(conversation, since=previous) else settings.SUMMARY_EVERY
     return Due(conversation, previous, messages) if len(messages) >= enough else None
 
 
-# The window as `selectors.window_of` takes it: the newest message, and as many before it as fit.
+# The window is the one of `selectors.window_of`: the newest message, and as many before it as fit.
 _DUE = """
 WITH newest AS (
     SELECT number, token_count FROM conversations_message
@@ -118,7 +121,7 @@ SELECT (SELECT count(*) FROM outside),
 
 
 def are_due(*, user: User, conversation_id: int) -> bool:
-    """Tell by one statement, without reading any text, whether `due` would return messages."""
+    """Return True if `due` would return messages. Uses one statement and reads no text."""
     of = (conversation_id, user.pk)
     window, every = (settings.WINDOW_MESSAGES, settings.WINDOW_TOKENS), settings.SUMMARY_EVERY
     values = [*of, window[0], *of, *of, window[1], every, conversation_id, user.pk]
@@ -127,7 +130,7 @@ def are_due(*, user: User, conversation_id: int) -> bool:
 
 
 def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> bool:
-    """Tell whether a forget deleted a newer version, so that its messages are due again."""
+    """Return True if a forget deleted a newer version, so that its messages are due again."""
     gone = statements.rows(
         "SELECT 1 FROM conversations_summary"
         " WHERE conversation_id = %s AND hidden_at IS NOT NULL AND version > %s LIMIT 1",
@@ -139,7 +142,7 @@ def _lost_a_version(conversation: Conversation, *, since: Summary | None) -> boo
 def write(due: Due) -> str:
     """Return the text of the next version. Call it outside any transaction: it may call a model.
 
-    Secrets are masked in the messages before they are read, and again in the result.
+    Secrets are masked in the messages before the model reads them, and again in the result.
     """
     told = [due.previous.text if due.previous else "", *(one.content for one in due.messages)]
     previous, *texts = masking.masked_together(told, read=True)
@@ -151,14 +154,14 @@ def write(due: Due) -> str:
 
 
 def store(due: Due, *, user: User, text: str) -> Summary | None:
-    """Store the next version; return None if its messages changed meanwhile."""
+    """Store the next version; return None if its messages changed in the meantime."""
     held = statements.rows(
         "SELECT 1 FROM conversations_conversation WHERE id = %s AND hidden_at IS NULL FOR UPDATE",
         [due.conversation.pk],
     )
     ids = [message.pk for message in due.messages]
     newest, highest, still, enabled = statements.rows(
-        _RESTS_ON, [due.conversation.pk, due.conversation.pk, ids, user.pk]
+        _CURRENT_STATE, [due.conversation.pk, due.conversation.pk, ids, user.pk]
     )[0]
     unchanged = newest == (due.previous.pk if due.previous else None)
     if not held or still != len(ids) or not unchanged or enabled is False:
@@ -178,7 +181,7 @@ def store(due: Due, *, user: User, text: str) -> Summary | None:
     return summary
 
 
-_RESTS_ON = """
+_CURRENT_STATE = """
 SELECT (SELECT id FROM conversations_summary
          WHERE conversation_id = %s AND hidden_at IS NULL ORDER BY version DESC LIMIT 1),
        (SELECT max(version) FROM conversations_summary WHERE conversation_id = %s),
@@ -188,7 +191,7 @@ SELECT (SELECT id FROM conversations_summary
 
 
 def index(summary: Summary, *, user: User, vectors: Vectors) -> None:
-    """Index the newest version instead of the older ones."""
+    """Index the newest version and remove older versions from the index."""
     older = statements.rows(
         "SELECT id FROM conversations_summary WHERE conversation_id = %s AND id <> %s",
         [summary.conversation_id, summary.pk],
@@ -207,7 +210,7 @@ def request_where_due(*, user: User, conversations: Collection[int]) -> None:
 
 
 def request(*, user: User, conversation_id: int) -> Operation:
-    """Enqueue summarizing, unless it is queued already."""
+    """Enqueue a summary, unless one is already queued."""
     return outbox.enqueue(
         Kind.SUMMARIZE,
         subject=user.subject,

@@ -1,7 +1,7 @@
-"""Temporary conversations, stored in Redis for a day and nowhere else.
+"""Temporary conversations, which are stored only in Redis, for `TEMPORARY_HOURS`.
 
-Nothing is learned from them and no trace is recorded. They don't create a user: the person need
-not exist. Redis without persistence may lose them earlier.
+Nothing is learned from them and no trace is recorded. They don't create a user: the person may have
+no user row. Redis without persistence may lose them earlier.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class TemporaryMessage:
 
 @dataclass(frozen=True)
 class TemporaryConversation:
-    """A temporary conversation. `owner` names the person without needing a row for them."""
+    """A temporary conversation. `owner` identifies the person, who may have no user row."""
 
     public_id: str
     external_id: str | None
@@ -80,7 +80,7 @@ def create(
 ) -> TemporaryConversation:
     """Get or create the temporary conversation with this external id.
 
-    Raises `NotFound` for a person who is being forgotten.
+    Raise `NotFound` for a person who is being forgotten.
     """
     if external_id is not None:
         check_external_id(external_id, field="conversation_id")
@@ -122,9 +122,9 @@ def unsaved(
 
 
 def find(*, user: User, reference: str) -> TemporaryConversation | None:
-    """Return the person's temporary conversation by our id or the client's.
+    """Return the person's temporary conversation with our id or the client's id.
 
-    Returns None if Redis is down, so that kept conversations go on working.
+    Return None if Redis is down, so that stored conversations still work.
     """
     try:
         public_id: str | None = reference
@@ -153,13 +153,13 @@ def append(
 ) -> tuple[list[TemporaryMessage], bool]:
     """Append messages in order; also return whether all of them existed already.
 
-    Raises `Conflict` if a client's id comes with another text, and `Invalid` for an impossible id.
+    Raise `Conflict` if a client's id was used for another text, and `Invalid` for an invalid id.
     """
 
     def change(pipe: Any, current: TemporaryConversation) -> tuple[list[TemporaryMessage], bool]:
         there = _read(pipe, current)
         known = {one.external_id: one for one in there if one.external_id is not None}
-        said = [_known(known, message) or _made(message) for message in messages]
+        said = [_find_existing(known, message) or _new_message(message) for message in messages]
         fresh = [one for one in said if one not in there]
         if fresh:
             pipe.multi()
@@ -213,7 +213,7 @@ def all_of(user: User) -> list[TemporaryConversation]:
 
 
 def erase_all(user: User) -> int:
-    """Erase every temporary conversation of a person; return how many there were."""
+    """Erase all temporary conversations of a person; return their number."""
     found = all_of(user)
     for conversation in found:
         erase(conversation)
@@ -269,11 +269,10 @@ def _lifetime() -> int:
 def _change(
     conversation: TemporaryConversation, act: Callable[[Any, TemporaryConversation], Result]
 ) -> Result:
-    """Change a conversation atomically; raise `NotFound` if it was erased meanwhile.
+    """Change a conversation atomically. Raise `NotFound` if it was erased in the meantime.
 
-    `act` reads, calls `pipe.multi()` and writes. It is called again if another call changed the
-    conversation or its messages in between. A late call therefore can't restore what a forget
-    erased.
+    `act` reads, calls `pipe.multi()` and writes. It is called again if the conversation or its
+    messages changed in between, so a late call can't restore erased data.
     """
     name = _PREFIX + conversation.public_id
 
@@ -287,14 +286,14 @@ def _change(
 
 
 def _transact(change: Callable[[Any], Result], *watched: str) -> Result:
-    """Call `change` until no key changed meanwhile; return its result."""
+    """Call `change` again until no watched key changed in the meantime; return its result."""
     connected: Any = client()
     result: Result = connected.transaction(change, *watched, value_from_callable=True)
     return result
 
 
 def _put(target: Any, conversation: TemporaryConversation) -> None:
-    """Write the conversation's row; it still expires a day after its start."""
+    """Write the conversation's row. Its expiry is counted from the start of the conversation."""
     ends = int(conversation.created_at.timestamp()) + _lifetime()
     target.set(_PREFIX + conversation.public_id, orjson.dumps(conversation), exat=ends)
 
@@ -318,7 +317,9 @@ def _get(public_id: str, source: Any = None) -> TemporaryConversation | None:
     return TemporaryConversation(**fields)
 
 
-def _known(known: Mapping[str, TemporaryMessage], message: MessageInput) -> TemporaryMessage | None:
+def _find_existing(
+    known: Mapping[str, TemporaryMessage], message: MessageInput
+) -> TemporaryMessage | None:
     if message.external_id is None:
         return None
     check_external_id(message.external_id, field="message_id")
@@ -329,7 +330,7 @@ def _known(known: Mapping[str, TemporaryMessage], message: MessageInput) -> Temp
     return found
 
 
-def _made(message: MessageInput) -> TemporaryMessage:
+def _new_message(message: MessageInput) -> TemporaryMessage:
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
     if not message.content.strip():
@@ -351,7 +352,7 @@ def _made(message: MessageInput) -> TemporaryMessage:
 def _add(
     pipe: Any, conversation: TemporaryConversation, messages: list[TemporaryMessage], *, count: int
 ) -> None:
-    """Append the messages; `count` is the new number of messages."""
+    """Append the messages. `count` is the new number of messages."""
     name = _messages(conversation.public_id)
     changed = replace(
         conversation,

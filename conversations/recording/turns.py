@@ -28,7 +28,7 @@ from ops.queue.outbox import Wanted
 
 @dataclass(frozen=True)
 class MessageInput:
-    """A message to record. `told` tells whether it is said now or was said elsewhere before."""
+    """A message to record. `told` states whether it is said now or was said elsewhere before."""
 
     content: str
     role: str = Role.USER
@@ -42,7 +42,7 @@ class MessageInput:
 
 @dataclass(frozen=True)
 class _Thread:
-    """A conversation whose row is locked; `learns` tells whether long-term memory is on."""
+    """A conversation whose row is locked. `learns` is True if long-term memory is on."""
 
     conversation: Conversation
     learns: bool
@@ -81,10 +81,10 @@ def record_turn(
 ) -> RecordedTurn:
     """Record a completed turn together with the operations that learn from it.
 
-    A repetition with the same client ids changes nothing and returns the existing turn. `forget`
-    is the outcome of the message's request to forget, if it was carried out already. `labels` are
-    attached to what is learned. Raises `Invalid` naming the field, and `Conflict` if a client id
-    comes with another text.
+    A repeated call with the same client ids changes nothing and returns the existing turn. `forget`
+    is the outcome of the message's request to forget, if it was already carried out. `labels` are
+    copied to the memories learned from the turn. Raise `Invalid` naming the field, and `Conflict`
+    if a client id was used for another text.
     """
     said = replace(user_message, role=Role.USER)
     reply = replace(assistant_message, role=Role.ASSISTANT)
@@ -97,13 +97,13 @@ def record_turn(
     thread = _lock(user, conversation)
     conversation = thread.conversation
     moment = occurred_at or timezone.now()
-    question, answer, known = _both(thread, said, reply, moment=moment)
+    question, answer, known = _find_or_add_both(thread, said, reply, moment=moment)
     if known is not None:
         return RecordedTurn(conversation, question, answer, known, (), repeated=True)
-    turn = _pair(question, answer, project_key=project_key, tools=tools, labels=labels)
+    turn = _create_turn(question, answer, project_key=project_key, tools=tools, labels=labels)
     if told != said.content:
         learnability.note(masking.refusals_of(told), user_id=user.pk, turn=turn)
-    _note_messages(conversation)
+    _save_counters(conversation)
     audit_log.gather("turn.recorded", subject=user.subject, target=turn.public_id)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
     return RecordedTurn(conversation, question, answer, turn, operations, repeated=False)
@@ -118,7 +118,7 @@ def record_message(
 ) -> RecordedMessage:
     """Record one message; a user message followed by a completed reply becomes a turn.
 
-    Raises as `record_turn` does.
+    Raise the same errors as `record_turn`.
     """
     if message.role not in Role.values:
         raise Invalid.field("role", f"Must be one of {', '.join(Role.values)}.")
@@ -129,18 +129,18 @@ def record_message(
     if repeated:
         return RecordedMessage(row, Turn.objects.filter(assistant_message=row).first(), (), True)
     if message.role == Role.USER and message.completed:
-        row.learning = Learning.WAITS  # for its reply, or to be learned from without one
+        row.learning = Learning.WAITS  # learned from with its reply, or alone if none comes
         row.save(update_fields=["learning"])
-    return _recorded(user, thread, row, question=_open_question(row), priority=priority)
+    return _enqueue_followups(user, thread, row, question=_open_question(row), priority=priority)
 
 
 def record_answer(
     *, user: User, question: Message, answer: MessageInput, forget: Outcome | None = None
 ) -> RecordedMessage:
-    """Record the reply to a recorded message; a completed reply makes the two a turn.
+    """Record the reply to a recorded message; a completed reply makes the two messages a turn.
 
-    Raises `NotFound` if the message was deleted meanwhile, `Conflict` if it has a reply already,
-    and otherwise as `record_turn` does.
+    Raise `NotFound` if the message was deleted in the meantime, `Conflict` if it already has a
+    reply, and otherwise the same errors as `record_turn`.
     """
     reply = replace(answer, role=Role.ASSISTANT)
     _check(reply, field="assistant_message")
@@ -153,7 +153,7 @@ def record_answer(
     row = _next_message(thread, reply, moment=timezone.now())
     statements.insert([row])
     answered = question if row.completed else None
-    return _recorded(user, thread, row, question=answered, forget=forget)
+    return _enqueue_followups(user, thread, row, question=answered, forget=forget)
 
 
 def rate_message(
@@ -170,14 +170,16 @@ def rate_message(
 
 
 def at_rest(*messages: MessageInput) -> list[MessageInput]:
-    """Return the messages as they are stored: `SECRETS_IN_MESSAGES` may mask secrets."""
+    """Return the messages in stored form: secrets are masked unless `SECRETS_IN_MESSAGES` is
+    "keep".
+    """
     if settings.SECRETS_IN_MESSAGES == "keep":
         return list(messages)
     texts = masking.masked_together([one.content for one in messages])
     return [replace(one, content=text) for one, text in zip(messages, texts, strict=True)]
 
 
-def _recorded(
+def _enqueue_followups(
     user: User,
     thread: _Thread,
     row: Message,
@@ -186,12 +188,12 @@ def _recorded(
     priority: Priority = Priority.TURN,
     forget: Outcome | None = None,
 ) -> RecordedMessage:
-    """Enqueue what follows from a new message; with its `question` it becomes a turn."""
-    _note_messages(thread.conversation)
+    """Enqueue the operations for a new message; with its `question` it becomes a turn."""
+    _save_counters(thread.conversation)
     audit_log.gather("message.recorded", subject=user.subject, target=row.public_id)
     if question is None:
         return RecordedMessage(row, None, _enqueue_message(user, row, priority), False)
-    turn = _pair(question, row)
+    turn = _create_turn(question, row)
     operations = _enqueue(user, turn, priority, learns=thread.learns, forget=forget)
     return RecordedMessage(row, turn, operations, False)
 
@@ -216,7 +218,7 @@ def _check(message: MessageInput, *, field: str) -> None:
 def _lock(user: User, conversation: Conversation) -> _Thread:
     """Lock the conversation's row until the transaction ends, which keeps messages in order.
 
-    The person is read again, since a forget may have begun after the request arrived.
+    Read the person again, since a forget may have begun after the request arrived.
     """
     found = statements.rows(
         f"SELECT u.hidden_at, s.longterm_enabled, {statements.columns(Conversation, 'c')}"
@@ -234,7 +236,7 @@ def _lock(user: User, conversation: Conversation) -> _Thread:
     return _Thread(locked, settings.LONGTERM_DEFAULT if learns is None else learns)
 
 
-def _both(
+def _find_or_add_both(
     thread: _Thread, said: MessageInput, reply: MessageInput, *, moment: datetime
 ) -> tuple[Message, Message, Turn | None]:
     """Find or add the two messages; also return their turn if it exists."""
@@ -272,7 +274,7 @@ def _find_or_add(
 
 
 def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -> Message:
-    """Take the next number of the locked conversation; the caller inserts the row."""
+    """Build a message with the conversation's next number; the caller inserts the row."""
     conversation = thread.conversation
     conversation.last_number += 1
     conversation.message_count += 1
@@ -298,7 +300,7 @@ def _next_message(thread: _Thread, message: MessageInput, *, moment: datetime) -
 
 
 def _turn_of(question: Message, answer: Message) -> Turn | None:
-    """Return the turn of the two. Raises `Conflict` if either belongs to another turn."""
+    """Return the turn of both messages. Raise `Conflict` if either belongs to another turn."""
     turn = Turn.objects.filter(user_message=question).first()
     other = Turn.objects.filter(assistant_message=answer).first()
     if turn != other:
@@ -310,7 +312,7 @@ def _turn_of(question: Message, answer: Message) -> Turn | None:
 
 
 def _open_question(answer: Message) -> Message | None:
-    """Return the user message right before a completed reply, unless it has a turn already."""
+    """Return the user message right before a completed reply, unless it already has a turn."""
     if answer.role != Role.ASSISTANT or not answer.completed:
         return None
     earlier = Message.objects.filter(conversation=answer.conversation_id, number__lt=answer.number)
@@ -320,7 +322,7 @@ def _open_question(answer: Message) -> Message | None:
     return None if Turn.everything.filter(user_message=before).exists() else before
 
 
-def _pair(
+def _create_turn(
     question: Message,
     answer: Message,
     *,
@@ -347,7 +349,7 @@ def _pair(
     return turn
 
 
-def _note_messages(conversation: Conversation) -> None:
+def _save_counters(conversation: Conversation) -> None:
     conversation.updated_at = timezone.now()
     statements.rows(
         "UPDATE conversations_conversation SET last_number = %s, message_count = %s,"
@@ -366,11 +368,11 @@ def _enqueue(
 ) -> tuple[Operation, ...]:
     """Enqueue learning first, then indexing of the messages and the episode.
 
-    Learning runs also while memory is off, since the person may ask to forget; then it only
-    carries out that request.
+    With memory off, learning still runs if the message asked to forget; then it only carries out
+    that request.
     """
     payload: dict[str, Any] = {"turn": turn.pk}
-    wanted = [Wanted(Kind.INDEX_EPISODE, payload, _for_index(priority))]
+    wanted = [Wanted(Kind.INDEX_EPISODE, payload, _index_priority(priority))]
     is_heard = learnability.is_heard(turn)
     if forget is not None:
         told = forget.with_request(turn.user_message).told
@@ -381,9 +383,9 @@ def _enqueue(
 
 
 def _enqueue_message(user: User, message: Message, priority: Priority) -> tuple[Operation, ...]:
-    wanted = [Wanted(Kind.INDEX_EPISODE, {"message": message.pk}, _for_index(priority))]
+    wanted = [Wanted(Kind.INDEX_EPISODE, {"message": message.pk}, _index_priority(priority))]
     return outbox.enqueue_each(wanted, subject=user.subject, serial_key=str(user.subject))
 
 
-def _for_index(priority: Priority) -> Priority:
+def _index_priority(priority: Priority) -> Priority:
     return Priority(max(priority, Priority.INDEX))

@@ -225,4 +225,4 @@ def _die_while_importing(moment: str) -> None:
     if moment == "applied":
         file_import.erase_file = lambda *_: die()
     if moment == "indexing":
-        file_import._look = lambda *_: die()
+        file_import._report_progress = lambda *_: die()

@@ -1,1 +1,1 @@
-"""Readers for files of other programs, which return plain values. No Django, no database."""
+"""Readers for files of other programs. They return plain values, without Django or the database."""

@@ -1,17 +1,17 @@
-"""Dialogues of research: LoCoMo (Maharana et al. 2024) and MemoryBank (Zhong et al. 2023).
+"""Research datasets: LoCoMo (Maharana et al. 2024) and MemoryBank (Zhong et al. 2023).
 
 LoCoMo is one long dialogue of two people, in sessions: `{"speaker_a", "speaker_b",
 "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker", "dia_id", "text",
-"blip_caption"?}, …], …}`, also under "conversation" and in a list, as the original collection has
-them. A dialogue is one product user: speaker_a is the user, speaker_b stands on the assistant's
-side, and both names stay on their messages.
+"blip_caption"?}, …], …}`. As in the original collection, the object may be nested under
+"conversation", and several may form a list. A dialogue becomes one product user: speaker_a is the
+user, speaker_b takes the role of the assistant, and both names stay on their messages.
 
-Each session becomes a conversation of its own. Sessions lie days or weeks apart, and what ranks a
-message also looks at its neighbours and at how well its conversation answers as a whole: in one
-long conversation the last words of a session would be taken for the context of the next one's
-first, and the window and the rolling summary would run over both.
+Each session becomes a separate conversation. Sessions are days or weeks apart, while the ranking of
+a message also uses its neighbours and its whole conversation, and the window and the rolling
+summary cover a whole conversation. In one long conversation the end of a session would count as
+context of the next one.
 
-MemoryBank has people, their days, and what was said on each: `[{"user": name, "history":
+MemoryBank has people, their days, and the exchanges of each day: `[{"user": name, "history":
 {"2023-04-27": [{"query": …, "response": …}, …]}}]`; `query` is the user and `response` the
 assistant. Each day becomes one conversation, named by its date.
 """
@@ -35,12 +35,12 @@ from conversations.importing.formats.values import (
 )
 
 APART = timedelta(minutes=1)
-# The limit leaves room for the number that distinguishes two dialogues.
+# The limit leaves room for a number that distinguishes two dialogues.
 _ID_LENGTH = values.EXTERNAL_ID_LENGTH - 4
 _SESSION = re.compile(r"session_(\d+)")
 _TIME = "%I:%M %p on %d %B, %Y"
 # MemoryBank has dates without times. 08:00 to 16:00 UTC is on the same date from Los Angeles to
-# Shanghai, so a message stays on its date in whatever time zone it is shown.
+# Shanghai, so a message stays on its date in all time zones between them.
 DAY_BEGINS = time(8, tzinfo=UTC)
 DAY_LASTS = timedelta(hours=8)
 SIDES = (("query", USER), ("response", ASSISTANT))
@@ -107,7 +107,7 @@ def _roles(row: Mapping[str, Any]) -> dict[str, str]:
 def _sessions(
     row: Mapping[str, Any], *, roles: Mapping[str, str], where: str, report: Report
 ) -> Iterator[ImportedConversation]:
-    # Dates of sessions that aren't in the file are common and harmless.
+    # Many files contain dates of missing sessions; they are ignored.
     numbers = sorted(int(found[1]) for key in row if (found := _SESSION.fullmatch(key)))
     for number in numbers:
         here = f"{where}.session_{number}".lstrip(".")
@@ -175,7 +175,7 @@ def _message(
 
 
 def _content(row: Mapping[str, Any]) -> str:
-    """Return the text, with the caption of a shared picture in brackets."""
+    """Return the text, followed by the caption of a shared picture in brackets."""
     caption = values.label(row.get("blip_caption"))
     words = row.get("text")
     if not caption:
@@ -197,7 +197,7 @@ def read_memorybank(data: list[Any], *, report: Report) -> Iterator[ImportedPers
 
 
 def memorybank_message_id(day: str, index: int, side: str) -> str:
-    """Return an id such as `2023-04-27:3:query`; `index` counts from 0."""
+    """Return an id such as `2023-04-27:3:query`. `index` counts from 0."""
     return f"{day}:{index}:{side}"
 
 

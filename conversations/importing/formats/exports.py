@@ -1,12 +1,12 @@
-"""Exports of other programs and our own.
+"""Readers for exports of other programs and our own.
 
-- mem0's answers, and Markdown in the format of our memory files.
+- mem0's responses, and Markdown in the format of our memory files.
 - ChatGPT's `conversations.json`: `[{"title", "create_time", "conversation_id", "current_node",
   "mapping": {id: {"parent", "children", "message": {"author": {"role"}, "content":
   {"content_type", "parts"}, …}}}}]`. The branch that ends in `current_node` is imported. Other
-  branches (edited questions, repeated answers) are left out, and so is everything except text of
-  either side.
-- A chat as a Markdown page, in which the speaker is named at the beginning of a line, as in
+  branches (edited questions, repeated answers) are skipped, and so is all content except the text
+  of user and assistant.
+- A chat as a Markdown page that names the speaker at the beginning of a line, as in
   `**User:** …`, `User: …`, `## Assistant`, `You said:`, `我：…`, and our own export
   (`**You** · 2026-03-02 18:05` with the text as a quotation below). The text up to the next such
   line belongs to that speaker.
@@ -59,7 +59,7 @@ _MARK = re.compile(
 _IS_USER = re.compile(rf"(?:{_USERS})$", re.IGNORECASE)
 _TITLE = re.compile(r"^#\s+(.+?)\s*$")
 _QUOTE = re.compile(r"^> ?")
-_ENOUGH = 2
+_MIN_SPEAKER_LINES = 2
 
 
 def is_mem0(item: object) -> bool:
@@ -67,7 +67,7 @@ def is_mem0(item: object) -> bool:
 
 
 def read_mem0(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedMemory]:
-    """Yield the memories of a `get_all` answer or of a plain list of them."""
+    """Yield the memories of a `get_all` response or of a plain list of memories."""
     for position, raw in enumerate(values.json_items(path, prefix)):
         try:
             yield _mem0(values.mapping(raw))
@@ -98,7 +98,7 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def is_memory_file(lines: list[str]) -> bool:
-    """Tell whether any line is a memory: marked with an id, or in the section of a kind."""
+    """Return True if any line is a memory: it has an id, or is in a section named by a kind."""
     kind = ""
     for line in lines:
         if heading := _HEADING.match(line):
@@ -109,7 +109,7 @@ def is_memory_file(lines: list[str]) -> bool:
 
 
 def read_markdown(lines: list[str], *, report: Report) -> Iterator[ImportedMemory]:
-    """Yield each `- ` line as a memory of its section's kind; other text is ignored."""
+    """Yield each list item as a memory of its section's kind; report other text as skipped."""
     kind = "fact"
     for number, line in enumerate(lines, start=1):
         if heading := _HEADING.match(line):
@@ -137,7 +137,7 @@ def is_chatgpt(item: object) -> bool:
 
 
 def read_chatgpt(path: Path, *, prefix: str, report: Report) -> Iterator[ImportedConversation]:
-    """Yield one conversation after the other; the file is never completely in memory."""
+    """Yield one conversation at a time; the file is never loaded into memory as a whole."""
     taken: set[str] = set()
     for position, raw in enumerate(values.json_items(path, prefix)):
         where = f"[{position}]"
@@ -221,7 +221,7 @@ def _last_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 
 def _chatgpt_role(message: Mapping[str, Any]) -> str | None:
-    """Return None for hidden messages: instructions, tools, intermediate steps."""
+    """Return the role, or None for hidden messages: instructions, tools, intermediate steps."""
     author = message.get("author")
     role = author.get("role") if isinstance(author, dict) else None
     hidden = message.get("metadata")
@@ -254,14 +254,14 @@ def _chatgpt_time(value: object) -> datetime | None:
 
 
 @dataclass
-class _Said:
+class _TranscriptMessage:
     line: int
     role: str
     at: datetime | None
     lines: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return the text; a message that is one quotation loses its marks."""
+        """Return the text, without quotation marks if the whole message is a Markdown quotation."""
         said = [line for line in self.lines if line.strip()]
         if said and all(line.startswith(">") for line in said):
             return "\n".join(_QUOTE.sub("", line) for line in self.lines).strip()
@@ -269,8 +269,8 @@ class _Said:
 
 
 def is_transcript(lines: list[str]) -> bool:
-    marks = (line for line in lines if _mark(line, number=0) is not None)
-    return len(list(islice(marks, _ENOUGH))) == _ENOUGH
+    marks = (line for line in lines if _speaker_line(line, number=0) is not None)
+    return len(list(islice(marks, _MIN_SPEAKER_LINES))) == _MIN_SPEAKER_LINES
 
 
 def read_transcript(
@@ -291,8 +291,8 @@ def read_transcript(
 def _transcript_messages(
     lines: list[str], *, now: datetime, report: Report
 ) -> Iterator[ImportedMessage]:
-    """Date messages without times one second apart, ending now."""
-    said = list(_spoken(lines))
+    """Yield the messages. Messages without times are dated one second apart, ending now."""
+    said = list(_split_transcript(lines))
     at, dated = now - timedelta(seconds=len(said)), False
     for number, one in enumerate(said, start=1):
         dated = dated or one.at is not None
@@ -307,10 +307,10 @@ def _transcript_messages(
         report(Skipped("file", Why.EMPTY))
 
 
-def _spoken(lines: list[str]) -> Iterator[_Said]:
-    current: _Said | None = None
+def _split_transcript(lines: list[str]) -> Iterator[_TranscriptMessage]:
+    current: _TranscriptMessage | None = None
     for number, line in enumerate(lines, start=1):
-        mark = _mark(line, number=number)
+        mark = _speaker_line(line, number=number)
         if mark is not None:
             if current is not None:
                 yield current
@@ -321,13 +321,13 @@ def _spoken(lines: list[str]) -> Iterator[_Said]:
         yield current
 
 
-def _mark(line: str, *, number: int) -> _Said | None:
+def _speaker_line(line: str, *, number: int) -> _TranscriptMessage | None:
     found = _MARK.match(line)
     if found is None:
         return None
     rest = found["rest"].strip()
     has_colon = bool(found["colon"] or found["colon2"])
-    # A plain word at the beginning of a sentence doesn't name a speaker.
+    # A plain word at the beginning of a sentence isn't a speaker name.
     if not has_colon and (rest or not (found["bold"] or line.startswith("#"))):
         return None
     role = USER if _IS_USER.match(found["who"]) else ASSISTANT
@@ -335,12 +335,12 @@ def _mark(line: str, *, number: int) -> _Said | None:
         at = values.moment(found["at"]) if found["at"] else None
     except values.BadRow:
         at = None
-    return _Said(number, role, at, [rest] if rest else [])
+    return _TranscriptMessage(number, role, at, [rest] if rest else [])
 
 
 @dataclass(frozen=True)
 class ExportContents:
-    """The number of rows by kind. `complete` is stated only at the very end of a file."""
+    """The number of rows by kind. `complete` is the flag at the very end of an export file."""
 
     rows: Mapping[str, int]
     version: object
@@ -348,7 +348,9 @@ class ExportContents:
 
 
 def survey_export(path: Path) -> ExportContents:
-    """Read the whole file once. Raises `Invalid` for a broken, truncated or newer file."""
+    """Read the whole file once. Raise `Invalid` if the file is broken, truncated or of another
+    version.
+    """
     rows: Counter[str] = Counter()
     version, complete = None, False
     for prefix, event, value in values.json_events(path):

@@ -1,8 +1,8 @@
 """Unpack a file of any format and open it as rows by kind, in the shape of our own export.
 
-The format is detected by the content. Reading a file twice gives the same rows: the first time they
-are counted and all errors are found, before anything is written. Of a zip, only the one file to
-import is unpacked.
+The format is detected from the content. Reading a file twice gives the same rows: the first pass
+counts them and finds all errors, before anything is written. From a zip, only the file to import is
+unpacked.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from memcenter.lib.errors import Invalid
 Row = Mapping[str, Any]
 Table = tuple[str, Iterable[Row]]
 _ITEMS_LOOKED_AT = 20
-# With more broken lines than this at its beginning, a file isn't taken for JSON lines.
+# A file that begins with more invalid lines than this isn't treated as JSON lines.
 _LINES_LOOKED_AT = 50
 _PORTION = 2_000
-# Of a zip.
+# Limits and names for zip files.
 WANTED = ("memory-center.json", "conversations.json")
 MAX_ENTRIES = 100_000
 MAX_RATIO = 200
-RATIO_COUNTS_FROM = 10_000_000  # small files may have a high compression ratio
+RATIO_COUNTS_FROM = 10_000_000  # bytes; small files may have a high compression ratio
 _PIECE = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 
 
 class Format(StrEnum):
-    """The formats, as the API names them."""
+    """The formats, with their names in the API."""
 
     MEMORY_CENTER = "memory_center"
     CHATGPT = "chatgpt"
@@ -58,9 +58,9 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Opened:
-    """`tables` reads the file again and reports skipped parts; `total` is its number of rows.
+    """An opened file. `tables` reads the file again and reports skipped parts.
 
-    `people` is the number of people in it.
+    `total` is the number of rows, `people` the number of people in the file.
     """
 
     format: Format
@@ -70,7 +70,7 @@ class Opened:
 
 
 def open_file(path: Path, *, named: Format | None, now: datetime | None = None) -> Opened:
-    """Open a file. Raises `Invalid` naming `file` or `format` if it can't be read to its end."""
+    """Open a file. Raise `Invalid` naming `file` or `format` if it can't be read completely."""
     found, prefix = _detect(path)
     if named is not None and named != found:
         raise Invalid.field("format", f"The file is {found}, not {named}.")
@@ -95,7 +95,7 @@ def _tables(
 ) -> Iterator[Table]:
     if found == Format.CHATGPT:
         talks = exports.read_chatgpt(path, prefix=prefix, report=report)
-        return _rows_of((one, "") for one in talks)
+        return _conversation_tables((one, "") for one in talks)
     if found == Format.MEM0:
         return _memory_rows(exports.read_mem0(path, prefix=prefix, report=report))
     if found == Format.MARKDOWN:
@@ -103,9 +103,9 @@ def _tables(
         if exports.is_memory_file(lines):
             return _memory_rows(exports.read_markdown(lines, report=report))
         talks = exports.read_transcript(lines, now=now, report=report)
-        return _rows_of((one, "") for one in talks)
-    several = people > 1  # then each conversation names its user
-    return _rows_of(
+        return _conversation_tables((one, "") for one in talks)
+    several = people > 1  # then client ids and titles start with the user
+    return _conversation_tables(
         (one, person.external_id if several else "")
         for person in read_people(path, report=report, now=now)
         for one in person.conversations
@@ -113,7 +113,7 @@ def _tables(
 
 
 def _detect(path: Path) -> tuple[Format, str]:
-    """Return the format, and the place of its items in the JSON."""
+    """Return the format, and the JSON prefix of its items."""
     with path.open("rb") as file:
         start = file.read(4096)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -124,16 +124,16 @@ def _detect(path: Path) -> tuple[Format, str]:
     if text[:1] in (b"[", b"{"):
         values.check_json(path)
     if text[:1] == b"[":
-        return _of_items(path, "item")
+        return _detect_by_items(path, "item")
     if text[:1] == b"{":
-        return _of_object(path)
+        return _detect_by_names(path)
     lines = _lines(path)
     if exports.is_memory_file(lines) or exports.is_transcript(lines):
         return Format.MARKDOWN, ""
     raise unknown_format()
 
 
-def _of_items(path: Path, prefix: str) -> tuple[Format, str]:
+def _detect_by_items(path: Path, prefix: str) -> tuple[Format, str]:
     for item in islice(values.json_items(path, prefix), _ITEMS_LOOKED_AT):
         if exports.is_chatgpt(item):
             return Format.CHATGPT, prefix
@@ -146,14 +146,14 @@ def _of_items(path: Path, prefix: str) -> tuple[Format, str]:
     raise unknown_format()
 
 
-def _of_object(path: Path) -> tuple[Format, str]:
+def _detect_by_names(path: Path) -> tuple[Format, str]:
     """Detect the format by the top-level names, without reading their values."""
     for prefix, event, value in values.json_events(path):
         if prefix == "format" and value == exports.FORMAT:
             return Format.MEMORY_CENTER, ""
         if prefix == "" and event == "map_key":
             if value in ("results", "memories"):
-                return _of_items(path, f"{value}.item")
+                return _detect_by_items(path, f"{value}.item")
             if value == "mapping":
                 return Format.CHATGPT, ""
             if value in ("speaker_a", "speaker_b"):
@@ -164,7 +164,7 @@ def _of_object(path: Path) -> tuple[Format, str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines. Raises `Invalid` with the number of a line that isn't UTF-8."""
+    """Return the lines. Raise `Invalid` with the number of the first line that isn't UTF-8."""
     with path.open("rb") as file:
         found = []
         for number, raw in enumerate(file, start=1):
@@ -179,10 +179,10 @@ def _lines(path: Path) -> list[str]:
 def read_people(
     path: Path, *, report: Report = lambda skipped: None, now: datetime | None = None
 ) -> Iterator[ImportedPerson]:
-    """Yield the people of the file one by one; skipped parts are given to `report`.
+    """Yield the people of the file one by one; pass skipped parts to `report`.
 
-    Raises `Invalid` before the first person if the file has none of the formats of conversations.
-    `now` is the reference for a demo's "days ago".
+    Raise `Invalid` before the first person if the file has none of the conversation formats. `now`
+    is the reference time for `days_ago`.
     """
     if _is_jsonl(path):
         return jsonl.read(path, now=now or datetime.now(UTC), report=report)
@@ -207,8 +207,8 @@ def unknown_format() -> Invalid:
     return Invalid.field("file", "The file is in none of the formats that can be imported.")
 
 
-def _rows_of(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
-    """Yield portions of rows. The text beside a conversation names its user."""
+def _conversation_tables(found: Iterable[tuple[ImportedConversation, str]]) -> Iterator[Table]:
+    """Yield batches of rows. The second item of each pair is the owner's name, or ""."""
     portion: dict[str, list[Row]] = {"conversation": [], "message": [], "turn": []}
     for number, (conversation, owner) in enumerate(found, start=1):
         _add(portion, conversation, owner=owner, name=f"c{number}")
@@ -297,10 +297,10 @@ def is_zip(path: Path) -> bool:
 
 
 def unpack(path: Path, *, into: Into, limit: int) -> None:
-    """Write the importable file to `into`, at most `limit` bytes of it.
+    """Write the file to import into `into`, at most `limit` bytes.
 
-    Raises `Invalid` for a suspicious zip: too many entries, too high a compression ratio, paths
-    that lead out of it, links, passwords, or nothing to import.
+    Raise `Invalid` for a suspicious zip: too many entries, a compression ratio that is too high,
+    paths outside the zip, links, passwords, or nothing to import.
     """
     try:
         with zipfile.ZipFile(path) as packed:

@@ -1,30 +1,30 @@
-"""JSON lines: our own plain form, one turn or one message on each line. The demo is in it.
+"""JSON lines: our own plain format, one turn or one message per line. The demo uses it.
 
-A turn takes the body of `POST /turns`:
+A turn has the fields of the body of `POST /turns`:
 
     {"user": "maya", "conversation": "rota", "user_message": "I'm off nights now.",
      "assistant_message": "At last!", "occurred_at": "2026-03-02T18:05:00Z"}
 
-and a single message that of `POST …/messages`:
+A single message has the fields of the body of `POST …/messages`:
 
     {"user": "maya", "conversation": "rota", "role": "user", "content": "Hello?"}
 
-| field | what it is |
+| field | meaning |
 |---|---|
-| `user` / `user_id` | the person's `external_id`; absent: whoever the file is imported for |
-| `name`, `language`, `timezone` | of the person; the first that is given decides |
-| `conversation` / `conversation_id` | the client's own id; absent: one conversation for all |
-| `title`, `kind` / `conversation_kind` | of the conversation; the first that is given decides |
+| `user` / `user_id` | the person's `external_id`; default: the user who imports the file |
+| `name`, `language`, `timezone` | of the person; the first given value counts |
+| `conversation` / `conversation_id` | the client's own id; default: one conversation for all |
+| `title`, `kind` / `conversation_kind` | of the conversation; the first given value counts |
 | `user_message`, `assistant_message` | a string, or `{content, created_at?, speaker?}` |
-| `user_message_id`, `assistant_message_id`, `message_id` | absent: counted in the conversation |
+| `user_message_id`, `assistant_message_id`, `message_id` | default: position in the conversation |
 | `role`, `content`, `completed` | of a single message; `role` is `user` or `assistant` |
-| `speaker` | the name of who said it; on a turn, of the user |
+| `speaker` | the name of the speaker; on a turn, of the user |
 | `occurred_at` / `created_at` | ISO 8601; without a zone UTC |
-| `days_ago` + `time` | instead: that many days before today in `timezone`, at "HH:MM" |
+| `days_ago` + `time` | alternative: that many days before today in `timezone`, at "HH:MM" |
 
-A line without any time follows the one before it in its conversation by a second. Lines of
-several people and conversations may be mixed: people come out in the order in which each is first
-met, and their messages in the order of the lines. Blank lines and unknown fields mean nothing.
+A line without a time is dated one second after the previous line of its conversation. Lines of
+several people and conversations may be mixed: people are returned in the order of their first line,
+and their messages in the order of the lines. Blank lines and unknown fields are ignored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,8 +53,8 @@ REPLY_AFTER = timedelta(seconds=20)
 
 
 @dataclass
-class _Talk:
-    """A conversation while its lines are read."""
+class _OpenConversation:
+    """A conversation whose lines are being read."""
 
     title: str = ""
     kind: str = ""
@@ -62,19 +62,19 @@ class _Talk:
 
     def next_time(self, now: datetime) -> datetime:
         if not self.messages:
-            # One day back, so that a file without times doesn't end in the future.
+            # One day ago, so that a file without times doesn't end in the future.
             return now - timedelta(days=1)
         return next(reversed(self.messages.values())).created_at + timedelta(seconds=1)
 
     @property
     def is_dated(self) -> bool:
-        """Tell whether the time of an undated line follows from a line before it."""
+        """Return True if the last message has a time from the file."""
         return bool(self.messages) and next(reversed(self.messages.values())).dated
 
 
 @dataclass(frozen=True)
-class _At:
-    """A time; `dated` is false if the file doesn't contain it."""
+class _MessageTime:
+    """The time of a message. `dated` is False if the time isn't from the file."""
 
     moment: datetime
     dated: bool
@@ -85,7 +85,7 @@ class _Person:
     name: str = ""
     language: str = ""
     timezone: str = ""
-    talks: dict[str, _Talk] = field(default_factory=dict)
+    talks: dict[str, _OpenConversation] = field(default_factory=dict)
 
 
 def matches_line(raw: bytes) -> bool:
@@ -102,27 +102,27 @@ def read(path: Path, *, now: datetime, report: Report) -> Iterator[ImportedPerso
         for number, raw in enumerate(lines, start=1):
             try:
                 if raw.strip():
-                    _take(people, values.mapping(values.parse(raw)), now=now)
+                    _add_line(people, values.mapping(values.parse(raw)), now=now)
             except values.BadRow as bad:
                 report(Skipped(f"line {number}", bad.why))
     for external_id, person in people.items():
-        yield _finished(external_id, person)
+        yield _imported_person(external_id, person)
 
 
-def _take(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
-    """Add one line, or raise without adding anything."""
-    given = _either(row, "user", "user_id")
+def _add_line(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) -> None:
+    """Add one line. If it raises, nothing was added."""
+    given = _first_given(row, "user", "user_id")
     longest = values.EXTERNAL_ID_LENGTH
     external_id = "" if given is None else values.identifier(given, longest=longest)
     talk_id = values.client_id(
-        _either(row, "conversation", "conversation_id") or DEFAULT_CONVERSATION
+        _first_given(row, "conversation", "conversation_id") or DEFAULT_CONVERSATION
     )
     person = people.get(external_id) or _Person()
-    talk = person.talks.get(talk_id) or _Talk()
+    talk = person.talks.get(talk_id) or _OpenConversation()
     kind = _kind(row)
     zone = _zone(row.get("timezone") or person.timezone or "UTC")
     moment = _time(row, zone=zone, now=now)
-    at = _At(moment or talk.next_time(now), dated=moment is not None or talk.is_dated)
+    at = _MessageTime(moment or talk.next_time(now), dated=moment is not None or talk.is_dated)
     for message in _messages(row, at=at, talk=talk):
         talk.messages[message.client_id] = message
     talk.title = talk.title or values.label(row.get("title"), longest=values.TITLE_LENGTH)
@@ -136,12 +136,12 @@ def _take(people: dict[str, _Person], row: Mapping[str, Any], *, now: datetime) 
     people[external_id] = person
 
 
-def _either(row: Mapping[str, Any], *names: str) -> Any:
+def _first_given(row: Mapping[str, Any], *names: str) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
 def _kind(row: Mapping[str, Any]) -> str:
-    kind = _either(row, "kind", "conversation_kind")
+    kind = _first_given(row, "kind", "conversation_kind")
     if kind is not None and kind not in KINDS:
         raise values.BadRow(Why.BAD_KIND)
     return kind or ""
@@ -157,7 +157,7 @@ def _zone(name: object) -> ZoneInfo:
 def _time(row: Mapping[str, Any], *, zone: ZoneInfo, now: datetime) -> datetime | None:
     if "days_ago" in row:
         return _days_ago(row["days_ago"], row.get("time", "12:00"), zone=zone, now=now)
-    given = _either(row, "occurred_at", "created_at")
+    given = _first_given(row, "occurred_at", "created_at")
     return None if given is None else values.moment(given)
 
 
@@ -172,9 +172,13 @@ def _days_ago(days: object, clock: object, *, zone: ZoneInfo, now: datetime) -> 
         raise values.BadRow(Why.BAD_TIME) from error
 
 
-def _messages(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedMessage]:
+def _messages(
+    row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
+) -> list[ImportedMessage]:
     found = (
-        _turn(row, at=at, talk=talk) if "user_message" in row else [_single(row, at=at, talk=talk)]
+        _turn(row, at=at, talk=talk)
+        if "user_message" in row
+        else [_single_message(row, at=at, talk=talk)]
     )
     ids = [message.client_id for message in found]
     if len(set(ids)) < len(ids) or any(one in talk.messages for one in ids):
@@ -182,17 +186,21 @@ def _messages(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedM
     return found
 
 
-def _turn(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> list[ImportedMessage]:
+def _turn(
+    row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
+) -> list[ImportedMessage]:
     """Return the user's message, and the reply if there is one."""
-    asked = _side(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
+    asked = _turn_message(row, "user_message", role=USER, at=at, number=len(talk.messages) + 1)
     if row.get("assistant_message") is None:
         return [asked]
-    later = _At(asked.created_at + REPLY_AFTER, asked.dated)
+    later = _MessageTime(asked.created_at + REPLY_AFTER, asked.dated)
     number = len(talk.messages) + 2
-    return [asked, _side(row, "assistant_message", role=ASSISTANT, at=later, number=number)]
+    return [asked, _turn_message(row, "assistant_message", role=ASSISTANT, at=later, number=number)]
 
 
-def _side(row: Mapping[str, Any], side: str, *, role: str, at: _At, number: int) -> ImportedMessage:
+def _turn_message(
+    row: Mapping[str, Any], side: str, *, role: str, at: _MessageTime, number: int
+) -> ImportedMessage:
     given = row[side] if isinstance(row[side], dict) else {"content": row[side]}
     speaker = given.get("speaker") or (row.get("speaker") if role == USER else None)
     said_at = given.get("created_at")
@@ -206,7 +214,9 @@ def _side(row: Mapping[str, Any], side: str, *, role: str, at: _At, number: int)
     )
 
 
-def _single(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> ImportedMessage:
+def _single_message(
+    row: Mapping[str, Any], *, at: _MessageTime, talk: _OpenConversation
+) -> ImportedMessage:
     role = row.get("role")
     if role not in (USER, ASSISTANT):
         raise values.BadRow(Why.BAD_ROLE)
@@ -221,7 +231,7 @@ def _single(row: Mapping[str, Any], *, at: _At, talk: _Talk) -> ImportedMessage:
     )
 
 
-def _finished(external_id: str, person: _Person) -> ImportedPerson:
+def _imported_person(external_id: str, person: _Person) -> ImportedPerson:
     said = (m.content for talk in person.talks.values() for m in talk.messages.values())
     return ImportedPerson(
         name=person.name or external_id,
@@ -232,7 +242,7 @@ def _finished(external_id: str, person: _Person) -> ImportedPerson:
     )
 
 
-def _conversation(client_id: str, talk: _Talk) -> ImportedConversation:
+def _conversation(client_id: str, talk: _OpenConversation) -> ImportedConversation:
     messages = tuple(talk.messages.values())
     return ImportedConversation(
         client_id=client_id,

@@ -1,4 +1,4 @@
-"""The values read from a file before anything is written, and checked access to untrusted JSON."""
+"""The values read from a file before anything is written, and safe access to untrusted JSON."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ import ijson
 from memcenter.lib.errors import Invalid
 
 EXTERNAL_ID_LENGTH = 64
-CLIENT_ID_LENGTH = 190  # leaves room for a prefix or a number in a column of 200
+CLIENT_ID_LENGTH = 190  # leaves room for a prefix or a number; the column has 200
 TITLE_LENGTH = 200
 NAME_LENGTH = 100
-# These begin our own ids; the API refuses them from clients.
+# Prefixes of our own ids; the API refuses them from clients.
 RESERVED = ("conv_", "msg_", "mem_", "op_")
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 MAX_DEPTH = 64
 _JSON_PIECE = 1 << 16
-_DEEPER = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
+_DEPTH_CHANGE = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 USER = "user"
 ASSISTANT = "assistant"
 
 
 class Why(StrEnum):
-    """Why something was skipped. A fixed set, shown to people; never quotes content."""
+    """Why a part of a file was skipped. A fixed set, shown to people; never quotes content."""
 
     NOT_JSON = "not valid JSON in UTF-8"
     NOT_AN_OBJECT = "not a JSON object"
@@ -55,7 +55,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Skipped:
-    """A skipped place: a line, or a path of positions into the JSON."""
+    """A skipped part of a file. `where` is a line, or a path of positions in the JSON."""
 
     where: str
     why: Why
@@ -66,9 +66,10 @@ Report = Callable[[Skipped], None]
 
 @dataclass(frozen=True)
 class ImportedMessage:
-    """`client_id` is unique in its conversation; `speaker` is a name, empty is the user.
+    """A message read from a file. `client_id` is unique in its conversation.
 
-    `dated` tells whether the file says when it was said; otherwise `created_at` was made up.
+    `speaker` is a name; "" means the user. `dated` is False if the file gives no time and
+    `created_at` was made up.
     """
 
     client_id: str
@@ -95,7 +96,7 @@ class ImportedConversation:
     messages: tuple[ImportedMessage, ...]
 
     def parts(self) -> Iterator[ImportedTurn | ImportedMessage]:
-        """Yield all messages in order, a user's message with its completed reply as a turn."""
+        """Yield all messages in order; a user message with its completed reply is one turn."""
         waiting: ImportedMessage | None = None
         for message in self.messages:
             if waiting is not None and message.role == ASSISTANT and message.completed:
@@ -131,7 +132,7 @@ class ImportedPerson:
 
 @dataclass(frozen=True)
 class ImportedMemory:
-    """A statement that another program remembered."""
+    """A statement stored by another program."""
 
     content: str
     kind: str
@@ -144,7 +145,7 @@ class ImportedMemory:
 
 
 class BadRow(ValueError):
-    """A row can't be imported. The reader catches and reports this."""
+    """Raised for a row that can't be imported. The reader catches and reports it."""
 
     def __init__(self, why: Why) -> None:
         super().__init__(why.value)
@@ -165,7 +166,7 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def text(value: object) -> str:
-    """Return the text without NUL and lone surrogates, which PostgreSQL refuses."""
+    """Return a non-empty text without NUL and lone surrogates, which PostgreSQL refuses."""
     if not isinstance(value, str) or not value.strip():
         raise BadRow(Why.NO_TEXT)
     if not storable(value):
@@ -178,7 +179,7 @@ def storable(value: str) -> bool:
 
 
 def label(value: object, *, longest: int = NAME_LENGTH) -> str:
-    """Return a name or title on one line; empty for any other type."""
+    """Return a name or title on one line, or "" if the value isn't a storable string."""
     if not isinstance(value, str) or not storable(value):
         return ""
     return " ".join(value.split())[:longest]
@@ -200,7 +201,7 @@ def client_id(value: object) -> str:
 
 
 def unique(wanted: str, taken: Iterable[str]) -> str:
-    """Return `wanted`, or the first free one of `wanted-2`, `wanted-3`, …"""
+    """Return `wanted`, or the first free name of `wanted-2`, `wanted-3`, …"""
     used = set(taken)
     found, number = wanted, 2
     while found in used:
@@ -220,7 +221,7 @@ def moment(value: object) -> datetime:
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """Return "zh" if Han characters outnumber Latin words, counting a character as half a word."""
+    """Return "zh" if there are more than two Han characters per Latin word, else "en"."""
     han = latin = 0
     for one in texts:
         han += len(_HAN.findall(one))
@@ -229,7 +230,7 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 class _Lines:
-    """Pass a file on line by line, so that the current line is known."""
+    """Reads a file line by line, so that the current line number is known."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -237,7 +238,7 @@ class _Lines:
         self.line = 0
 
     def read(self, size: int = -1) -> bytes:
-        if size == 0:  # an empty read tells the reader that the file contains bytes
+        if size == 0:  # ijson reads 0 bytes to check that the file is binary
             return b""
         piece = self._file.readline(_JSON_PIECE)
         self.line += self._ends and bool(piece)
@@ -248,31 +249,31 @@ class _Lines:
 def check_json(path: Path) -> None:
     """Raise `Invalid` with the line of invalid or too deeply nested JSON.
 
-    Call it before other readers: they keep the whole path of each place, which a hundred thousand
-    brackets would let grow without limit.
+    Call it before the other readers: they keep the whole path of each position, so deep nesting
+    would make them use unlimited memory.
     """
     depth = 0
-    for event, _ in _reading_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):
-        depth += _DEEPER.get(event, 0)
+    for event, _ in _iterate_json(path, lambda file: ijson.basic_parse(file, buf_size=_JSON_PIECE)):
+        depth += _DEPTH_CHANGE.get(event, 0)
         if depth > MAX_DEPTH:
             raise Invalid.field("file", "The file is nested too deep to be read.")
 
 
 def json_events(path: Path) -> Iterator[tuple[str, str, Any]]:
-    """Yield (prefix, event, value) of every token. Raises `Invalid` with the line."""
-    yield from _reading_json(
+    """Yield (prefix, event, value) of every token. Raise `Invalid` with the line."""
+    yield from _iterate_json(
         path, lambda file: ijson.parse(file, use_float=True, buf_size=_JSON_PIECE)
     )
 
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
-    """Yield the values at a prefix such as `item` or `data.message.item`. Raises `Invalid`."""
-    yield from _reading_json(
+    """Yield the values at a prefix such as `item` or `data.message.item`. Raise `Invalid`."""
+    yield from _iterate_json(
         path, lambda file: ijson.items(file, prefix, use_float=True, buf_size=_JSON_PIECE)
     )
 
 
-def _reading_json(path: Path, read: Any) -> Iterator[Any]:
+def _iterate_json(path: Path, read: Any) -> Iterator[Any]:
     with path.open("rb") as file:
         if file.read(3) != b"\xef\xbb\xbf":
             file.seek(0)
